@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, JSONArray
 
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Role
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, is_own
@@ -87,6 +88,28 @@ def material_of(item: int) -> ItemRecord:
         images=tuple(image_record(*one) for one in images or ()),
         meta=json.loads(meta),
     )
+
+
+def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:
+    """What parts the items have: a record without texts and images' names for each kind, and how many items are so."""
+    captions = Caption.objects.filter(item=OuterRef("pk")).order_by("role").values("role")
+    images = (
+        ItemImage.objects.filter(item=OuterRef("pk"))
+        .order_by("role", "position")
+        .values(json=JSONArray("role", "round"))
+    )
+    found = items.order_by().annotate(texts=ArraySubquery(captions), pictures=ArraySubquery(images))
+    counted = found.values_list("texts", "pictures").annotate(count=Count("pk")).order_by("-count", "texts", "pictures")
+    return [
+        (
+            ItemRecord(
+                "", "", "", tuple(CaptionRecord(role, "") for role in texts),
+                tuple(ImageRecord(role, "", round=round) for role, round in pictures),
+            ),
+            count,
+        )
+        for texts, pictures, count in counted
+    ]  # fmt: skip
 
 
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:

@@ -1,6 +1,7 @@
 """New studies and published protocol files: the form of *New study*, filled in from its starting point."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,15 +15,17 @@ from annotation import permissions
 from annotation.api.filters import StudyFilters
 from annotation.api.serializers import StudyData
 from annotation.checks.fields import PercentField
-from annotation.designs.presets import PRESETS
+from annotation.designs import part
+from annotation.designs.presets import PRESETS, with_roles_of_benchmark
 from annotation.figures.study_list import with_people, with_stages
 from annotation.models import ProtocolVersion, Study
 from annotation.participants.views import invitation
 from annotation.protocol_files.drafts import MOST
 from annotation.protocol_files.publish import NameTaken, publish
 from annotation.protocols.registry import is_known
+from annotation.protocols.roles import CannotMap
 from annotation.studies import lifecycle, starting_points
-from annotation.studies.setup import Setup, first_items
+from annotation.studies.setup import Setup
 from annotation.studies.setup_forms import StageForm, StudyForm
 from annotation.studies.starting_points import StartingPoint
 from benchmarks.api.commands import Body, Command
@@ -32,8 +35,8 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.records import Problem
 
-ONE_START = "Give one of `preset`, `protocol` and `template`."
-STARTS = ("preset", "protocol", "template")
+ONE_START = "Give one of `preset`, `protocol`, `protocols` and `template`."
+STARTS = ("preset", "protocol", "protocols", "template")
 
 
 def _setting(field: forms.Field) -> serializers.Field:
@@ -63,12 +66,54 @@ class StageBody(Body):
         return {name: _setting(field) for name, field in fields if name not in StageForm.ASSUMED}
 
 
+class PartBody(Body):
+    """A part of the benchmark's items: those that pass every filter that is given, or a sample of them."""
+
+    types = serializers.ListField(
+        child=serializers.CharField(max_length=121), required=False, help_text="`replace`, or `replace/obj`."
+    )
+    roles = serializers.DictField(
+        child=serializers.CharField(max_length=8),
+        required=False,
+        help_text="`images.scene` or `texts.foil` → how many an item has: `2`, `2..4`, `2..`.",
+    )
+    attributes = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=200), min_length=1),
+        required=False,
+        help_text="An attribute → values; some part of an item has one of them.",
+    )
+    keys = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=part.MOST_KEYS)
+    sample = serializers.IntegerField(required=False, min_value=1, help_text="So many items at random.")
+
+    def validate(self, given: dict) -> dict:
+        try:
+            part.read_roles(part.as_text(given)["roles"])
+            part.check_names(given.get("attributes", {}))
+        except part.WrongPart as refusal:
+            raise serializers.ValidationError(str(refusal)) from None
+        return {name: value for name, value in given.items() if value}
+
+
 class StudyBody(Body):
     name = serializers.CharField(max_length=Study._meta.get_field("name").max_length, help_text="Annotators see it.")
     benchmark = serializers.IntegerField(help_text="Its id.")
     preset = serializers.ChoiceField([*PRESETS], required=False)
     protocol = serializers.CharField(
-        required=False, max_length=60, help_text="One question: `verify`, or a published file as `prompt-fit@2`."
+        required=False,
+        max_length=500,
+        help_text="One question: `verify`, another file of the library, or a published one as `prompt-fit@2`.",
+    )
+    protocols = serializers.ListField(
+        child=serializers.CharField(max_length=500),
+        required=False,
+        min_length=1,
+        max_length=starting_points.MOST_STAGES,
+        help_text="Several questions in order, each about the items that the one before it keeps.",
+    )
+    roles = serializers.DictField(
+        child=serializers.CharField(max_length=16),
+        required=False,
+        help_text="A question's role → the benchmark's name for it: `picture`, or with its kind `images.picture`.",
     )
     template = serializers.CharField(required=False, max_length=120, help_text="The name of a template.")
     pay_per_hour = serializers.DecimalField(7, 2, min_value=0, required=False)
@@ -76,6 +121,7 @@ class StudyBody(Body):
     language = serializers.ChoiceField(StudyForm.base_fields["language"].choices, required=False)  # type: ignore[attr-defined]
     consent = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False, help_text="In Markdown.")
     paused = serializers.BooleanField(default=False, help_text="Nobody can join until you open the study.")
+    part = PartBody(required=False)
     stages = serializers.DictField(
         child=StageBody(),
         required=False,
@@ -117,11 +163,12 @@ class StudyList(Command, ListAPIView):
     def act(self, given: dict[str, Any]) -> Study:
         if not Benchmark.objects.filter(pk=given["benchmark"]).exists():
             raise invalid([wrong_field("benchmark", "There is no benchmark with this id.", "UNKNOWN")])
-        setup = setup_of(_start(given), given)
+        setup = setup_of(_with_roles(_start(given), given.get("roles", {})), given)
         if problems := [problem for form in setup.forms for problem in _problems(form)]:
             raise invalid(problems)
         try:
-            study = lifecycle.create_study(by=self.by, created_by=self.user, **setup.plan())
+            plan = {**setup.plan(), "part": given.get("part", {})}
+            study = lifecycle.create_study(by=self.by, created_by=self.user, **plan)
         except lifecycle.CannotCreate as why:
             raise invalid([wrong_field("", line, "UNSUITABLE") for line in str(why).split("\n")]) from None
         (made,) = with_stages(self.get_queryset().filter(pk=study.pk))
@@ -135,20 +182,32 @@ class StudyList(Command, ListAPIView):
 def _start(given: Mapping[str, Any]) -> StartingPoint:
     if "preset" in given:
         return starting_points.of_preset(PRESETS[given["preset"]])
-    if "protocol" in given:
-        if not is_known(given["protocol"]):
-            raise invalid([wrong_field("protocol", "There is no such protocol. Publish its file first.", "UNKNOWN")])
-        return starting_points.of_protocol(given["protocol"])
+    for name in {"protocol", "protocols"} & given.keys():
+        names = given[name] if name == "protocols" else [given[name]]
+        if unknown := [one for one in names if starting_points.SEVERAL in one or not is_known(one)]:
+            says = f"There is no protocol {unknown[0]}. Publish its file first."
+            raise invalid([wrong_field(name, says, "UNKNOWN")])
+        return starting_points.of_protocols(starting_points.SEVERAL.join(names))
     found = [one for one in starting_points.templates() if one.title == given["template"]]
     if not found:
         raise invalid([wrong_field("template", "There is no template of this name.", "UNKNOWN")])
     return found[0]
 
 
+def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint:
+    if not roles:
+        return start
+    given = ",".join(f"{role}={name}" for role, name in roles.items())
+    try:
+        return replace(start, stages=tuple(with_roles_of_benchmark(start.stages, given)))
+    except CannotMap as refusal:
+        raise invalid([wrong_field("roles", str(refusal), "UNKNOWN")]) from None
+
+
 def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
     """The forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
-    firsts, own = first_items(), {name: value for name, value in given.items() if name in StudyForm.base_fields}
-    shown = Setup(start, firsts, benchmark=str(given["benchmark"]))
+    own = {name: value for name, value in given.items() if name in StudyForm.base_fields}
+    shown = Setup(start, benchmark=str(given["benchmark"]))
     changes = given.get("stages", {})
     data = QueryDict(mutable=True)
     for name, value in _filled(shown.study, own):
@@ -158,7 +217,7 @@ def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
             _put(data, name, value)
     if problems := list(_unusable(shown.stages, changes)):
         raise invalid(problems)
-    return Setup(start, firsts, data)
+    return Setup(start, data)
 
 
 def _unusable(stages: list[StageForm], changes: Mapping[str, Mapping]) -> Iterator[Problem]:

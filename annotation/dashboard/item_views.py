@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from annotation import permissions
 from annotation.dashboard import item_list, item_page
+from annotation.pipeline.part import items_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
 from benchmarks import queries
@@ -25,7 +26,7 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
         return redirect("study-item", pk, item.position)
     stages = list(study.stages.order_by("position"))
     wanted = item_list.wanted_from_query(request.GET, stages)
-    every = study.benchmark.items.all()
+    every = items_of(study)
     kinds = list(queries.kinds(every))
     found_items = queries.with_material(item_list.find(every, stages, wanted))
     page = Paginator(found_items, PAGE).get_page(request.GET.get("page"))

@@ -19,6 +19,7 @@ from annotation.dashboard.next_step import NextStep, next_step
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.study_overview import KIND, overview
+from annotation.designs import part
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import LatestFigures, hashed
@@ -108,6 +109,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "stage": stage,
         "study": study,
         "protocol": protocol,
+        "part_words": part.in_words(study.part),
         "rule_words": in_words.rules_in_words(protocol.file) if protocol.file else "",
         "instructions": stage.instructions.latest("version"),
         "large": not small,

@@ -123,14 +123,14 @@ def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
 class Assumptions:
     """Assumptions about a stage: seconds a screen takes, and the share of items that it keeps.
 
-    `tasks` is the number of tasks per item, `types` the number of item types, `people` the least number of annotators
-    whatever the overlap: two if another annotator has to confirm an edit. `wrong` is a guess of the share of wrong
-    items that an audit will find.
+    `tasks` is the mean number of tasks per item, `types` the number of item types, `people` the least number of
+    annotators whatever the overlap: two if another annotator has to confirm an edit. `wrong` is a guess of the share of
+    wrong items that an audit will find.
     """
 
     seconds: float
     kept: float = 1.0
-    tasks: int = 1
+    tasks: float = 1
     types: int = 1
     people: int = 1
     wrong: float | None = None
@@ -197,14 +197,15 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     overlap = given.get("overlap") or 1
     shared = min(items, given.get("agreement_items") or 0)
     shared_overlap = (given.get("agreement_overlap") or overlap) if shared else 0
-    judgments = ((items - shared) * overlap + shared * shared_overlap) * assumed.tasks
+    judgments = int(round_half_up(((items - shared) * overlap + shared * shared_overlap) * assumed.tasks))
     rate = given.get("check_rate") or 0
     screens = judgments + int(round_half_up(judgments * rate / (1 - rate)))
     hours = screens * assumed.seconds / _HOUR
     people = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
-    follows = bool(stage.after)
+    # Of some of the items, the mean of all is a guess
+    guessed = later or (bool(items < coming or shared) and assumed.tasks != int(assumed.tasks))
     return ExpectedEffort(
-        stage.stage_name, items, judgments, screens, hours, hours * pay, people, follows=follows, assumed=later
+        stage.stage_name, items, judgments, screens, hours, hours * pay, people, bool(stage.after), guessed
     )
 
 

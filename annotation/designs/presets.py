@@ -178,6 +178,8 @@ def single_stage(protocol: str) -> Preset:
 
 def stages_in_order(protocols: Sequence[str]) -> Preset:
     """A stage of each protocol; each after the first takes the items that the one before it keeps."""
+    if len(protocols) == 1:
+        return single_stage(protocols[0])
     stages: list[StagePlan] = []
     for protocol in protocols:
         (stage,) = single_stage(protocol).stages
@@ -261,6 +263,13 @@ def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | 
         except UnsuitableItem as reason:
             return reason
     return None
+
+
+def mean_tasks(stage: StagePlan, stages: Sequence[StagePlan], kinds: Sequence[tuple[ItemRecord, int]]) -> float:
+    """The mean number of tasks that items make in the stage; `kinds` has one of each kind, and how many there are."""
+    carried, items = expected_carry(stage, stages), sum(count for _, count in kinds)
+    tasks = sum(tasks_per_item(stage.protocol, item, carried) * count for item, count in kinds)
+    return tasks / items if items else 1
 
 
 def tasks_per_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = _NOTHING) -> int:

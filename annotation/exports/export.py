@@ -126,6 +126,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "study": {
             **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
             "benchmark": study.benchmark.name,
+            **({"part": study.part} if study.part else {}),
             "pay_per_hour": float(study.pay_per_hour),
         },
         "stages": settings_of_stages,

@@ -15,6 +15,7 @@ from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
 from annotation.models import Stage, Study
 from annotation.pipeline import promotion
+from annotation.pipeline.part import items_of
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Carried, carried_texts
 from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
 from annotation.protocols.registry import protocol_named
@@ -125,7 +126,7 @@ class ExportedItems:
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits, texts: Iterable[Mapping]):
         """`texts` are the lines of texts.jsonl."""
         self.stages, self.edits, self.texts = stages, edits, written_texts(texts)
-        self.items, self.benchmark = study.benchmark.items.order_by("position"), study.benchmark_id
+        self.items, self.benchmark = items_of(study).order_by("position"), study.benchmark_id
         self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         walk = funnel.walk_of(study, list(self.selecting.values()))
         self.fates = fates(walk)
@@ -182,6 +183,8 @@ class ExportedItems:
             decisions = self._decisions(places)
             results = {pk: promotion.results(stage, places) for pk, stage in self.selecting.items()}
             for item in items:
+                if item.pk not in self.fates:  # the study asks about a part of the benchmark
+                    continue
                 item.decisions, item.carried = decisions[item.pk], self._carried(item.pk, results)
                 yield item
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from annotation.designs import part
 from annotation.exports.columns import TABLES
 from annotation.exports.markdown import phrase, text, yaml_text
 from annotation.exports.protocol_files import describe_file
@@ -128,7 +129,9 @@ def _how_many(stage: Stage) -> str:
 def line(stage: Stage) -> str:
     """A stage in the card's list."""
     taken = (
-        f"items {' and '.join(stage.takes)} by {text(stage.source.name)}" if stage.source else "the benchmark's items"
+        f"items {' and '.join(stage.takes)} by {text(stage.source.name)}"
+        if stage.source
+        else text(part.in_words(stage.study.part)) or "the benchmark's items"
     )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
     return (

@@ -9,10 +9,11 @@ from annotation.measures import funnel as measures_funnel
 from annotation.measures.funnel import Fate, Walk, fates
 from annotation.models import Kind, Stage, Study, Task
 from annotation.pipeline.item_results import REASON, STATE
+from annotation.pipeline.part import items_of
 from annotation.protocols.registry import protocol_named
 from annotation.sql import stream
 from benchmarks import audit
-from benchmarks.models import Event, Item
+from benchmarks.models import Event
 
 # The result of each item in each stage: `item_results.results` for all stages at once, without what is carried.
 RESULTS = f"""
@@ -59,7 +60,7 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     refused = Event.objects.filter(subject__in=named, verb="could not ask").values_list("subject", "data__item")
     for subject, item in refused:
         unsuited[named[subject]].add(item)
-    items = Item.objects.filter(benchmark=study.benchmark_id).order_by("type", "subtype", "position")
+    items = items_of(study).order_by("type", "subtype", "position")
     kinds = {}
     for item, kind, subtype in items.values_list("pk", "type", "subtype").iterator():
         kinds[item] = same.setdefault((kind, subtype), (kind, subtype))

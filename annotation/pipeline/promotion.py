@@ -13,6 +13,7 @@ from django.db.models import Max, QuerySet
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Strategy, Study, Task
 from annotation.pipeline import task_creation
 from annotation.pipeline.item_results import Result, fallen_out, results
+from annotation.pipeline.part import items_of
 from annotation.pipeline.sampling import draw_sample
 from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
@@ -183,13 +184,16 @@ def _take_in(stage: Stage, by: str) -> int:
 
 def _new(stage: Stage) -> list[int]:
     """Items that the stage must take in; with a sample, only those it still lacks."""
+    new = _item_ids(NEW, stage)
+    if new and stage.study.part:
+        new = list(items_of(stage.study).filter(pk__in=new).values_list("pk", flat=True))
     if stage.sample is None:
-        return _item_ids(NEW, stage)
+        return new
     there = set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     lacks = None if stage.sample_each else stage.sample - len(there)
     if lacks is not None and lacks <= 0:
         return []
-    drawn = draw_sample(stage, [*there, *_item_ids(NEW, stage)])
+    drawn = draw_sample(stage, [*there, *new])
     return [item for item in drawn if item not in there][:lacks]
 
 

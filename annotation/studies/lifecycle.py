@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -24,6 +25,7 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
+from annotation.pipeline.part import drawn_now, items_of, unknown_keys
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library, roles, schema
 from annotation.protocols.base import Protocol, UnsuitableItem
@@ -62,8 +64,11 @@ def create_study(
     language: str = "en",
     seed: int | None = None,
     state: StudyState = StudyState.OPEN,
+    part: Mapping[str, Any] = NOTHING,
 ) -> Study:
     """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
+
+    `part` says which of these items, if not all (designs/part.py).
 
     `created_by` becomes its owner; without one it has no members, and only superusers see it.
     """
@@ -72,10 +77,13 @@ def create_study(
         created_by=created_by, language=language,
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
+    study.part = drawn_now(part, benchmark.items.all(), seed)
     _check(study, exclude=["created_by", "benchmark", "invite"])
     # An import commits before or after this
     if Benchmark.objects.select_for_update(no_key=True).filter(pk=benchmark.pk).first() is None:
         raise CannotCreate(f"The benchmark {benchmark} has been deleted.")
+    if unknown := unknown_keys(study):
+        raise CannotCreate(f"The benchmark has no {' and no '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}.")
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -203,7 +211,7 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
     asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
     reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
     carried = {plan.stage_name: expected_carry(plan, plans) for plan in plans}
-    for item in queries.with_material(study.benchmark.items.order_by("position")).iterator(promotion.BATCH):
+    for item in queries.with_material(items_of(study).order_by("position")).iterator(promotion.BATCH):
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
             try:
@@ -222,7 +230,8 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
         if stage.source is None:
             items = {task.item for task in asked[stage.name]}
             if not items:
-                raise CannotCreate("The benchmark has no items.")
+                which = "The part of the benchmark" if study.part else "The benchmark"
+                raise CannotCreate(f"{which} has no items.")
             drawn = set(sampling.draw_sample(stage, items))
             tasks = [task for task in asked[stage.name] if task.item in drawn]
             placed[stage.name] = len(task_creation.create_tasks(stage, tasks))

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypedDict
 
-from django.db.models import Count
+from django.db.models import QuerySet
 
-from annotation.designs import presets
+from annotation.designs import fit, presets
+from annotation.designs.fit import role_choices
 from annotation.designs.plan import Assumptions, ExpectedEffort, StagePlan, audit_in_words, expected_effort
+from annotation.pipeline.part import narrowed
+from annotation.protocols.roles import in_words, split
 from annotation.studies import audit_scores
 from annotation.studies.setup_forms import StageForm, StudyForm, cleaned
-from annotation.studies.starting_points import StartingPoint
+from annotation.studies.starting_points import SEVERAL, StartingPoint
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
@@ -21,11 +25,11 @@ Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itsel
 
 
 class Size(TypedDict):
-    """A benchmark's numbers of items and types, and the screens per item in each stage (none if unknown)."""
+    """A benchmark's numbers of items and types, and the mean of the tasks per item in each stage (none if unknown)."""
 
     items: int
     types: int
-    tasks: list[int]
+    tasks: list[float]
 
 
 class Setup:
@@ -35,22 +39,20 @@ class Setup:
     has typed while the form had another starting point.
     """
 
-    def __init__(
-        self, start: StartingPoint, firsts: Mapping[str, ItemRecord], data=None, *, benchmark="", name="",
-        kept: Kept | None = None,
-    ):  # fmt: skip
+    def __init__(self, start: StartingPoint, data=None, *, benchmark="", name="", kept: Kept | None = None):
         self.start = start
-        self.sizes = sizes(start.stages, firsts)
-        self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark, self.sizes)
-        self.size = self.sizes.get(self.benchmark, Size(items=0, types=1, tasks=[]))
+        self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark)
+        self.first = first_item(self.benchmark)
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
         initial = {"name": name, **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
+        self.study.offer_types(self.benchmark)
         assumed, sources = presets.default_assumptions(start.stages), {stage.source for stage in start.stages}
         self.stages = [
             StageForm(
                 stage, start.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data,
                 {} if data else self.kept.get(key), start.images.get(stage.stage_name, ()),
+                role_choices(stage, start.stages[: place + 1], self.first) if self.first else (),
             )
             for place, (stage, key) in enumerate(zip(start.stages, _kept_keys(start.stages), strict=True))
         ]  # fmt: skip
@@ -84,6 +86,7 @@ class Setup:
         for form, key in zip(self.forms, ["", *_kept_keys(self.start.stages)], strict=True):
             values = kept.setdefault(key, {})
             touched = ({*form.changed_data, *values} & set(form.fields)) - {"benchmark"}
+            touched -= set(getattr(form, "roles", ()))  # which are the benchmark's
             values |= {name: form[name].data for name in touched}
         return kept
 
@@ -92,6 +95,29 @@ class Setup:
         self.study.become_template()
         for stage in self.stages:
             stage.images = ()
+
+    @cached_property
+    def size(self) -> Size:
+        """Of the benchmark, for the stages as they are planned."""
+        if not self.benchmark:
+            return Size(items=0, types=1, tasks=[])
+        part = self.study.chosen_part()
+        items = narrowed(Item.objects.filter(benchmark=int(self.benchmark)), part)
+        found = size_of(items, [stage.planned() for stage in self.stages])
+        return {**found, "items": min(found["items"], part.get("sample") or found["items"])}
+
+    @property
+    def orders(self) -> list[tuple[str, str, str]]:
+        """If there are several questions, for each stage: its name, and what names the starting point in which it comes
+        earlier ("" for the first), and the one without it.
+        """
+        keys = self.start.key.split(SEVERAL) if self.start.kind == "protocol" else []
+        found = []
+        for place, stage in enumerate(self.stages if len(keys) > 1 else ()):
+            without = [*keys[:place], *keys[place + 1 :]]
+            earlier = [*without[: place - 1], keys[place], *without[place - 1 :]] if place else []
+            found.append((stage.plan.stage_name, SEVERAL.join(earlier), SEVERAL.join(without)))
+        return found
 
     def kept_json(self) -> str:
         return json.dumps(self.kept)
@@ -131,7 +157,7 @@ class Setup:
 
 def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
     """`verify`, `verify 2` …: what was typed for a stage goes to the stage that asks the same question."""
-    asked = [stage.protocol for stage in stages]
+    asked = [split(stage.protocol)[0] for stage in stages]
     counts = [asked[: place + 1].count(protocol) for place, protocol in enumerate(asked)]
     return [f"{name} {n}" if n > 1 else name for name, n in zip(asked, counts, strict=True)]
 
@@ -145,45 +171,59 @@ def read_kept(text: str) -> Kept:
         return {}
 
 
-def known_benchmark(asked: str | None, there: Mapping[str, object]) -> str:
-    """The id that was asked for if there is such a benchmark, otherwise that of the first; "" if there is none."""
+def known_benchmark(asked: str | None) -> str:
+    """The id that was asked for if there is such a benchmark, otherwise that of the newest; "" if there is none."""
+    there = [str(pk) for pk in Benchmark.objects.values_list("pk", flat=True)]
     return str(asked) if str(asked) in there else next(iter(there), "")
 
 
-def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[ExpectedEffort]:
-    """The expected effort of the stages on this benchmark, with the default assumptions."""
-    first = queries.with_material(benchmark.items.order_by("position")[:1])
-    item = next((queries.record_of(item) for item in first), presets.SPECIMEN)
-    types = benchmark.items.order_by().values("type").distinct().count()
-    assumed = {name: replace(one, types=types) for name, one in presets.default_assumptions(stages, item).items()}
-    return expected_effort(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
+def first_item(benchmark: str) -> ItemRecord | None:
+    found = queries.with_material(Item.objects.filter(benchmark=int(benchmark or 0)).order_by("position")[:1])
+    return next((queries.record_of(item) for item in found), None)
 
 
-def first_items() -> dict[str, ItemRecord]:
-    """The first item of each benchmark by the benchmark's id as text."""
-    items = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")
-    return {str(item.benchmark_id): queries.record_of(item) for item in queries.with_material(items)}
+def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:
+    """How many tasks the items will make: counted for each kind of item, by its parts."""
+    kinds = queries.shapes(items)
+    return Size(
+        items=sum(count for _, count in kinds),
+        types=items.order_by().values("type").distinct().count(),
+        tasks=[presets.mean_tasks(stage, stages, kinds) for stage in stages],
+    )
 
 
-def sizes(stages: Sequence[StagePlan], firsts: Mapping[str, ItemRecord]) -> dict[str, Size]:
-    """The size of each benchmark by its id as text; screens per item are counted on its first item."""
-    of_type = Count("items__type", distinct=True)
-    counted = Benchmark.objects.annotate(n=Count("items"), of_type=of_type).values_list("pk", "n", "of_type")
-    found = {}
-    for pk, items, types in counted:
-        assumed = presets.default_assumptions(stages, firsts.get(str(pk), presets.SPECIMEN))
-        found[str(pk)] = Size(items=items, types=types, tasks=[assumed[stage.stage_name].tasks for stage in stages])
-    return found
+def foreseen(stages: Sequence[StagePlan], items: QuerySet[Item], pay: float) -> list[ExpectedEffort]:
+    """The expected effort of the stages on these items, with the default assumptions."""
+    size = size_of(items, stages)
+    assumed = {
+        name: replace(one, types=size["types"], tasks=tasks)
+        for (name, one), tasks in zip(presets.default_assumptions(stages).items(), size["tasks"], strict=True)
+    }
+    return expected_effort(stages, items=size["items"], assumed=assumed, pay=pay)
 
 
 # What the form can start from, and what suits the benchmark
 
 
-class Offers(TypedDict):
-    """`fitting`: starting points by heading. `unfit`: those that the benchmark does not suit, by the reason."""
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A starting point that suits the benchmark: under which names for roles, if it calls some otherwise, and which
+    share of the item's roles it shows.
+    """
 
-    fitting: list[tuple[str, list[StartingPoint]]]
+    start: StartingPoint
+    roles: str = ""
+    coverage: float = 0
+
+
+class Offers(TypedDict):
+    """`fitting`: starting points by heading. `unfit`: those that the benchmark does not suit, by the reason.
+    `suggested`: the one that shows most of an item, without mapping if there is a choice.
+    """
+
+    fitting: list[tuple[str, list[Offered]]]
     unfit: list[tuple[str, list[StartingPoint]]]
+    suggested: StartingPoint | None
 
 
 def offers(groups: Mapping[str, Sequence[StartingPoint]], first: ItemRecord | None) -> Offers:
@@ -191,14 +231,36 @@ def offers(groups: Mapping[str, Sequence[StartingPoint]], first: ItemRecord | No
 
     A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
     """
-    fitting: dict[str, list[StartingPoint]] = {heading: [] for heading in groups}
+    fitting: dict[str, list[Offered]] = {heading: [] for heading in groups}
     unfit: dict[str, list[StartingPoint]] = {}
     for heading, starts in groups.items():
         for start in starts:
-            reason = presets.unsuited(start.stages, first) if first else None
-            if reason is None:
-                fitting[heading].append(start)
-            else:
-                words = f"{reason.needs} per item; the first item has {reason.has or 'none'}"
+            found = offered(start, first)
+            if found is not None:
+                fitting[heading].append(found)
+            elif first and (reason := presets.unsuited(start.stages, first)):
+                words = (
+                    f"{reason.needs} per item; the first item has {reason.has or 'none'}"
+                    if reason.needs
+                    else f"{reason}"
+                )
                 unfit.setdefault(words, []).append(start)
-    return Offers(fitting=[(one, starts) for one, starts in fitting.items() if starts], unfit=list(unfit.items()))
+    every = [one for found in fitting.values() for one in found] if first else []
+    best = max(every, key=lambda one: (round(one.coverage, 6), not one.roles), default=None)
+    others = {heading: [one for one in found if one is not best] for heading, found in fitting.items()}
+    as_they_are_first = [(one, sorted(found, key=lambda of: bool(of.roles))) for one, found in others.items() if found]
+    suggested = best.start if best else None
+    return Offers(fitting=as_they_are_first, unfit=list(unfit.items()), suggested=suggested)
+
+
+def offered(start: StartingPoint, first: ItemRecord | None) -> Offered | None:
+    """None if it does not suit the item."""
+    if first is None:
+        return Offered(start)
+    stages = fit.fitted(start.stages, first)
+    if stages is None:
+        return None
+    mapped = {role: to for stage in stages for role, to in split(stage.protocol)[1].items()}
+    if mapped and start.kind == "preset":  # whose figures are of the papers' roles; its questions are offered singly
+        return None
+    return Offered(start, in_words(mapped), fit.coverage(stages, first))

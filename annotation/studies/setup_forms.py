@@ -1,6 +1,7 @@
 """The forms for setting up a study: the study itself, and every setting of every stage."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,15 +11,19 @@ from django.conf import settings
 from django.core.validators import BaseValidator
 
 from annotation.checks.fields import FAILURES, PercentField
-from annotation.designs import presets
+from annotation.designs import part, presets
+from annotation.designs.fit import RoleChoice
 from annotation.designs.plan import NO_CHECKS, Assumptions, StagePlan, contradictions
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
-from annotation.protocols.registry import protocol_named
+from annotation.protocols.registry import is_known, is_unpublished, protocol_named
+from annotation.protocols.roles import CannotMap, joined, split, with_roles
 from annotation.protocols.schema import ProtocolFile
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit
+from benchmarks import queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.records import role_name
 
 STRATEGIES = {
     Strategy.POOL: "pool: annotators get the next free item",
@@ -44,10 +49,22 @@ PROMOTIONS = {
 
 
 LANGUAGES = dict(settings.LANGUAGES)
+MOST_TYPES = 100  # on the page
+OF_ROLE = "role_"  # and a role of the question: the field with the benchmark's name for it
 IN = "instructions_"  # and a language: the field of a translation
 OVERLAP_OF_FILE = "Set by the protocol file. To change it, publish another version."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
+
+
+def _field_of_role(choice: RoleChoice) -> forms.ChoiceField:
+    """The parts of an item that the role could be."""
+    kind, _, name = choice.role.partition(".")
+    noun = "picture" if kind == "images" else "text"
+    choices = [(one, f"{role_name(one)} ({count} {noun}{'' if count == 1 else 's'})") for one, count in choice.there]
+    if choice.name not in dict(choices):
+        choices = [(choice.name, "none" if choice.optional else "choose …"), *choices]
+    return forms.ChoiceField(label=f"The question’s {role_name(name)} {noun}", choices=choices, initial=choice.name)
 
 
 class TextField(forms.CharField):
@@ -167,12 +184,14 @@ class StageForm(forms.Form):
 
     def __init__(
         self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,
-        images: Sequence[str] = (),
+        images: Sequence[str] = (), roles: Sequence[RoleChoice] = (),
     ):  # fmt: skip
-        """`typed` are values to show instead of the plan's."""
+        """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names."""
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
         super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
+        self.roles = {f"{OF_ROLE}{one.role}": one for one in roles}
+        self.fields |= {name: _field_of_role(one) for name, one in self.roles.items()}
         for language in plan.translations:
             self.fields[f"{IN}{language}"] = TextField(
                 14, label=f"Instructions in {LANGUAGES[language]}", required=False
@@ -219,6 +238,20 @@ class StageForm(forms.Form):
     MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
 
     @property
+    def of_roles(self) -> list[forms.BoundField]:
+        """What the benchmark calls the question's roles."""
+        return [self[name] for name in self.roles]
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's name, without the benchmark's names for roles."""
+        return split(self.plan.protocol)[0]
+
+    @property
+    def is_unpublished(self) -> bool:
+        return is_unpublished(self.protocol)
+
+    @property
     def title(self) -> str:
         return protocol_named(self.plan.protocol).title
 
@@ -238,7 +271,7 @@ class StageForm(forms.Form):
 
     @property
     def more(self) -> list[forms.BoundField]:
-        shown = {*self.MAIN, *self.BESIDE_THE_PLAN}
+        shown = {*self.MAIN, *self.BESIDE_THE_PLAN, *self.roles}
         return [field for field in self if field.name not in shown and field not in self.texts]
 
     @property
@@ -259,6 +292,7 @@ class StageForm(forms.Form):
 
     def clean(self) -> None:
         given = self.cleaned_data
+        self._check_roles(given)
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
             form = protocol_named(self.plan.protocol).form
@@ -266,20 +300,35 @@ class StageForm(forms.Form):
             for name, sentence in contradictions({**decided, **given}, own_items_apart, form).items():
                 self.add_error(name if name in self.fields else "overlap", sentence)
 
+    def _check_roles(self, given: Mapping[str, Any]) -> None:
+        file, mapped = protocol_named(self.protocol).made_from, self._mapping(given)
+        try:
+            _ = file and with_roles(file, mapped)
+        except CannotMap as refusal:
+            self.add_error(next(iter(self.roles)), str(refusal))
+
+    def _mapping(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """Role → the benchmark's name for it, as chosen or else as guessed."""
+        return {one.role: given.get(name) or one.name for name, one in self.roles.items()}
+
     def planned(self) -> StagePlan:
         given = {name: value for name, value in self.values().items() if name not in self.ASSUMED}
+        protocol = joined(self.protocol, self._mapping(given))
+        given = {name: value for name, value in given.items() if name not in self.roles}
         words, apart = given.pop("instructions", self.plan.instructions), given.pop("apart_from", self.plan.apart_from)
         translations = {
             language: given.pop(f"{IN}{language}", text) for language, text in self.plan.translations.items()
         }
         return replace(
             self.plan.with_settings(**given),
+            name=self.plan.stage_name,
+            protocol=protocol if is_known(protocol) else self.plan.protocol,
             instructions=words,
             apart_from=apart,
             translations={language: text for language, text in translations.items() if text},
         )
 
-    def expects(self, tasks: int, types: int = 1) -> Assumptions:
+    def expects(self, tasks: float, types: int = 1) -> Assumptions:
         given = {name: value for name, value in self.values().items() if name in self.ASSUMED}
         return replace(self.assumed, tasks=tasks, types=types, **given)
 
@@ -295,6 +344,15 @@ def cleaned(form: forms.Form, values: Mapping[str, Any]) -> dict[str, Any]:
         with suppress(forms.ValidationError):
             found[name] = form.fields[name].clean(values[name])
     return found
+
+
+def _read(read: Callable[[str], object], text: str) -> str:
+    """The text, if it can be read. Raises ValidationError."""
+    try:
+        read(text)
+    except part.WrongPart as refusal:
+        raise forms.ValidationError(str(refusal)) from None
+    return text
 
 
 class StudyForm(forms.Form):
@@ -323,6 +381,27 @@ class StudyForm(forms.Form):
     )
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
+    part_types = forms.MultipleChoiceField(
+        label="Only items of these types", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    part_roles = forms.CharField(
+        label="Only items with these parts",
+        required=False,
+        help_text="How many an item has: images.scene=2.., texts.foil=1",
+    )
+    part_attributes = forms.CharField(
+        label="Only items with these attributes", required=False, help_text="model=sd-3|dall-e-3, style=oil"
+    )
+    part_keys = TextField(
+        3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."
+    )
+    part_sample = forms.IntegerField(
+        label="Random sample of these items",
+        required=False,
+        min_value=1,
+        help_text="Drawn once, for all stages. Items that are imported later do not join. Leave empty to use all.",
+    )
+
     save_as = forms.CharField(
         label="Name of the template",
         max_length=StudyTemplate._meta.get_field("name").max_length,
@@ -332,6 +411,42 @@ class StudyForm(forms.Form):
     )
 
     saves_template = False
+    PART = ("part_types", "part_roles", "part_attributes", "part_keys", "part_sample")
+
+    def offer_types(self, benchmark: str) -> None:
+        """Let the form choose among the types and subtypes of the benchmark's items."""
+        found = queries.kinds(Item.objects.filter(benchmark=int(benchmark or 0)))
+        types = Counter[str]()
+        for kind in found:
+            types[kind["type"]] += kind["count"]
+            types[f"{kind['type']}/{kind['subtype']}"] += kind["count"] if kind["subtype"] else 0
+        named = sorted((one, count) for one, count in types.items() if count and one)
+        of_types = self.fields["part_types"]
+        assert isinstance(of_types, forms.MultipleChoiceField)
+        of_types.choices = [(one, f"{one} ({count:,})") for one, count in named[:MOST_TYPES]]
+
+    @property
+    def of_part(self) -> list[forms.BoundField]:
+        has_types = bool(self.fields["part_types"].choices)  # type: ignore[attr-defined]
+        return [self[name] for name in self.PART if has_types or name != "part_types"]
+
+    @property
+    def part_is_open(self) -> bool:
+        return any(field.errors or field.value() for field in self.of_part)
+
+    def chosen_part(self) -> part.Part:
+        """The chosen items, as far as what was typed is valid."""
+        given = self.cleaned_data if self.is_bound else cleaned(self, self.initial)
+        return part.part_of(**{name.removeprefix("part_"): given[name] for name in self.PART if given.get(name)})
+
+    def clean_part_roles(self) -> str:
+        return _read(part.read_roles, self.cleaned_data["part_roles"])
+
+    def clean_part_attributes(self) -> str:
+        return _read(part.read_attributes, self.cleaned_data["part_attributes"])
+
+    def clean_part_keys(self) -> str:
+        return _read(part.read_keys, self.cleaned_data["part_keys"])
 
     def become_template(self) -> None:
         """From now on the form is for a template, which has neither name nor benchmark of a study."""
@@ -362,7 +477,8 @@ class StudyForm(forms.Form):
 
     def of_study(self) -> dict:
         """The arguments of `studies.lifecycle.create_study` apart from the stages."""
-        given = dict(self.cleaned_data)
+        given: dict[str, Any] = {name: value for name, value in self.cleaned_data.items() if name not in self.PART}
+        given["part"] = self.chosen_part()
         state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
         del given["save_as"]
         return {**given, "state": state}

@@ -8,11 +8,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotation.designs import presets
+from annotation.designs import part, presets
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
 from annotation.protocol_files.offers import newest_versions
+from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, keep_published, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.studies.instructions_images import pictures
@@ -36,6 +37,7 @@ _OWN = {
     "scores_sha256",
 }
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
+SEVERAL, MOST_STAGES = ";", 12  # between the names of questions that a study asks in order
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
 
 
@@ -65,8 +67,13 @@ def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPo
     return StartingPoint(kind, key or preset.name, preset.title, preset.summary, preset.stages, pay)
 
 
-def of_protocol(name: str) -> StartingPoint:
-    return of_preset(presets.single_stage(name), "protocol", name)
+def of_protocols(key: str) -> StartingPoint:
+    """`verify`, or several questions in their order: `describe;revise@2`."""
+    return of_preset(presets.stages_in_order(key.split(SEVERAL)), "protocol", key)
+
+
+def are_known(key: str) -> bool:
+    return len(names := key.split(SEVERAL)) <= MOST_STAGES and all(map(is_known, names))
 
 
 def of_study(study: Study) -> StartingPoint:
@@ -78,6 +85,7 @@ def of_study(study: Study) -> StartingPoint:
         stage.study = study
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
     given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in _OF_STUDY}}
+    given |= {f"part_{name}": value for name, value in part.as_text(study.part).items()}
     summary = "Filled in from that study’s current settings. Check and practice items are not copied."
     images = {stage.name: [picture.name for picture in pictures(stage)] for stage in stages}
     return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given, images)
@@ -153,13 +161,23 @@ def all_presets() -> list[StartingPoint]:
     return [of_preset(preset) for preset in PRESETS.values()]
 
 
+def on_offer() -> dict[str, list[StartingPoint]]:
+    """What every new study can start from, by heading."""
+    return {
+        "Presets": all_presets(),
+        "Single questions": single_questions(),
+        "Published questions": published_questions(),
+    }
+
+
 def published_questions() -> list[StartingPoint]:
     """The newest version of each published protocol."""
     versions = newest_versions()
     for version in versions:
         keep_published(str(version), version.text)
-    return [of_protocol(str(version)) for version in versions]
+    return [of_protocols(str(version)) for version in versions]
 
 
 def single_questions() -> list[StartingPoint]:
-    return [of_protocol(name) for name in PROTOCOLS]
+    """The built-in ones, and further files of the library, which a study that asks them publishes."""
+    return [of_protocols(name) for name in dict.fromkeys([*PROTOCOLS, *library.names()])]

@@ -13,17 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
 from annotation.designs.plan import effort_in_words, total_effort
-from annotation.designs.presets import PRESETS, unsuited
+from annotation.designs.presets import PRESETS
 from annotation.models import Member, Role, Study, StudyTemplate
 from annotation.permissions import whole_number
-from annotation.protocols.registry import is_known
 from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
-from annotation.studies.setup import Setup, first_items, offers
+from annotation.studies.setup import Setup, first_item, known_benchmark, offered, offers
 from benchmarks import audit
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.permissions import StaffRequest, staff_only
-from benchmarks.records import ItemRecord
 from benchmarks.seen import latest
 
 UNFIT = 422
@@ -42,32 +40,39 @@ def study_new(request: StaffRequest) -> HttpResponse:
     the settings as a template, and `delete` deletes the template that the form started from.
     """
     data = request.POST if request.method == "POST" else None
-    given, firsts = request.POST or request.GET, first_items()
-    start = _starting_point(request, given, firsts)
+    given = request.POST or request.GET
+    start = _starting_point(request, given)
     if data is None:
-        setup = Setup(start, firsts, benchmark=given.get("benchmark", ""), name=given.get("name", ""))
-        return _setup_page(request, setup, firsts)
+        setup = Setup(start, benchmark=given.get("benchmark", ""), name=given.get("name", ""))
+        return _setup_page(request, setup)
     if "delete" in data:
         return _delete_template(request, start)
-    setup = Setup(start, firsts, data)
-    if "choose" in data:
-        kind, _, key = data["choose"].partition(":")
-        chosen = _starting_point(request, {kind: key}, firsts)
-        again = Setup(chosen, firsts, benchmark=data.get("benchmark", ""), kept=setup.typed())
-        return _setup_page(request, again, firsts)
+    setup = Setup(start, data)
+    if "choose" in data or "add_stage" in data:
+        return _setup_page(request, _chosen_instead(request, setup, data))
     if "save" in data:
-        return _save_template(request, setup, firsts)
+        return _save_template(request, setup)
     if "plan" in data:
         setup.study.fields["name"].required = False
-        return _setup_page(request, setup, firsts, "The plan was not updated.")
+        return _setup_page(request, setup, "The plan was not updated.")
     if not setup.is_valid():
-        return _setup_page(request, setup, firsts)
+        return _setup_page(request, setup)
     try:
         study = _create(request, setup)
     except lifecycle.CannotCreate as refusal:
         setup.study.add_error(None, str(refusal).split("\n"))
-        return _setup_page(request, setup, firsts)
+        return _setup_page(request, setup)
     return redirect("study-detail", study.pk)
+
+
+def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]) -> Setup:
+    """The form with another starting point, another benchmark or a further stage, and what was typed."""
+    kind, _, key = data.get("choose", "").partition(":")
+    if "add_stage" in data and setup.start.kind == "protocol":
+        kind, key = "protocol", starting_points.SEVERAL.join([setup.start.key, data.get("further", "")])
+    same = {setup.start.kind: setup.start.key}
+    chosen = _starting_point(request, {kind: key} if kind else same)
+    return Setup(chosen, benchmark=data.get("benchmark", ""), kept=setup.typed())
 
 
 def _create(request: StaffRequest, setup: Setup) -> Study:
@@ -78,10 +83,8 @@ def _create(request: StaffRequest, setup: Setup) -> Study:
     return lifecycle.duplicate_study(source=Study.objects.get(pk=setup.start.key), **given)
 
 
-def _starting_point(
-    request: StaffRequest, given: Mapping[str, str], firsts: Mapping[str, ItemRecord]
-) -> starting_points.StartingPoint:
-    """What a URL or form names; otherwise the first preset that suits the benchmark."""
+def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting_points.StartingPoint:
+    """What a URL or form names; otherwise what shows most of the benchmark's items."""
     if given.get("copy"):
         number = whole_number(given["copy"], DIGITS) or 0
         return starting_points.of_study(permissions.study_for(request.user, number, Role.MANAGER))
@@ -90,29 +93,24 @@ def _starting_point(
         if not found:
             raise Http404("There is no such template.")
         return found[0]
-    if is_known(given.get("protocol", "")):
-        return starting_points.of_protocol(given["protocol"])
+    if starting_points.are_known(given.get("protocol", "")):
+        return starting_points.of_protocols(given["protocol"])
     if given.get("preset") in PRESETS:
         return starting_points.of_preset(PRESETS[given["preset"]])
-    first = firsts.get(given.get("benchmark", ""))
-    presets = starting_points.all_presets()
-    return next((one for one in presets if first and not unsuited(one.stages, first)), presets[0])
+    best = offers(starting_points.on_offer(), first_item(known_benchmark(given.get("benchmark"))))["suggested"]
+    return best or starting_points.all_presets()[0]
 
 
-def _setup_page(
-    request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord], refusal: str = ""
-) -> HttpResponse:
+def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "") -> HttpResponse:
     """`refusal` is what the page shows if the form cannot be used as it is."""
     expected, start = setup.expected(), setup.start
     groups = {
         "Duplicate": [start] if start.kind == "copy" else [],
-        "Presets": starting_points.all_presets(),
+        **starting_points.on_offer(),
         "Your templates": starting_points.templates(),
-        "Single questions": starting_points.single_questions(),
-        "Published questions": starting_points.published_questions(),
     }
     context = {
-        "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),
+        "section": "studies", "setup": setup, "offers": offers(groups, setup.first), "further": _further(setup),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
         "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
         "refusal": refusal or "The study was not created.",
@@ -122,7 +120,17 @@ def _setup_page(
     return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)
 
 
-def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord]) -> HttpResponse:
+def _further(setup: Setup) -> list[starting_points.StartingPoint]:
+    """The questions that can follow the last stage."""
+    if setup.start.kind != "protocol" or setup.first is None:
+        return []
+    singles = [*starting_points.single_questions(), *starting_points.published_questions()]
+    after = {one.key: starting_points.SEVERAL.join([setup.start.key, one.key]) for one in singles}
+    return [one for one in singles if starting_points.are_known(after[one.key])
+            and offered(starting_points.of_protocols(after[one.key]), setup.first)]  # fmt: skip
+
+
+def _save_template(request: StaffRequest, setup: Setup) -> HttpResponse:
     """A template needs neither a benchmark nor a study's name."""
     form = setup.study
     setup.become_template()
@@ -138,7 +146,7 @@ def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, Ite
             messages.success(request, f"The template “{template.name}” was saved. All managers can use it.")
             kept = {"template": template.pk, "benchmark": setup.benchmark, "name": setup.study["name"].data or ""}
             return redirect(f"{reverse('study-new')}?{urlencode(kept)}")
-    return _setup_page(request, setup, firsts, "The template was not saved.")
+    return _setup_page(request, setup, "The template was not saved.")
 
 
 def _delete_template(request: StaffRequest, start: starting_points.StartingPoint) -> HttpResponse:

@@ -14,12 +14,14 @@ from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Mea
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import NOMINAL, RANK, SET
+from annotation.protocols.roles import asked_as
 from annotation.wording import counted, pseudonym, readable_label
 from benchmarks.metrics import base
 
 register = template.Library()
 register.filter("words", readable_label)
 register.filter("pseudonym", pseudonym)
+register.filter("asked_as", asked_as)
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"

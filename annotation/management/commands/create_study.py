@@ -16,11 +16,12 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db import transaction
 from django.urls import reverse
 
-from annotation.designs import presets
+from annotation.designs import part, presets
 from annotation.designs.plan import ExpectedEffort, StagePlan, effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.management.named import named
 from annotation.models import DecisionRule, Study, StudyState, TieRule
+from annotation.pipeline.part import items_of
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
@@ -101,6 +102,12 @@ class Command(BaseCommand):
         parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
                             "give shares in percent, as on the page")  # fmt: skip
         parser.add_argument("--sample", type=int, help="random items for the baseline, or for the single stage")
+        of_part = parser.add_argument_group("a part of the benchmark")
+        of_part.add_argument("--only-types", default="", metavar="TYPE,…", help="replace, or replace/obj")
+        of_part.add_argument("--only-roles", default="", metavar="ROLE=COUNT,…", help="images.scene=2..,texts.foil=1")
+        of_part.add_argument("--only-attributes", default="", metavar="NAME=VALUE,…", help="model=sd-3|dall-e-3")
+        of_part.add_argument("--only-keys", type=Path, metavar="FILE", help="a text file with a key a line")
+        of_part.add_argument("--only-sample", type=int, metavar="N", help="so many of these items, at random by --seed")
         parser.add_argument("--pay", type=money, help="pay per hour of active time; default: the preset's")
         parser.add_argument("--currency")
         parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
@@ -141,6 +148,7 @@ class Command(BaseCommand):
             raise CommandError(f"--roles {refusal}") from None
         name = name or f"{source.name}, {preset or ', '.join(asked)}"
         stages = with_changes(self.stages(mapped, preset, rest), rest["set"] or [])
+        of_benchmark = self.chosen_part(rest)
         pay = Decimal(chosen.pay) if rest["pay"] is None else rest["pay"]
         owner = owner_of(rest["owner"])
         try:
@@ -149,15 +157,27 @@ class Command(BaseCommand):
                 created_by=owner,
                 pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
-                language=rest["language"],
+                language=rest["language"], part=of_benchmark,
                 state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
             )  # fmt: skip
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None
         home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
-        self.stdout.write("\n".join(lines(study, foreseen(stages, source, float(pay)), home)))
+        self.stdout.write("\n".join(lines(study, foreseen(stages, items_of(study), float(pay)), home)))
         if owner is None:
             self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
+
+    def chosen_part(self, given: dict) -> part.Part:
+        if (sample := given["only_sample"]) is not None and sample < 1:
+            raise CommandError("--only-sample: draw at least 1 item.")
+        keys = read(given["only_keys"]) if given["only_keys"] else ""
+        types = [one.strip() for one in given["only_types"].split(",") if one.strip()]
+        try:
+            return part.part_of(
+                types=types, roles=given["only_roles"], attributes=given["only_attributes"], keys=keys, sample=sample
+            )
+        except part.WrongPart as refusal:
+            raise CommandError(str(refusal)) from None
 
     def known(self, question: str | Path) -> str:
         """The name of the protocol; a file is published first."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotation.designs import part
 from annotation.designs.setup_wording import in_words
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
@@ -242,6 +243,8 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
     agreement is measured.
     """
     items, file = _setting(stage, "Items"), facts.protocol_files.get(stage["name"])
+    if not stage["source"]:
+        items = part.in_words(facts.manifest["study"].get("part", {})) or items
     asked = f"Asked of: {items[:1].lower()}{items[1:]}."
     if file is None:
         return f"“{protocol_named(stage['protocol']).question}” {asked} {_rule_in_words(stage)}"

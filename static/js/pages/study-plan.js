@@ -1,7 +1,8 @@
 /* Updates the plan beside the form of a new study. annotation/designs/plan.py computes the same figures. */
 "use strict";
 const form = document.getElementById("new-study");
-const sizes = JSON.parse(document.getElementById("sizes")?.textContent || "{}");
+const sizeIn = (page) => JSON.parse(page.getElementById("size")?.textContent || '{"items": 0, "tasks": []}');
+let size = sizeIn(document);
 
 const whole = (value, digits = 0) => Math.floor(value * 10 ** digits + 0.5) / 10 ** digits;
 const written = (value, digits = 0) =>
@@ -27,11 +28,12 @@ function expect(stage, coming, tasks, types) {
   const overlap = value(stage, "overlap") || 1;
   const shared = Math.min(items, value(stage, "agreement_items"));
   const sharedOverlap = shared ? value(stage, "agreement_overlap") || overlap : 0;
-  const judgments = ((items - shared) * overlap + shared * sharedOverlap) * tasks;
+  const judgments = whole(((items - shared) * overlap + shared * sharedOverlap) * tasks);
+  const guessed = (items < coming || shared) && tasks % 1 !== 0; // of some of the items, the mean of all is a guess
   const rate = value(stage, "check_rate") / 100;
   const hours = ((judgments + whole((judgments * rate) / (1 - rate))) * value(stage, "seconds")) / 3600;
   const annotators = places(stage, judgments, [[items - shared, overlap], [shared, sharedOverlap]]);
-  return { items, judgments, hours, cost: hours * (Number(form.elements.pay_per_hour.value) || 0), annotators };
+  return { items, judgments, hours, cost: hours * (Number(form.elements.pay_per_hour.value) || 0), annotators, guessed };
 }
 
 function show(name, found, assumed) {
@@ -58,6 +60,7 @@ async function askServer() {
   const found = new DOMParser().parseFromString(page, "text/html");
   if (mine !== asked || !found.getElementById("plan")) return; // no connection: it stays as it is
   for (const id of ["plan", "plan-audits"]) document.getElementById(id).replaceWith(found.getElementById(id));
+  size = sizeIn(found);
 }
 
 function plan() {
@@ -67,7 +70,6 @@ function plan() {
   }
   asked += 1;
   document.getElementById("plan-audits").replaceChildren();
-  const size = sizes[form.elements.benchmark.value] || { items: 0, tasks: [] };
   const all = { judgments: 0, hours: 0, cost: 0, annotators: 0 };
   const found = {};
   let guessed = false;
@@ -75,27 +77,34 @@ function plan() {
     const { stage: name, source, after } = stage.dataset;
     const coming = source ? whole(found[source].items * (value(source, "kept") / 100)) : size.items;
     found[name] = expect(name, coming, size.tasks[place] || 1, size.types || 1);
-    guessed ||= Boolean(source);
-    show(name, found[name], Boolean(source));
+    const isGuess = Boolean(source) || found[name].guessed;
+    guessed ||= isGuess;
+    show(name, found[name], isGuess);
     for (const of of Object.keys(all)) all[of] += of === "annotators" && after ? 0 : found[name][of];
   });
   show("", all, guessed);
   document.getElementById("plan-currency").textContent = form.elements.currency.value.toUpperCase();
 }
 
-// What can be started from depends on the benchmark.
-async function offer() {
+// What can be started from, and what the questions' roles are called, depends on the benchmark.
+function showAgain() {
   const { name, value } = document.getElementById("start");
-  const benchmark = form.elements.benchmark.value;
-  const asked = fetch(`?${new URLSearchParams({ [name]: value, benchmark })}`);
-  const page = await asked.then((answer) => answer.text()).catch(() => ""); // no connection: it stays as it is
-  const offers = new DOMParser().parseFromString(page, "text/html").getElementById("presets");
-  if (offers && form.elements.benchmark.value === benchmark) document.getElementById("presets").replaceWith(offers);
+  const chosen = document.createElement("button");
+  Object.assign(chosen, { name: "choose", value: `${name}:${value}`, hidden: true, formNoValidate: true });
+  form.append(chosen);
+  form.requestSubmit(chosen);
 }
 
 if (form) {
   form.addEventListener("input", plan);
-  form.elements.benchmark.addEventListener("change", offer);
+  const changesItems = ({ name }) => name.includes("-role_") || name.startsWith("part_");
+  form.addEventListener("change", ({ target }) => changesItems(target) && askServer());
+  document.getElementById("keys-file").addEventListener("change", async ({ target }) => {
+    form.elements.part_keys.value = await target.files[0].text();
+    target.value = "";
+    askServer();
+  });
+  form.elements.benchmark.addEventListener("change", showAgain);
   plan();
   document.getElementById("work-out").hidden = true;
 }

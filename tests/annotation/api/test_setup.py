@@ -64,7 +64,7 @@ WRONG = [
     ({}, "preset", "Give one of"),
     ({"preset": "bivlc", "protocol": "verify"}, "preset", "Give one of"),
     ({"preset": "nothing"}, "preset", "not a valid choice"),
-    ({"protocol": "nothing@1"}, "protocol", "no such protocol"),
+    ({"protocol": "nothing@1"}, "protocol", "There is no protocol nothing@1"),
     ({"template": "Ours"}, "template", "no template"),
     ({"protocol": "verify", "benchmark": 0}, "benchmark", "no benchmark"),
     ({"protocol": "verify", "benchmark": 10**30}, "benchmark", "no benchmark"),
@@ -77,6 +77,11 @@ WRONG = [
     ({"protocol": "verify", "stages": {"verify": {"strategy": "batches"}}}, "stages.verify.batch_size", "Enter the"),
     ({"protocol": "verify", "currency": "EURO"}, "currency", "3 characters"),
     ({"protocol": "sugarcrepe-compare"}, "", "sugarcrepe-compare needs 2"),
+    ({"protocols": ["verify", "nothing"]}, "protocols", "There is no protocol nothing"),
+    ({"protocol": "verify;verify"}, "protocol", "There is no protocol verify;verify"),
+    ({"protocol": "verify", "roles": {"scene": "positive"}}, "roles", "there is no role scene"),
+    ({"protocol": "verify", "part": {"keys": ["gone"]}}, "", "has no gone"),
+    ({"protocol": "verify", "part": {"roles": {"positive": "1"}}}, "part", "images. or texts."),
 ]
 
 
@@ -87,6 +92,18 @@ def test_what_is_wrong_makes_no_study(client, manager, benchmark, body, field, s
     found = errors(answer)
     assert says in found[field]
     assert Study.objects.count() == 1
+
+
+def test_several_questions_in_order_with_the_benchmarks_names_for_roles(client, manager, benchmark):
+    roles = {"picture": "positive"}
+    body = {"name": "R", "benchmark": benchmark.pk, "protocols": ["describe", "revise"], "roles": roles}
+    body["part"] = {"attributes": {}, "sample": 1}
+    found = made(client, "api-study-list", **body)
+    protocols = [stage["protocol"] for stage in found["stages"]]
+    assert protocols == ["describe@1:images.picture=positive", "revise@1:images.picture=positive"]
+    study = Study.objects.get()
+    assert study.stages.get(name="revise").source.name == "describe"
+    assert study.part["sample"] == study.stages.get(name="describe").tasks.count() == 1
 
 
 def test_a_protocol_file_is_published_and_asked(client, manager, benchmark):

@@ -15,12 +15,13 @@ from annotation.designs.presets import PRESETS, default_assumptions
 from annotation.management.commands.create_study import Command
 from annotation.management.named import named
 from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
+from annotation.protocol_files.publish import publish
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup import read_kept
 from annotation.studies.setup_forms import StageForm
-from benchmarks.models import Event
+from benchmarks.models import Caption, Event, ItemImage
 from tests.builders import pictures, predictions, studies
 
 pytestmark = pytest.mark.django_db
@@ -263,7 +264,9 @@ def offered(html: str) -> tuple[list[str], dict[str, list[str]]]:
 def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
     html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).content.decode()
     fitting, reasons = offered(html)
-    assert fitting == ["preset:verify", "protocol:verify"] and 'data-stage="verify"' in html
+    assert fitting[:3] == ["protocol:image-caption-foil", "preset:verify", "protocol:verify"]
+    assert "protocol:prompt-fit" in fitting and "protocol:bivlc-choose" not in fitting
+    assert 'data-stage="image-caption-foil"' in html  # which shows all that an item has
     assert reasons["need 2 to 9 candidate images per item; the first item has none."] == [
         "BiVLC, complete",
         "BiVLC, choose the image",
@@ -272,7 +275,79 @@ def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
     fitting, reasons = offered(client.get(NEW, {"benchmark": studies.benchmark(candidates=1).pk}).content.decode())
     assert "preset:bivlc" not in fitting and any("has 1." in reason for reason in reasons)
     fitting, _ = offered(client.get(NEW, {"benchmark": studies.benchmark().pk}).content.decode())
-    assert fitting[:2] == ["preset:bivlc", "preset:bivlc-choose"]
+    assert fitting[:2] == ["preset:bivlc", "preset:bivlc-choose"]  # suggested, and then the others
+
+
+def test_roles_that_the_benchmark_calls_otherwise_are_guessed_and_can_be_chosen(client, manager):
+    benchmark = studies.benchmark(items=2, candidates=0)
+    ItemImage.objects.filter(item__benchmark=benchmark).update(role="scene")
+    Caption.objects.filter(item__benchmark=benchmark, role="negative").update(role="foil")
+    Caption.objects.filter(item__benchmark=benchmark, role="positive").update(role="true_one")
+    html = client.get(NEW, {"benchmark": benchmark.pk, "protocol": "prompt-fit"}).content.decode()
+    assert "picture → scene, prompt → foil" in html or "picture → scene, prompt → true_one" in html
+    form = {**shown(html), "name": "Mapped"}
+    assert form["prompt-fit-role_images.picture"] == ["scene"]
+    refused = client.post(NEW, form | {"prompt-fit-role_texts.prompt": "elsewhere"})
+    assert refused.status_code == 422 and not Study.objects.exists()
+    client.post(NEW, form | {"prompt-fit-role_texts.prompt": "true_one"})
+    stage = Study.objects.get().stages.get()
+    assert stage.protocol == "prompt-fit@1:images.picture=scene,texts.prompt=true_one"
+    assert stage.tasks.first().shows == ["caption-true_one-0", "scene-0"]
+    again = shown(client.get(NEW, {"copy": stage.study_id, "benchmark": benchmark.pk}).content.decode())
+    assert again["prompt-fit-role_texts.prompt"] == ["true_one"]
+
+
+def test_stages_are_added_moved_and_removed_and_keep_what_was_typed(client, manager):
+    benchmark = studies.benchmark(items=2, candidates=0)
+    form = start(client, protocol="verify", benchmark=benchmark.pk)
+    form |= {"verify-quota": 7, "further": "image-caption-foil", "add_stage": "1"}
+    html = client.post(NEW, form).content.decode()
+    form = shown(html)
+    assert form["protocol"] == ["verify;image-caption-foil"] and form["verify-quota"] == ["7"]
+    assert 'value="protocol:image-caption-foil;verify"' in html and 'value="protocol:verify"' in html
+    client.post(NEW, form | {"name": "Two"})
+    first, second = Study.objects.get().stages.all()
+    assert (first.name, second.name, second.source, second.protocol) == (
+        "verify", "image-caption-foil", first, "image-caption-foil@1",
+    )  # fmt: skip
+
+
+def test_the_plan_counts_the_tasks_of_all_items(client, manager, capsys):
+    """Not the first item's: here 4 and then 2 pictures, each of which is asked about by itself."""
+    benchmark = studies.benchmark(items=2, candidates=0)
+    first, second = benchmark.items.order_by("position")
+    for item, count in ((first, 3), (second, 1)):
+        for place in range(count):
+            item.item_images.create(image=studies.image(), role="positive", position=place + 1, source_name="n")
+    text = EACH_PICTURE.replace("'", '"')
+    form = start(client, protocol=str(publish(text=text, by="test")), benchmark=benchmark.pk)
+    page = client.post(NEW, form | {"plan": "1"}).content.decode()
+    assert planned(page)["each-picture"]["judgments"] == "6"
+    call_command("create_study", benchmark.name, "--protocol", "each-picture@1")
+    assert "6 judgments wanted" in capsys.readouterr().out
+    assert Study.objects.get().stages.get().tasks.count() == 6
+
+
+def test_a_part_of_the_benchmark_is_planned_and_asked_about(client, manager, capsys):
+    benchmark = studies.benchmark(items=6, candidates=0)
+    benchmark.items.filter(position__lt=4).update(type="swap", subtype="obj")
+    form = start(client, protocol="verify", benchmark=benchmark.pk)
+    form |= {"part_types": ["swap/obj"], "part_roles": "texts.positive=1", "part_sample": 3, "verify-overlap": 2}
+    page = client.post(NEW, form | {"plan": "1"}).content.decode()
+    assert planned(page)["verify"]["judgments"] == "6" and "swap/obj (4)" in page
+    wrong = client.post(NEW, form | {"part_roles": "positive=1", "part_attributes": "model"})
+    assert wrong.status_code == 422
+    assert all(f'id="id_{name}_error"' in wrong.content.decode() for name in ("part_roles", "part_attributes"))
+    client.post(NEW, form)
+    study = Study.objects.get()
+    assert study.stages.get().tasks.count() == 3 and study.part["sample"] == 3
+    again = shown(client.get(NEW, {"copy": study.pk, "benchmark": benchmark.pk}).content.decode())
+    assert (again["part_types"], again["part_sample"]) == (["swap/obj"], ["3"])
+    options = ("--only-types", "swap/obj", "--only-roles", "texts.positive=1", "--only-sample", "2", "--overlap", "2")
+    call_command("create_study", benchmark.name, "--protocol", "verify", "--name", "Command", *options)
+    assert "4 judgments wanted" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="begin the role with"):
+        call_command("create_study", benchmark.name, "--protocol", "verify", "--only-roles", "positive=1")
 
 
 def test_a_refusal_is_one_line_with_a_count(client, manager):
@@ -293,6 +368,9 @@ def test_many_items_that_do_not_suit_are_one_line_with_a_count(client, manager):
     assert "30 items do not suit stage bivlc-disambiguate." in first and rest.count("<li>") == 21
 
 
+EACH_PICTURE = """{'winnow': 'protocol/1', 'name': 'each-picture', 'title': 'Each', 'ask': 'How good?',
+'instructions': 'Look.', 'item': {'images': {'positive': '1..'}}, 'tasks': {'each': {'one': ['images.positive']}},
+'screen': [{'picture': 'one'}], 'answers': [{'name': 'good', 'kind': 'scale', 'points': 5}]}"""
 COPIED = {"id", "study_id", "invite", "seed", "source_id", "after_id"}
 
 

@@ -1,0 +1,129 @@
+"""How questions suit a benchmark: as they are, or under its own names for roles; and how much of an item they show."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from annotation.designs.plan import StagePlan
+from annotation.designs.presets import expected_carry, unsuited
+from annotation.protocols.base import UnsuitableItem, caption_role, carried_texts
+from annotation.protocols.registry import is_known, protocol_named
+from annotation.protocols.roles import joined, split
+from annotation.protocols.schema import ProtocolFile, bounds
+from annotation.protocols.values import role_of
+from benchmarks.records import ItemRecord, role_order
+
+_ALIKE = (  # names that people have for the same part
+    {"positive", "caption", "text", "sentence", "statement", "description", "prompt"},
+    {"negative", "foil", "false_caption", "distractor", "hard_negative"},
+    {"positive", "picture", "image", "scene", "photo", "figure"},
+    {"question", "statement", "prompt", "claim"},
+    {"option", "candidate", "choice", "answer"},
+)
+_PICTURES, _TEXTS = "images", "captions"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChoice:
+    """A role of a question that the benchmark lacks or that is mapped: `name` is what the benchmark calls it, and
+    `there` what it could be, each with the number of such parts of an item.
+    """
+
+    role: str
+    name: str
+    there: tuple[tuple[str, int], ...]
+    optional: bool
+
+    @property
+    def own_name(self) -> str:
+        return self.role.partition(".")[2]
+
+
+def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | None:
+    """The stages as they can ask about the item, with roles mapped where they must be; None if they cannot."""
+    if unsuited(stages, item) is None:
+        return list(stages)
+    found: list[StagePlan] = []
+    for stage in stages:
+        roles = {choice.role: choice.name for choice in role_choices(stage, [*found, stage], item)}
+        protocol = joined(split(stage.protocol)[0], roles)
+        if not is_known(protocol):
+            return None
+        found.append(replace(stage, name=stage.stage_name, protocol=protocol))
+    return None if unsuited(found, item) else found
+
+
+def role_choices(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord) -> list[RoleChoice]:
+    """The roles of the stage that need the benchmark's name, with a guess or with the name that the plan has.
+    `stages` has the stage and those before it.
+    """
+    base, mapped = split(stage.protocol)
+    file = protocol_named(base).made_from
+    if file is None:
+        return []
+    there = _parts(item, stage, stages)
+    missing = [role for role, count in file.roles.items() if role in mapped or not there[_kind(role), _name(role)]]
+    missing = [role for role in missing if role in mapped or bounds(file.roles[role])[0] or _free(file, role, there)]
+    taken = {(_kind(role), mapped.get(role, _name(role))) for role in file.roles if role not in missing} | {
+        (_kind(role), name) for role, name in mapped.items()
+    }
+    found = []
+    for role in missing:
+        of_kind = sorted({name for kind, name in there if kind == _kind(role)}, key=role_order)
+        name = mapped.get(role) or _guess(
+            file, role, [one for one in of_kind if (_kind(role), one) not in taken], there
+        )
+        taken.add((_kind(role), name))
+        counts = tuple((one, there[_kind(role), one]) for one in of_kind)
+        found.append(RoleChoice(role, name, counts, optional=not bounds(file.roles[role])[0]))
+    return found
+
+
+def _parts(item: ItemRecord, stage: StagePlan, stages: Sequence[StagePlan]) -> Counter[tuple[str, str]]:
+    """How many pictures and texts of each role the item would have in the stage."""
+    carried = expected_carry(stage, stages)
+    record = item.with_captions(carried_texts(carried))
+    found = Counter((_TEXTS, one.role) for one in record.captions)
+    roles = {one.role for one in record.images}
+    found |= {(_PICTURES, role): len(record.latest(role)) for role in roles}
+    return found | Counter({(_PICTURES, role): 1 for role in carried if not role.startswith("caption-")})
+
+
+def _kind(role: str) -> str:
+    return _PICTURES if role.startswith("images.") else _TEXTS
+
+
+def _name(role: str) -> str:
+    return role.partition(".")[2]
+
+
+def _free(file: ProtocolFile, role: str, there: Counter[tuple[str, str]]) -> list[str]:
+    """The parts of the item that no role of the file is called like."""
+    own = {(_kind(one), _name(one)) for one in file.roles}
+    return [name for kind, name in there if kind == _kind(role) and (kind, name) not in own]
+
+
+def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tuple[str, str]]) -> str:
+    """The part of the item that is most probably meant, by its name and number; the role's own name if none can be."""
+    least, most = bounds(file.roles[role])  # of `first` too, one is meant
+    fitting = [name for name in free if least <= there[_kind(role), name] and there[_kind(role), name] <= (most or 99)]
+    alike = [name for name in fitting if any({name, _name(role)} <= names for names in _ALIKE)]
+    optional = not bounds(file.roles[role])[0]
+    return next(iter([*alike, *([] if optional else fitting)]), _name(role))
+
+
+def coverage(stages: Sequence[StagePlan], item: ItemRecord) -> float:
+    """The share of the item's roles that the stages show."""
+    roles = {(_PICTURES, one.role) for one in item.images} | {(_TEXTS, one.role) for one in item.captions}
+    shown = {role for stage in stages for role in _shown(stage, stages, item)}
+    return len(roles & shown) / len(roles) if roles else 0
+
+
+def _shown(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord) -> Iterator[tuple[str, str]]:
+    try:
+        tasks = protocol_named(stage.protocol).tasks_for(item, expected_carry(stage, stages))
+    except UnsuitableItem:
+        return
+    for identity in {one for task in tasks for one in (*task.shows, *task.options)}:
+        is_text = identity.startswith("caption-")
+        yield (_TEXTS, caption_role(identity)) if is_text else (_PICTURES, role_of(identity))
