@@ -11,6 +11,8 @@ from annotation.protocol_files.drafts import starting_text
 from annotation.protocols import library
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN
+from annotation.protocols.roles import CannotMap, read_roles, with_roles
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.management.files import write_result
 from benchmarks.models import Benchmark
@@ -27,11 +29,12 @@ class Command(BaseCommand):
             "protocol", help="the path of a file, a protocol of the library, or a published version (NAME@2)"
         )
         parser.add_argument("--benchmark", help="the benchmark's name or number; default: items made up to suit")
+        parser.add_argument("--roles", default="", metavar="ROLE=NAME,…", help="the benchmark's names for roles")
         parser.add_argument("--items", type=int, default=10, help="items to try (10)")
         parser.add_argument("--people", type=int, default=5, help="simulated annotators (5)")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
-    def handle(self, *, protocol, benchmark, items, people, **options):
+    def handle(self, *, protocol, benchmark, roles, items, people, **options):
         if min(items, people) < 1:
             raise CommandError("Give at least 1 item and 1 annotator.")
         source = named(Benchmark.objects.all(), benchmark) if benchmark else None
@@ -45,8 +48,12 @@ class Command(BaseCommand):
                 {"code": one.code, "line": one.row, "key": one.column, "advice": one.advice} for one in log.problems
             ]
         else:
+            file = _mapped(file, roles)
             found = rehearsal.rehearse(text, file, source, items, people)
-            result = {"problems": _problems(found), **rehearsal.as_json(file, source, people, found)}
+            problems = _problems(found)
+            needed = [one for one in problems if one["code"] != "NO_ATTRIBUTE" or one["attribute"] in _needed(file)]
+            notes = [one for one in problems if one not in needed]
+            result = {"problems": needed, "notes": notes, **rehearsal.as_json(file, source, people, found)}
         write_result(result, written, options["json"], self.stdout)
         if count := len(result["problems"]):
             raise CommandError(f"{count} problem{'s' * (count != 1)}.")
@@ -61,6 +68,19 @@ def _text(given: str, log: ProblemLog) -> str:
             log.error("NO_SUCH_PROTOCOL", given, None, "", "No such version is published.")
             raise Unreadable from None
     return library.text_of_named_or_file(given, log)
+
+
+def _mapped(file: ProtocolFile, roles: str) -> ProtocolFile:
+    """The file in the benchmark's names for its roles."""
+    try:
+        return with_roles(file, *read_roles(roles, [file]))
+    except CannotMap as refusal:
+        raise CommandError(f"--roles {refusal}") from None
+
+
+def _needed(file: ProtocolFile) -> set[str | None]:
+    """The attributes without which a rule or an answer comes to nothing; others only give further figures."""
+    return {getattr(one, name, None) for one in (*file.decide, *file.answers) for name in ("over", "parents")}
 
 
 def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
@@ -99,6 +119,7 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
             "code": "NO_ATTRIBUTE",
             "line": None,
             "key": "item.attributes",
+            "attribute": name,
             "advice": f"No part of the tried items has the attribute {name}. Import items with it, or remove it here.",
         }
         for name in found.no_attribute
@@ -115,6 +136,7 @@ def written(result: dict[str, Any]) -> str:
     ]
     if result["protocol"] is None:
         return "\n".join(lines)
+    lines += [f"Note: {one['advice']}" for one in result["notes"]]
     crowd, walked = result["crowd"], "all" if result["all_answers_walked"] else "a sample"
     made = result["tasks"] + result["tasks_left_out"]
     tried = f", of which {result['tasks']} are tried: all would take too long" if result["tasks_left_out"] else ""

@@ -213,8 +213,8 @@ def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
             yield f"{one['answer']}: right", {**one["right"]["whole"], "chance": one["right"]["chance"]}, True
     for one in scores.get("groups", ()):
         yield f"{one['group']}: all right", {**one["whole"], "chance": one["chance"]}, True
-    for part, what in (("strengths", "strength"), ("mean_ranks", "mean rank")):
-        for one in scores.get(part, ()):
+    for name, what in (("strengths", "strength"), ("mean_ranks", "mean rank")):
+        for one in scores.get(name, ()):
             for row in one["rows"]:
                 yield f"{one['answer']}: {what} of {row['name']}", row, False
 

@@ -103,6 +103,14 @@ def test_an_attribute_that_no_item_has_is_a_problem():
     assert "model" in found["problems"][0]["advice"]
 
 
+def test_an_attribute_that_no_rule_needs_is_a_note_and_roles_can_be_mapped():
+    benchmark = declared.benchmark(library.shipped("prompt-fit"), items=2)
+    ItemImage.objects.update(attributes={}, role="scene")
+    found, ended = tried("prompt-fit", "--benchmark", benchmark.name, "--roles", "picture=scene")
+    assert not ended and not found["problems"] and found["notes"][0]["attribute"] == "model"
+    assert found["tasks"] == found["screens_rendered"] == 2
+
+
 SECOND = """
   - answer: fit
     rule: unanimous
