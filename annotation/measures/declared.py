@@ -7,12 +7,15 @@ from types import MappingProxyType
 from annotation.measures.aggregation import dawid_skene
 from annotation.measures.agreement import RatingTable
 from annotation.measures.agreement_measures import BY_KEY, Compared, measured_row
+from annotation.measures.counts import TaskRow
+from annotation.measures.judgments import JUDGE, JudgmentRow
 from annotation.measures.label_scale import label_scale
 from annotation.measures.ratings import Rating
+from annotation.measures.scores import scores
 from annotation.measures.types import Figures
-from annotation.protocols import answers, schema
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Attributes, View
-from annotation.protocols.decision_rule import Decision, Posterior
+from annotation.protocols.decision_rule import OPEN, Decision, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
 from annotation.protocols.measuring import BY, by_option, is_set, level_of, seen_as, seen_through, view_of
 from annotation.protocols.ratings import Rated
@@ -76,34 +79,104 @@ def decided(
     wanted: Mapping[str, int] = MappingProxyType({}),
     attributes: Mapping[str, Attributes] = MappingProxyType({}),
 ) -> dict[str, Decision]:
-    """Item → what the protocol's rules decide from its ratings, in the order of the rows.
+    """Task → what the protocol's rules decide from its ratings, in the order of the rows.
 
-    `wanted` has how many ratings an item needs, if not as many as the file says, and `attributes` what its parts say of
-    themselves. Annotators' reliability, where a rule needs it, is estimated from these ratings alone.
+    `wanted` has how many ratings a task needs, if not as many as the file says, and `attributes` what the parts of its
+    item say of themselves. Annotators' reliability, where a rule needs it, is estimated from these ratings alone.
     """
     labels: dict[str, list[str]] = {}
     for row in rows:
-        labels.setdefault(row.item, []).append(row.label)
+        labels.setdefault(row.task, []).append(row.label)
     posteriors = _posteriors(protocol, rows)
     return {
-        item: decide_item(
+        task: decide_item(
             protocol,
             said,
-            wanted.get(item),
-            {name: of[item] for name, of in posteriors.items() if item in of},
-            attributes.get(item, {}),
+            wanted.get(task),
+            {name: of[task] for name, of in posteriors.items() if task in of},
+            attributes.get(task, {}),
         )
-        for item, said in labels.items()
+        for task, said in labels.items()
     }
 
 
 def _posteriors(protocol: ProtocolFile, rows: Sequence[Rated]) -> dict[str, Mapping[str, Posterior]]:
-    """Answer → item → value → its probability, for the rules that need it."""
+    """Answer → task → value → its probability, for the rules that need it."""
     found = {}
     for rule in protocol.decide:
         if isinstance(rule, schema.DawidSkene):
             said = [(row, value) for row in rows if (value := _value(protocol, rule.answer, row.label))]
             kinds = kinds_of(protocol, rule, [value for _, value in said])
-            given = [(row.item, row.annotator, kind) for (row, _), kind in zip(said, kinds, strict=True)]
+            given = [(row.task, row.annotator, kind) for (row, _), kind in zip(said, kinds, strict=True)]
             found[rule.answer] = dawid_skene(given).posteriors
     return found
+
+
+def rated_scores(
+    protocol: ProtocolFile,
+    rows: Sequence[Rated],
+    decisions: Mapping[str, Decision],
+    attributes: Mapping[str, Attributes] = MappingProxyType({}),
+) -> Figures:
+    """The scores of the ratings as a study has them (`scores.scores`), of the tasks that `decided` has decided on.
+
+    Ratings that do not say which of several tasks they are about have only scores that need no task: none of groups,
+    strengths or right answers by task.
+    """
+    if protocol.tasks != "item" and not all(row.question for row in rows):
+        one_right = {name: right for name, right in protocol.right.items() if isinstance(right, str)}
+        ranked = [rule for rule in protocol.decide if not isinstance(rule, schema.BradleyTerry)]
+        protocol = protocol.model_copy(update={"group": {}, "right": one_right, "decide": ranked})
+    items = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
+    people = {who: number for number, who in enumerate(dict.fromkeys(row.annotator for row in rows), 1)}
+    options = {role for answer in protocol.answers if isinstance(answer, answers.Choosing)
+               for role in values.options_of(protocol, answer)}  # fmt: skip
+    places = sum(values.member_count(protocol, role) for role in options)
+    judged = [
+        JudgmentRow(
+            task=(items[row.item], row.question, 1), kind=JUDGE, live=True, type="", subtype="", slot=place,
+            annotator=people[row.annotator], answer=row.label, place=None, places=places, active_ms=0, counted=True,
+            surplus=False, withdrawn=False, at=place,
+        )
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+    about = {row.task: row for row in rows}
+    tasks = []
+    for task, row in about.items():
+        decision = decisions[task]
+        state = None if decision.state == OPEN else decision.state
+        tasks.append(TaskRow((items[row.item], row.question, 1), "", "", 1, state, decision.reason, decision.by))
+    of_items = {items[row.item]: attributes[task] for task, row in about.items() if task in attributes}
+    return scores(protocol, judged, tasks, of_items)
+
+
+def scores_in_words(found: Figures, digits: int) -> list[str]:
+    """A line for each number of what `rated_scores` returns, with its 95% interval."""
+    lines = []
+    for one in found["answers"]:
+        name = one["answer"]
+        if "score" in one:
+            what = f"share of {one['score']}" if one["is_share"] else "mean"
+            lines.append(f"{name}, {what}: {_interval(one['whole'], digits)}")
+            for attribute, rows in one["by"].items():
+                lines += [f"  {attribute} {row['name']}: {_interval(row, digits)}" for row in rows]
+        if "right" in one:
+            lines.append(f"{name}, right: {_interval(one['right']['whole'], digits)}")
+    for one in found["groups"]:
+        waiting = f"; {one['waiting']:,} groups have open items" if one["waiting"] else ""
+        lines.append(f"{one['group']}, groups answered correctly: {_interval(one['whole'], digits)}{waiting}")
+    for kind, part in (("strengths", "strengths"), ("mean ranks", "mean_ranks")):
+        for one in found[part]:
+            lines.append(
+                f"{one['answer']}, {kind} by {one['over']}:{f' {reason}' if (reason := one['reason']) else ''}"
+            )
+            lines += [f"  {row['name']}: {_interval(row, digits)}" for row in one["rows"]]
+    return lines
+
+
+def _interval(of: Figures, digits: int) -> str:
+    if of["value"] is None:
+        return "not defined"
+    within = "" if of["low"] is None else f" (95%: {of['low']:.{digits}f} to {of['high']:.{digits}f})"
+    count = of.get("n_items", of.get("n"))
+    return f"{of['value']:.{digits}f}{within}, n = {count:,}"

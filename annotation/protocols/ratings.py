@@ -26,9 +26,16 @@ _MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]
 
 @dataclass(frozen=True, slots=True)
 class Rated:
+    """`question`: which of the protocol's tasks of the item, if it makes several."""
+
     item: str
     annotator: str
     label: str
+    question: str = ""
+
+    @property
+    def task(self) -> str:
+        return f"{self.item} {self.question}".rstrip()
 
 
 def read_rated(path: Path, protocol: ProtocolFile, log: ProblemLog) -> list[Rated]:

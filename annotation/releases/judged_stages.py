@@ -23,9 +23,8 @@ _BATCH = 10_000
 
 @dataclass
 class JudgedStage:
-    """`rows` are the counted judgments of live tasks in the order given. A rated `item` is a task: the item's id, and
-    the question where the stage asks several. `wanted` has how many judgments each needs, and `attributes` what the
-    parts of its item say of themselves, if the item is kept or dropped.
+    """`rows` are the counted judgments of live tasks in the order given. `wanted` has how many judgments each task
+    needs, and `attributes` what the parts of its item say of themselves, if the item is kept or dropped.
     """
 
     name: str
@@ -49,11 +48,12 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
     records = {line["id"]: record(line) for line in lines}
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
     for row in sorted(given, key=itemgetter("at", "slot")):
-        stage, item = found[row["stage"]], f"{row['item']} {row['question']}".rstrip()
-        stage.rows.append(Rated(item, row["annotator"], in_own_names(stage.file, row["answer"])))
-        stage.wanted[item] = live[_OF_TASK(row)]
-        if row["item"] in records and item not in stage.attributes:
-            stage.attributes[item] = attributes_of(stage.file, records[row["item"]])
+        stage = found[row["stage"]]
+        rated = Rated(row["item"], row["annotator"], in_own_names(stage.file, row["answer"]), row["question"])
+        stage.rows.append(rated)
+        stage.wanted[rated.task] = live[_OF_TASK(row)]
+        if row["item"] in records and rated.task not in stage.attributes:
+            stage.attributes[rated.task] = attributes_of(stage.file, records[row["item"]])
     return list(found.values())
 
 

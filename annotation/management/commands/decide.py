@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.measures.declared import agreement, agreement_in_words, decided
+from annotation.measures.declared import agreement, agreement_in_words, decided, rated_scores, scores_in_words
 from annotation.protocols import library
 from annotation.protocols.base import Attributes
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
@@ -75,7 +75,7 @@ def _result(
 ) -> dict[str, Any]:
     found = decided(protocol, rows, wanted, attributes)
     states = Counter(one.state for one in found.values())
-    given = Counter(row.item for row in rows)
+    given = Counter(row.task for row in rows)
     short = Counter(
         (needs, has) for item, has in given.items() if has < (needs := wanted.get(item, protocol.judgments))
     )
@@ -88,7 +88,8 @@ def _result(
         "too_few_judgments": [
             {"needs": needs, "has": has, "items": count} for (needs, has), count in sorted(short.items())
         ],
-        "agreement": agreement(protocol, [(row.item, row.annotator, row.label) for row in rows]),
+        "scores": rated_scores(protocol, rows, found, attributes),
+        "agreement": agreement(protocol, [(row.task, row.annotator, row.label) for row in rows]),
     }
     if items:
         result["decisions"] = {
@@ -110,6 +111,7 @@ def written(result: dict) -> str:
         f"  open, needs {one['needs']} judgments and has {one['has']}: {one['items']:,}"
         for one in result["too_few_judgments"]
     ]
+    lines += scores_in_words(result["scores"], digits=4)
     lines += agreement_in_words(result["agreement"], digits=4)
     for item, one in result.get("decisions", {}).items():
         lines.append(f"{item}: {one['state']} {one['outcome']} {one['reason']}".rstrip())

@@ -97,6 +97,25 @@ def test_an_item_with_too_few_judgments_is_counted_by_what_it_needs(ratings):
     assert "  open, needs 3 judgments and has 1: 2\n  open, needs 3 judgments and has 2: 1\n" in out.getvalue()
 
 
+def test_scores_are_those_that_a_study_would_have(ratings):
+    table = ratings("item,annotator,answer\n1,a,4\n1,b,5\n2,a,2\n2,b,1\n3,a,3\n3,b,cannot_judge\n")
+    (score,) = decided("--protocol", "prompt-fit", "--ratings", table)["scores"]["answers"]
+    assert (score["whole"]["value"], score["whole"]["n_items"], score["cannot_judge"]) == (3, 3, 1)
+    out = StringIO()
+    call_command("decide", protocol="prompt-fit", ratings=table, stdout=out)
+    assert "fit, mean: 3.0000 (95%: 1.0000 to 5.0000), n = 3\n" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "cells"), [("preference", "picture-0 picture-1"), ("winoground-pairs", "yes no"), ("rank-images", "")]
+)
+def test_what_needs_to_know_the_task_is_left_out_where_a_file_does_not_say_it(ratings, protocol, cells):
+    first, second = cells.split() or ("picture-0>picture-1", "picture-1>picture-0")
+    found = decided("--protocol", protocol, "--ratings", ratings(f"item,annotator,answer\n1,a,{first}\n2,a,{second}\n"))
+    assert found["scores"]["groups"] == found["scores"]["strengths"] == []
+    assert all("right" not in one for one in found["scores"]["answers"])
+
+
 def test_a_file_of_ones_own_with_several_answers(ratings, tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(changed(("judgments", 2))))
