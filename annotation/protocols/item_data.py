@@ -7,19 +7,15 @@ item's roles stand for its texts and for the names of its images, and `id`, `typ
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from annotation.protocols import option_sets, schema, values
 from annotation.protocols.base import ITEM, RIGHT, Attributes, UnsuitableItem
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
-from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own.mapping import as_text, cell, columns_of
-from benchmarks.formats.table import read_table
 from benchmarks.records import ItemRecord
 
 _SPELLINGS = ({"yes", "true", "1", "y", "t", "correct", "right"}, {"no", "false", "0", "n", "f", "incorrect", "wrong"})
@@ -78,28 +74,6 @@ def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
             raise UnsuitableItem(
                 f"{lacks}; correct it, or say which of {', '.join(known[:20])} it means: {example}", needs
             )
-
-
-def read_right_answers(path: Path, file: ProtocolFile, log: ProblemLog) -> dict[str, Attributes]:
-    """Of a table of ratings with a column `item`, and those that the right answers are taken from, each item's. Errors
-    are in the log.
-    """
-    found: dict[str, Attributes] = {}
-    if not rights(file):
-        return found
-    with suppress(Unreadable):
-        for row in read_table(path, log, ["item", *columns(file)]):
-            key = row.values["item"].strip()
-            item = ItemRecord(key, "", "", (), (), meta=row.values)
-            try:
-                require_right_answers(file, item)
-            except UnsuitableItem as reason:
-                log.error("WRONG_VALUE", path.name, row.number, ", ".join(columns(file)), f"{reason}.")
-            of_item = attributes_of(file, item)
-            if found.setdefault(key, of_item).get(RIGHT) != of_item.get(RIGHT):
-                advice = "An earlier row of this item has another right answer. Correct one of the two."
-                log.error("WRONG_VALUE", path.name, row.number, ", ".join(columns(file)), advice)
-    return found
 
 
 def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> ItemRecord:

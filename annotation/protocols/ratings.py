@@ -1,24 +1,25 @@
-"""A table of ratings from elsewhere under a protocol file: a CSV file, a row for each annotator and item, a column
-for each answer. Pure.
-"""
+"""A file of ratings under a protocol file: each rating with the label that a judgment would have. Pure."""
 
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from annotation.protocols import answers, option_sets, rankings, schema, values
-from annotation.protocols.base import CANNOT_JUDGE, InvalidAnswer
+from annotation.protocols import answers, item_data, option_sets, rankings, schema, values
+from annotation.protocols.base import CANNOT_JUDGE, NO_ATTRIBUTES, RIGHT, Attributes, InvalidAnswer, UnsuitableItem
 from annotation.protocols.conditions import depends_on_items
 from annotation.protocols.numbers import checked, is_typed
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
-from benchmarks.formats.table import read_table
+from benchmarks.formats.own import ratings
+from benchmarks.formats.own.ratings import ALL, LAST, REFUSE, RatingsMapping
+from benchmarks.records import ItemRecord, Origin
 
-ALONE = "answer"  # what the column of a single answer may be called
+_EMPTY = "This cell is empty."
 _MOST_WORDS = 2_000_000  # of all rows together: each is a value of its own when agreement is computed
 _PLACE = "[1-9][0-9]{0,3}"  # of a word: a text has at most 4,000 characters
 _MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]+)*)?")
@@ -26,56 +27,132 @@ _MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """`question`: which of the protocol's tasks of the item, if it makes several."""
+    """`question`: which of the protocol's tasks of the item, if it makes several. `texts`: what was written."""
 
     item: str
     annotator: str
     label: str
     question: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def task(self) -> str:
         return f"{self.item} {self.question}".rstrip()
 
 
-def read_rated(path: Path, protocol: ProtocolFile, log: ProblemLog) -> list[Rated]:
-    """The rows in the file's order, each with the label that a judgment would have. Errors are in the log."""
-    columns = _columns(path, protocol, log)
-    found: dict[tuple[str, str], Rated] = {}
-    shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their item
+@dataclass
+class RatedFile:
+    """The ratings of a file: `attributes` are by task, what its parts, or the item as a whole, say of themselves."""
+
+    mapping: RatingsMapping
+    rows: list[Rated] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)  # of each row
+    attributes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    def with_attributes(self, protocol: ProtocolFile) -> ProtocolFile:
+        """The protocol, knowing the attributes that the mapping names too."""
+        known = list(dict.fromkeys((*protocol.item.attributes, *self.mapping.attributes)))
+        return protocol.model_copy(update={"item": protocol.item.model_copy(update={"attributes": known})})
+
+
+def read_rated(
+    path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE
+) -> RatedFile:
+    """The ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
+
+    `mapping`: its JSON; without one, columns are what they probably are. `repeated`: what to do with a second rating
+    of a task by an annotator, as `measures.ratings_file` has it. Raises Unreadable.
+    """
+    how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
+    if not mapping and [how.item, how.annotator] != ["item", "annotator"]:
+        log.note("READ_AS", path.name, None, "", ratings.in_words(how))
+    found = RatedFile(how)
+    places: dict[tuple[str, str], int] = {}  # of each task and annotator: where their rating is
+    shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their task
     words = 0
+    texts = {one.name for one in protocol.answers if isinstance(one, schema.Text | schema.Edit)}
+    columns = {name: ", ".join(source.all_places) for name, source in how.answers.items()}
+    for given in ratings.read(path, how, log):
+        file, number = given.origin.file, given.origin.row
+        before = log.count + log.left_out
+        label = _label(file, number, protocol, given.answers, columns, log)
+        _check_question(given, protocol, how.question, log)
+        of_item = _of_item(given, protocol, log)
+        if log.count + log.left_out > before:
+            continue
+        written = {name: said for name, said in given.answers.items() if name in texts and label != CANNOT_JUDGE}
+        rated = Rated(given.item, given.annotator, label, given.question, written)
+        for name, shape in _shapes(protocol, label):
+            if shapes.setdefault((rated.task, name), shape) != shape:
+                advice = "An earlier row answers for another number of parts, or other options, of this item."
+                log.error("WRONG_VALUE", file, number, columns[name], f"{advice} Correct one of the two.")
+            words += shape if isinstance(shape, int) else 0
+        if words > _MOST_WORDS:
+            advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
+            log.error("TOO_LONG", file, number, "", advice)
+            raise Unreadable
+        known = found.attributes.setdefault(rated.task, {})
+        if known.get(RIGHT, of_item.get(RIGHT)) != of_item.get(RIGHT):
+            advice = "An earlier row of this item has another right answer. Correct one of the two."
+            log.error("WRONG_VALUE", file, number, ", ".join(item_data.columns(protocol)), advice)
+        for part, of_part in (*given.attributes.items(), *of_item.items()):
+            known.setdefault(part, {}).update(of_part)
+        _add(found, rated, given, places, repeated, log)
+    return found
+
+
+def _add(
+    found: RatedFile,
+    rated: Rated,
+    given: ratings.Given,
+    places: dict[tuple[str, str], int],
+    repeated: str,
+    log: ProblemLog,
+) -> None:
+    earlier = places.get((rated.task, rated.annotator))
+    if earlier is None or repeated == ALL:
+        if earlier is not None:
+            again = sum(who.startswith(f"{rated.annotator} (") for task, who in places if task == rated.task)
+            rated = replace(rated, annotator=f"{rated.annotator} ({again + 2})")
+        places[rated.task, rated.annotator] = len(found.rows)
+        found.rows.append(rated)
+        found.origins.append(given.origin)
+    elif repeated == REFUSE:
+        column = found.mapping.annotator or "annotator"
+        log.error("REPEATED_RATING", given.origin.file, given.origin.row, column, ratings.REPEATED)
+    else:
+        log.note("REPEATED_RATING", given.origin.file, given.origin.row, "", f"The {repeated} rating counts.")
+        if repeated == LAST:
+            found.rows[earlier], found.origins[earlier] = rated, given.origin
+
+
+def _of_item(given: ratings.Given, protocol: ProtocolFile, log: ProblemLog) -> Attributes:
+    """What the row says of its item: its right answers, and what groups go over."""
+    if not item_data.columns(protocol):
+        return NO_ATTRIBUTES
+    item = ItemRecord(given.item, "", "", (), (), meta=dict(given.row))
     try:
-        for row in read_table(path, log, ["item", "annotator", *columns.values()]):
-            item, annotator = (row.values[name].strip() for name in ("item", "annotator"))
-            for name, value in (("item", item), ("annotator", annotator)):
-                if not value:
-                    log.error("VALUE_MISSING", path.name, row.number, name, "Fill in this cell, or remove the row.")
-            cells = {name: row.values[column].strip() for name, column in columns.items()}
-            label = _label(path.name, row.number, protocol, cells, columns, log)
-            for name, shape in _shapes(protocol, label):
-                if shapes.setdefault((item, name), shape) != shape:
-                    advice = "An earlier row answers for another number of parts, or other options, of this item."
-                    log.error("WRONG_VALUE", path.name, row.number, columns[name], f"{advice} Correct one of the two.")
-                words += shape if isinstance(shape, int) else 0
-            if words > _MOST_WORDS:
-                advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
-                log.error("TOO_LONG", path.name, row.number, "", advice)
-                return []
-            if (item, annotator) in found:
-                advice = "This annotator has already judged this item. Remove one of the two rows."
-                log.error("REPEATED_RATING", path.name, row.number, "annotator", advice)
-            found[item, annotator] = Rated(item, annotator, label)
-    except Unreadable:
-        return []
-    return list(found.values())
+        item_data.require_right_answers(protocol, item)
+    except UnsuitableItem as reason:
+        columns = ", ".join(item_data.columns(protocol))
+        log.error("WRONG_VALUE", given.origin.file, given.origin.row, columns, f"{reason}.")
+    return item_data.attributes_of(protocol, item)
 
 
-def _columns(path: Path, protocol: ProtocolFile, log: ProblemLog) -> dict[str, str]:
-    """Answer → column."""
-    names = [one.name for one in protocol.answers]
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        header = [name.strip(' "') for name in stream.readline().strip().split(",")]
-    return {names[0]: ALONE} if len(names) == 1 and names[0] not in header else {name: name for name in names}
+def _check_question(given: ratings.Given, protocol: ProtocolFile, column: str, log: ProblemLog) -> None:
+    """Whether the protocol can make a task of this name; a file need not name tasks."""
+    match protocol.tasks:
+        case schema.Each(each=each):
+            fits = given.question.count(answers.PARTING) == len(each) - 1
+        case schema.Pairs():
+            fits = given.question.count(answers.PARTING) == 1
+        case schema.Rows(rows=rows):
+            fits = given.question in rows
+        case _:
+            fits = False
+    if given.question and not fits:
+        advice = "The protocol has no task of this name. Write it as exports do, or leave the column out."
+        log.error("WRONG_VALUE", given.origin.file, given.origin.row, column, advice)
 
 
 def _label(
@@ -88,17 +165,20 @@ def _label(
         return CANNOT_JUDGE
     parts: dict[str, str] = {}
     for answer in protocol.answers:
-        said = cells[answer.name]
+        said = cells.get(answer.name, "")
         asked = answers.is_asked(answer, parts, protocol)
         advice = ""
         if said and not asked:
             advice = "This question is not asked after the other answers. Leave the cell empty."
         elif not said and asked and answer.required and not _may_be_open(protocol, answer):
-            advice = "Fill in this cell, or remove the row."
+            advice = _EMPTY
         elif said:
             said, advice = _checked(protocol, answer, said)
-        if advice:
-            log.error("WRONG_VALUE" if cells[answer.name] else "VALUE_MISSING", file, row, columns[answer.name], advice)
+        column = columns.get(answer.name, answer.name)
+        if advice and not cells.get(answer.name):
+            ratings.incomplete(Origin(file, row), column, log)
+        elif advice:
+            log.error("WRONG_VALUE", file, row, column, advice)
             said = ""
         parts[answer.name] = said
     return answers.PARTING.join(parts.values())

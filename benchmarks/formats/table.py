@@ -116,6 +116,11 @@ class TableLimits:
     things: str
 
 
+def sizes(at_most: TableLimits | None) -> dict[str, int]:
+    """Limits of its lines, for `text.lines`."""
+    return {"most": at_most.lines, "cap": at_most.size} if at_most else {}
+
+
 def read_table(
     path: Path, log: ProblemLog, required: Sequence[str], at_most: TableLimits | None = None
 ) -> Iterator[Row]:
@@ -131,8 +136,7 @@ def read_rows(
     EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS if there is only a header.
     """
     with path.open("rb") as stream:
-        sizes = {"most": at_most.lines, "cap": at_most.size} if at_most else {}
-        rows = kind.cells(text.lines(stream, path.name, log, **sizes), path.name, log)
+        rows = kind.cells(text.lines(stream, path.name, log, **sizes(at_most)), path.name, log)
         first = next(rows, None)
         if first is None:
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
@@ -147,14 +151,16 @@ def read_rows(
 def checked_rows(
     rows: Cells, header: list[str], file: str, kind: Kind, log: ProblemLog, at_most: TableLimits | None = None
 ) -> Iterator[Row]:
-    count, most = 0, at_most.rows if at_most else limits.MAX_ROWS
+    count = 0
     for number, row in rows:
         count += 1
-        if count > most:
-            too_many_rows(file, number, log, *((most, f"{at_most.things}; split the file") if at_most else ()))
+        refuse_too_many(count, file, number, log, at_most)
         if len(row) != len(header):
-            advice = f"The header has {len(header)} cells, this row {len(row)}; {kind.ragged}"
-            log.error("RAGGED_ROW", file, number, "", advice)
+            lacks = f"The header has {len(header)} cells, this row {len(row)}"
+            if log.skip_incomplete:
+                log.gap("RAGGED_ROW", file, number, "", f"{lacks}.")
+            else:
+                log.error("RAGGED_ROW", file, number, "", f"{lacks}; {kind.ragged}")
             continue
         values = dict(zip(header, row, strict=True))
         before = log.count
@@ -164,6 +170,12 @@ def checked_rows(
             yield Row(number, values)
     if not count:
         log.error("NO_ROWS", file, None, "", "The file has a header but no rows. Export it again.")
+
+
+def refuse_too_many(count: int, file: str, row: int, log: ProblemLog, at_most: TableLimits | None = None) -> None:
+    """Raises Unreadable at the row after the last that is allowed."""
+    if count > (at_most.rows if at_most else limits.MAX_ROWS):
+        too_many_rows(file, row, log, *((at_most.rows, f"{at_most.things}; split the file") if at_most else ()))
 
 
 def too_many_rows(

@@ -13,9 +13,14 @@ Read = TypeVar("Read")
 _PIECES = 100_000  # of JSON written at once
 
 
-def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Read:
-    """Return what `read` finds. Raises CommandError after printing the problems."""
-    log = ProblemLog()
+def read_or_refuse(
+    read: Callable[[ProblemLog], Read],
+    out: OutputWrapper,
+    notes: OutputWrapper | None = None,
+    skip_incomplete: bool = False,
+) -> Read:
+    """Return what `read` finds. Raises CommandError after printing the problems. `notes`: where notes are printed."""
+    log = ProblemLog(skip_incomplete)
     found = []
     try:
         found.append(read(log))
@@ -24,6 +29,10 @@ def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Re
     except OSError as error:
         raise CommandError(f"The file cannot be read: {error.strerror}.") from None
     refuse(log, out, "Nothing was done")
+    for note in log.notes if notes else ():
+        notes.write(f"note: {note}")  # type: ignore[union-attr]  # there are none without it
+    if notes and log.left_out:
+        notes.write(f"{log.left_out:,} incomplete rows skipped.")
     return found[0]
 
 

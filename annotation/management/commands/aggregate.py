@@ -1,16 +1,19 @@
-"""`manage.py aggregate --ratings FILE.csv --method dawid-skene --json`: one label for each rated item."""
+"""`manage.py aggregate --ratings FILE --method dawid-skene --json`: one label for each rated item."""
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from annotation.management import rating_files
 from annotation.measures import aggregation
 from annotation.measures.aggregation import FIRST_LABEL as FIRST_GIVEN
 from annotation.measures.aggregation import NO_LABEL, Aggregate
 from annotation.measures.ratings import RatingColumns
-from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
+from annotation.measures.ratings_file import read_gold, read_ratings
+from benchmarks.formats.own.ratings import ALL, FIRST, LAST, REFUSE
 from benchmarks.management.files import read_or_refuse, write_result
 
 METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
@@ -20,11 +23,12 @@ METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
 
 
 class Command(BaseCommand):
-    help = "Aggregate the ratings in a CSV file with the columns item, annotator, label to one label per item."
+    help = "Aggregate a file of ratings to one label per item. A mapping says which column is what."
     requires_system_checks = []
 
     def add_arguments(self, parser):
-        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")
+        parser.add_argument("--ratings", type=Path, required=True, help="the file of ratings")
+        rating_files.add_options(parser)
         parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the correct ones")
         parser.add_argument("--method", choices=METHODS, required=True)
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
@@ -41,8 +45,16 @@ class Command(BaseCommand):
             help="a tied item gets no label, or the tied label that was given first",
         )
 
-    def handle(self, *, ratings, gold, method, repeated, ties, **options):
-        rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)
+    def handle(self, *, ratings, gold, method, repeated, ties, mapping, look, skip_incomplete, **options):
+        if look:
+            rating_files.look(ratings, self.stdout)
+            return
+        how = rating_files.mapping_in(mapping)
+        read = partial(read_ratings, ratings, repeated=repeated, mapping=how)
+        given = read_or_refuse(lambda log: read(log=log), self.stdout, self.stderr, skip_incomplete)
+        if len(given) > 1:
+            raise CommandError(f"Name one answer in a mapping (--mapping); this file has {', '.join(given)}.")
+        (rows,) = given.values()
         right = read_or_refuse(lambda log: read_gold(gold, log), self.stdout) if gold else {}
         found = results_of(METHODS[method](rows, ties), right, method)
         write_result(found, written, options["json"], self.stdout)

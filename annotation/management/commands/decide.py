@@ -1,25 +1,27 @@
-"""`manage.py decide --protocol NAME_OR_FILE --ratings FILE.csv --json`: a protocol's decisions on given ratings.
+"""`manage.py decide --protocol NAME_OR_FILE --ratings FILE --json`: a protocol's decisions on given ratings.
 
 `manage.py decide --export DIR_OR_ZIP`: those of the protocol files in an export or a release on its judgments.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.management import rating_files
 from annotation.measures.declared import agreement, agreement_in_words, decided, rated_scores, scores_in_words
 from annotation.protocols import library
 from annotation.protocols.base import Attributes
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.protocols.item_data import read_right_answers
 from annotation.protocols.ratings import Rated, read_rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files, NotARelease
 from annotation.releases.judged_stages import JudgedStage, judged_stages
+from benchmarks.formats.own.ratings import ALL, FIRST, LAST, REFUSE
 from benchmarks.management.files import read_or_refuse, write_result
 
 _BOTH_OR_EXPORT = "Give --protocol and --ratings, or --export."
@@ -27,28 +29,39 @@ _BOTH_OR_EXPORT = "Give --protocol and --ratings, or --export."
 
 class Command(BaseCommand):
     help = (
-        "Apply a protocol's decision rules to the ratings in a CSV file (item, annotator, and a column per answer), or "
+        "Apply a protocol's decision rules to a file of ratings (any table; a mapping says which column is what), or "
         "the protocol files in an export or a release to its judgments."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("--protocol", help="a protocol of the library, or the path of a file")
-        parser.add_argument("--ratings", type=Path, help="the CSV file of ratings")
+        parser.add_argument("--ratings", type=Path, help="the file of ratings")
+        rating_files.add_options(parser)
+        parser.add_argument(
+            "--repeated",
+            choices=[REFUSE, FIRST, LAST, ALL],
+            default=REFUSE,
+            help="if an annotator rated an item twice: refuse the file, count one rating, or count each",
+        )
         parser.add_argument("--export", type=Path, help="the folder or .zip of an export or a release, instead of both")
         parser.add_argument("--items", action="store_true", help="list each item with its decision too")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
-    def handle(self, *, protocol, ratings, export, items, **options):
+    def handle(self, *, protocol, ratings, export, items, repeated, mapping, look, skip_incomplete, **options):
         if bool(export) == bool(protocol or ratings) or bool(protocol) != bool(ratings):
             raise CommandError(_BOTH_OR_EXPORT)
         if export:
             self._print_stages(self._stages(export), items, options["json"])
             return
         said = read_or_refuse(lambda log: library.named_or_file(protocol, log), self.stdout)
-        rows = read_or_refuse(lambda log: read_rated(ratings, said, log), self.stdout)
-        of_items = read_or_refuse(lambda log: read_right_answers(ratings, said, log), self.stdout)
-        result = _result(said, rows, items, attributes=of_items)
+        if look:
+            rating_files.look(ratings, self.stdout, [one.name for one in said.answers])
+            return
+        how = rating_files.mapping_in(mapping)
+        read = partial(read_rated, ratings, said, mapping=how, repeated=repeated)
+        given = read_or_refuse(lambda log: read(log=log), self.stdout, self.stderr, skip_incomplete)
+        result = _result(given.with_attributes(said), given.rows, items, attributes=given.attributes)
         write_result(result, written, options["json"], self.stdout)
 
     def _stages(self, export: Path) -> list[JudgedStage]:

@@ -6,9 +6,10 @@
            "question": {"from": "question", "attributes": {"parents": "dependency"}}},
  "images": {"picture": "images/{item_id}.png"}}
 
-A place is a column's name, or a text with columns in braces, of which a part can be taken: `{id[:-2]}-img0.png`. Names
-of columns inside an object are joined by a dot. Several places, or a cell with a list, give several members of a role;
-an empty cell gives none. Of an address, the last part is the image's name. All other columns go into the item's `meta`.
+A place is a column's name, or a text with columns in braces, of which a part can be taken: `{id[:-2]}-img0.png`, or the
+rest after what another column has: `{image_name - prompt_id}`. Names of columns inside an object are joined by a dot.
+Several places, or a cell with a list, give several members of a role; an empty cell gives none. Of an address, the last
+part is the image's name. All other columns go into the item's `meta`.
 """
 
 import ast
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.formats import limits
@@ -40,6 +41,7 @@ from workers import outside_json
 
 VERSION = "mapping/1"
 HOLE = re.compile(r"\{([^{}]+?)(?:\[(-?\d*):(-?\d*)\])?\}")  # a column, and from where to where
+LESS = " - "  # {a - b}: a without b, with which it begins
 MOST_PLACES = 50  # of a role
 LONGEST_STEM = 100  # characters of a file's name in the id of its items
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -95,14 +97,14 @@ class ColumnMapping:
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Raises NotAMapping."""
-        given = _object(value, "the mapping", {"winnow", "id", "type", "subtype", "together", *KINDS})
+        given = object_in(value, "the mapping", {"winnow", "id", "type", "subtype", "together", *KINDS})
         if given.get("winnow") != VERSION:
             raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
-        plain = {name: _text(given[name], name) for name in PLAIN if name in given}
+        plain = {name: column_in(given[name], name) for name in PLAIN if name in given}
         texts, images = (_parts(given.get(kind, {}), kind) for kind in KINDS)
         if not (texts or images):
             raise NotAMapping("Name at least one column in “texts” or “images”.")
-        return cls(texts, images, together=_texts(given.get("together", []), "together"), **plain)
+        return cls(texts, images, together=columns_in(given.get("together", []), "together"), **plain)
 
 
 KINDS = ("texts", "images")
@@ -157,7 +159,7 @@ def chosen(found: Iterable[Choice]) -> ColumnMapping:
     return ColumnMapping.from_json(value)
 
 
-def _object(value: object, where: str, known: Iterable[str]) -> dict[str, Any]:
+def object_in(value: object, where: str, known: Iterable[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise NotAMapping(f"Write {where} as an object: {{…}}.")
     known = sorted(known)
@@ -168,17 +170,17 @@ def _object(value: object, where: str, known: Iterable[str]) -> dict[str, Any]:
     return value
 
 
-def _text(value: object, where: str) -> str:
+def column_in(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise NotAMapping(f"Write {where} as the name of a column, in quotes.")
     return value
 
 
-def _texts(value: object, where: str) -> tuple[str, ...]:
+def columns_in(value: object, where: str) -> tuple[str, ...]:
     found = value if isinstance(value, list) else [value]
     if len(found) > MOST_PLACES:
         raise NotAMapping(f"Name at most {MOST_PLACES} columns in {where}.")
-    return tuple(_text(one, where) for one in found)
+    return tuple(column_in(one, where) for one in found)
 
 
 def _parts(value: object, kind: str) -> dict[str, Part]:
@@ -199,21 +201,31 @@ def _named(name: str, where: str) -> str:
 
 def _part(value: object, where: str) -> Part:
     if not isinstance(value, dict):
-        return Part(_texts(value, where))
-    given = _object(value, where, {"from", "attributes"})
+        return Part(columns_in(value, where))
+    given = object_in(value, where, {"from", "attributes"})
     attributes = given.get("attributes", {})
     if not isinstance(attributes, dict):
         raise NotAMapping(f"Write the attributes of {where} as an object: {{…}}.")
-    named = {_named(name, where): _text(place, f"{where}, {name}") for name, place in attributes.items()}
-    return Part(_texts(given.get("from"), where), named)
+    named = {_named(name, where): column_in(place, f"{where}, {name}") for name, place in attributes.items()}
+    return Part(columns_in(given.get("from"), where), named)
 
 
 def columns_of(place: str, columns: Iterable[str]) -> list[str]:
     """The columns that a place names: itself, or those in braces."""
-    return [place] if place in {*columns} or not HOLE.search(place) else [hole[1] for hole in HOLE.finditer(place)]
+    known = {*columns}
+    if place in known or not HOLE.search(place):
+        return [place]
+    holes = [hole[1] for hole in HOLE.finditer(place)]
+    return [name for hole in holes for name in ([hole] if hole in known else hole.split(LESS, 1))]
 
 
-def missing(mapping: ColumnMapping, columns: Sequence[str]) -> dict[str, str]:
+class Mapped(Protocol):
+    """A mapping of any kind of rows."""
+
+    def places(self) -> Iterator[str]: ...
+
+
+def missing(mapping: Mapped, columns: Sequence[str]) -> dict[str, str]:
     """The columns that the mapping names and the file lacks, each with what to do."""
     found = {}
     for place in mapping.places():
@@ -230,8 +242,18 @@ def cell(row: Row, place: str) -> Any:
     if place in row or not HOLE.search(place):
         value = row[place] if place in row else _inside(row, place)
         return None if isinstance(value, str) and not value.strip() else value
-    values = {hole[1]: cell(row, hole[1]) for hole in HOLE.finditer(place)}
+    values = {hole[1]: _rest(row, *hole[1].split(LESS, 1)) for hole in HOLE.finditer(place)}
     return None if None in values.values() else HOLE.sub(lambda hole: _cut(as_text(values[hole[1]]), hole), place)
+
+
+def _rest(row: Row, place: str, beginning: str = "") -> Any:
+    """What stands in a place, without what the place `beginning` has, and what parts the two."""
+    if not beginning or f"{place}{LESS}{beginning}" in row:
+        return cell(row, f"{place}{LESS}{beginning}" if beginning else place)
+    whole, first = cell(row, place), cell(row, beginning)
+    if whole is None or first is None:
+        return None
+    return as_text(whole).removeprefix(as_text(first)).lstrip("_-/. ")
 
 
 def _inside(row: Row, place: str) -> Any:

@@ -22,7 +22,7 @@ from benchmarks.formats import jsontext, limits, text
 from benchmarks.formats.base import PICTURES, ProblemLog, Unreadable
 from benchmarks.formats.own import parquet_rows
 from benchmarks.formats.parquet_images import ImageNames
-from benchmarks.formats.table import TABS, Kind, checked_rows, quoted, too_many_rows
+from benchmarks.formats.table import TABS, Kind, TableLimits, checked_rows, quoted, refuse_too_many, sizes
 from benchmarks.records import Origin
 from workers.archives.archive import ArchiveRefused, open_archive
 
@@ -40,12 +40,13 @@ FLAT = 20  # keys of an object that is shown as columns of its own
 LONGEST_NAME = 200  # characters of a column's
 
 
-def read(path: Path, log: ProblemLog) -> Rows:
-    """The rows of a file, or of all tables in a folder or archive. Raises Unreadable or OSError where it ends early."""
+def read(path: Path, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
+    """The rows of a file, or of all tables in a folder or archive. Raises Unreadable or OSError where it ends early.
+    `at_most`: of a file that is no import."""
     called = ImageNames()
     if not is_several(path):
         with path.open("rb") as stream:
-            yield from _read(path.name, stream, path, log, called)
+            yield from _read(path.name, stream, path, log, called, at_most)
         return
     try:
         with open_archive(path) as source:
@@ -87,7 +88,9 @@ def _pictures(names: Sequence[str], file: str, log: ProblemLog) -> Rows:
         yield Origin(name, number), {FILE_NAME: name, LABEL: PurePosixPath(name).parent.name}
 
 
-def _read(name: str, stream: BinaryIO, path: Path, log: ProblemLog, called: ImageNames) -> Rows:
+def _read(
+    name: str, stream: BinaryIO, path: Path, log: ProblemLog, called: ImageNames, at_most: TableLimits | None = None
+) -> Rows:
     start = stream.read(BEGINNING)
     stream.seek(0)
     if start.startswith(b"PAR1") or name.endswith(".parquet"):
@@ -100,17 +103,16 @@ def _read(name: str, stream: BinaryIO, path: Path, log: ProblemLog, called: Imag
     mark, encoding = next(((mark, name) for mark, name in text.BOMS if start.startswith(mark)), (b"", "utf-8"))
     beginning = start[len(mark) :].decode(encoding, "ignore").lstrip()
     if not beginning.startswith(("{", "[")):
-        return _table(name, stream, beginning, log)
-    return (_json_lines if _is_lines(beginning, name) else _json)(name, stream, log)
+        return _table(name, stream, beginning, log, at_most)
+    return (_json_lines if _is_lines(beginning, name) else _json)(name, stream, log, at_most)
 
 
-def _numbered(rows: Iterable[tuple[int, Row]], file: str, log: ProblemLog) -> Rows:
+def _numbered(rows: Iterable[tuple[int, Row]], file: str, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
     """Rows of which all text can be stored. Raises Unreadable at TOO_MANY_ROWS."""
     count = 0
     for number, row in rows:
         count += 1
-        if count > limits.MAX_ROWS:
-            too_many_rows(file, number, log)
+        refuse_too_many(count, file, number, log, at_most)
         if jsontext.storable_throughout(row, file, number, "", log):
             yield Origin(file, number), row
     if not count and not log.count:
@@ -120,12 +122,12 @@ def _numbered(rows: Iterable[tuple[int, Row]], file: str, log: ProblemLog) -> Ro
 # Tables of text
 
 
-def _table(name: str, stream: BinaryIO, beginning: str, log: ProblemLog) -> Rows:
+def _table(name: str, stream: BinaryIO, beginning: str, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
     separator = separator_of(beginning)
     kind = Kind(partial(quoted, delimiter=separator), separator, "put cells with that character in quotes.")
     if separator == "\t" and not _quotes(stream, name):
         kind = TABS
-    rows = kind.cells(text.lines(stream, name, log), name, log)
+    rows = kind.cells(text.lines(stream, name, log, **sizes(at_most)), name, log)
     first = next(rows, None)
     if first is None:
         log.error("EMPTY_FILE", name, None, "", "The file has only blank lines. Export it again.")
@@ -133,7 +135,7 @@ def _table(name: str, stream: BinaryIO, beginning: str, log: ProblemLog) -> Rows
     header = unique(first[1])
     for column in header:
         text.storable(column, name, first[0], column[:80], log)
-    for row in checked_rows(rows, header, name, kind, log):
+    for row in checked_rows(rows, header, name, kind, log, at_most):
         yield Origin(name, row.number), dict(row.values)
 
 
@@ -218,16 +220,17 @@ def _is_lines(beginning: str, name: str) -> bool:
     return beginning[end:].lstrip().startswith(("{", "[")) or name.lower().endswith((".jsonl", ".ndjson"))
 
 
-def _json_lines(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
-    lines = ((number, line) for number, line in enumerate(text.lines(stream, name, log), 1) if line.strip())
-    values = ((number, jsontext.parse(line, name, number, log)) for number, line in lines)
-    yield from _numbered(((number, as_row(value)) for number, value in values if value is not None), name, log)
+def _json_lines(name: str, stream: BinaryIO, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
+    lines = enumerate(text.lines(stream, name, log, **sizes(at_most)), 1)
+    values = ((number, jsontext.parse(line, name, number, log)) for number, line in lines if line.strip())
+    rows = ((number, as_row(value)) for number, value in values if value is not None)
+    yield from _numbered(rows, name, log, at_most)
 
 
-def _json(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
+def _json(name: str, stream: BinaryIO, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
     value = jsontext.parse(text.read_whole(stream, name, log), name, None, log)
     if value is not None:
-        yield from _numbered(enumerate(rows_in(value), 1), name, log)
+        yield from _numbered(enumerate(rows_in(value), 1), name, log, at_most)
 
 
 def rows_in(value: object) -> list[Row]:

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.protocols import library
 from annotation.protocols.ratings import read_rated
-from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.base import ProblemLog, Unreadable
 from tests.annotation.protocols.files import changed, read
 
 FOIL = "image-caption-foil"
@@ -95,6 +95,57 @@ def test_an_item_with_too_few_judgments_is_counted_by_what_it_needs(ratings):
     out = StringIO()
     call_command("decide", protocol=FOIL, ratings=ratings(table), stdout=out)
     assert "  open, needs 3 judgments and has 1: 2\n  open, needs 3 judgments and has 2: 1\n" in out.getvalue()
+
+
+MEANS = {  # file: mapping, judgments of an item, the means of models
+    "tifa_human_annotations.json": (
+        {"item": "key", "answers": {"fit": "human_scores"}, "attributes": {"model": "{key - text_id}"}}, 2,
+        {"mini_dalle": 3.8, "stable_diffusion_v1_1": 3.69, "stable_diffusion_v1_5": 4.06, "stable_diffusion_v2_1": 4.26,
+         "vq_diffusion": 3.63},
+    ),
+    "tifa160-likert-anns.csv": (
+        {"item": "{t2i_model}/{item_id}", "annotator": "worker_id", "answers": {"fit": "answer"},
+         "attributes": {"model": "t2i_model"}}, 5,
+        {"mini-dalle": 3.84, "sd1dot1": 3.74, "sd1dot5": 3.99, "sd2dot1": 4.15, "vq-diffusion": 3.61},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("file", MEANS)
+def test_published_ratings_have_a_mean_for_each_model(real, tmp_path, file):
+    mapping, judgments, means = MEANS[file]
+    (how := tmp_path / "mapping.json").write_text(json.dumps({"winnow": "ratings/1", **mapping}))
+    found = decided("--protocol", "prompt-fit", "--ratings", real / "data/foreign" / file, mapping=how)
+    assert found["too_few_judgments"] == ([] if judgments > 2 else [{"needs": 3, "has": 2, "items": 800}])
+    (score,) = found["scores"]["answers"]
+    assert {row["name"]: round(row["value"], 2) for row in score["by"]["model"]} == means
+    assert round(found["agreement"]["fit"]["measures"]["alpha_ordinal"]["value"], 6) in (0.718576, 0.685430)
+
+
+@pytest.mark.parametrize(("repeated", "mean", "annotators"), [("first", 4, 2), ("last", 3, 2), ("all", 3.6667, 3)])
+def test_a_second_rating_by_an_annotator_counts_as_is_said(ratings, repeated, mean, annotators):
+    table = ratings("item,annotator,answer\n1,a,5\n1,b,3\n1,a,3\n")
+    found = decided("--protocol", "prompt-fit", "--ratings", table, repeated=repeated)
+    assert round(found["scores"]["answers"][0]["whole"]["value"], 4) == mean
+    assert found["agreement"]["fit"]["n_annotators"] == annotators
+
+
+def test_tasks_that_a_file_names_are_scored_as_groups(ratings):
+    pairs = {
+        "positive/positive": "yes",
+        "positive/negative": "no",
+        "negative/positive": "no",
+        "negative/negative": "yes",
+    }
+    rows = "".join(f"7,{pair},{who},{said}\n" for who in range(10) for pair, said in pairs.items())
+    found = decided("--protocol", "winoground-pairs", "--ratings", ratings(f"item,question,annotator,answer\n{rows}"))
+    assert {one["group"]: one["whole"]["value"] for one in found["scores"]["groups"]} == {
+        "text": 1, "image": 1, "group": 1, "all_four": 1,
+    }  # fmt: skip
+    assert found["scores"]["answers"][0]["right"]["whole"]["value"] == 1
+    with pytest.raises(CommandError, match="1 problem"):
+        decided("--protocol", "winoground-pairs", "--ratings", ratings("item,question,annotator,answer\n7,x,1,yes\n"))
 
 
 def test_scores_are_those_that_a_study_would_have(ratings):
@@ -182,21 +233,22 @@ def test_cells_are_stored_as_a_judgment_would_have_them(ratings):
     path = ratings(
         "item,annotator,answer\n1,a,second_positive=positive>negative\n1,b,positive=second_positive>negative\n"
     )
-    rows = read_rated(path, library.shipped("hard-positive-rank"), ProblemLog())
+    rows = read_rated(path, library.shipped("hard-positive-rank"), ProblemLog()).rows
     assert {row.label for row in rows} == {"positive=second_positive>negative"}
     path = ratings(
         'item,annotator,answer\n1,a,"9;3:not_shown,10:not_shown"\n2,a,"12;10:cannot_tell,3:not_shown"\n2,b,12;\n'
     )
     log = ProblemLog()
-    rows = read_rated(path, library.shipped("word-by-word"), log)
-    assert [row.label for row in rows][1:] == ["12;3:not_shown,10:cannot_tell", "12;"]
+    rows = read_rated(path, library.shipped("word-by-word"), log).rows
+    assert [row.label for row in rows] == ["12;3:not_shown,10:cannot_tell", "12;"]
     assert [one.row for one in log.problems] == [2]
 
 
 def test_the_words_of_a_file_have_a_limit(ratings):
     log = ProblemLog()
     rows = "".join(f"{place},a,9999;\n" for place in range(202))
-    assert read_rated(ratings(f"item,annotator,answer\n{rows}"), library.shipped("word-by-word"), log) == []
+    with pytest.raises(Unreadable):
+        read_rated(ratings(f"item,annotator,answer\n{rows}"), library.shipped("word-by-word"), log)
     assert [one.code for one in log.problems] == ["TOO_LONG"]
 
 

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.measures import ratings_csv
+from annotation.measures import ratings_file
 from annotation.measures.agreement_measures import BY_KEY, measures_on
 from annotation.protocols.base import NOMINAL
 
@@ -104,7 +104,7 @@ def test_an_import_limit_does_not_apply_to_ratings(table, monkeypatch):
     monkeypatch.setattr("benchmarks.formats.limits.MAX_ROWS", 2)
     monkeypatch.setattr("benchmarks.formats.limits.MAX_LINES", 2)
     assert json.loads(run("agreement", "--ratings", table(RATINGS), "--json"))["n_ratings"] == 6
-    monkeypatch.setattr(ratings_csv, "RATINGS", replace(ratings_csv.RATINGS, rows=5))
+    monkeypatch.setattr(ratings_file, "RATINGS", replace(ratings_file.RATINGS, rows=5))
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("agreement", "--ratings", str(table(RATINGS)), stdout=out)
@@ -140,7 +140,7 @@ def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
         (HEADER, "NO_ROWS"),
         ("", "EMPTY_FILE"),
         (HEADER + "1,x,\n", "VALUE_MISSING"),
-        ("item;annotator;label\n1;x;a\n", "WRONG_DELIMITER"),
+        (HEADER + "1,x,a,b\n", "RAGGED_ROW"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(table, text, code):

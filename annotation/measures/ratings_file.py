@@ -1,4 +1,4 @@
-"""A user's long table of ratings, a CSV file with the columns `item,annotator,label`, read strictly. Pure."""
+"""Ratings from elsewhere, read strictly: any table, with a mapping that says which column is what. Pure."""
 
 import unicodedata
 from array import array
@@ -9,40 +9,63 @@ import numpy as np
 
 from annotation.measures.ratings import RatingColumns
 from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.own import ratings
+from benchmarks.formats.own.ratings import ALL, LAST, REFUSE
 from benchmarks.formats.table import TableLimits, read_table
 
 RATINGS = TableLimits(rows=10_000_000, lines=20_000_000, size=2**31, things="ratings")
 _COLUMNS = ("item", "annotator", "label")
-REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating of an item by the same annotator
 
 
-def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE) -> RatingColumns:
-    """The ratings in the file's order. Errors are in the log.
+class _Codes:
+    """The ratings of one answer as codes, so that millions of them fit in memory."""
+
+    def __init__(self) -> None:
+        self.places: tuple[dict[str, int], ...] = ({}, {}, {})  # of each column: value → code
+        self.codes, self.rows = [array("i") for _ in _COLUMNS], array("i")
+
+    def add(self, row: int, *values: str) -> None:
+        self.rows.append(row)
+        for value, place, column in zip(values, self.places, self.codes, strict=True):
+            column.append(place.setdefault(value, len(place)))
+
+    def columns(self) -> RatingColumns:
+        items, annotators, labels = map(list, self.places)
+        codes = (np.frombuffer(column, dtype=np.intc) for column in self.codes)
+        return RatingColumns(items, annotators, labels, *codes)
+
+
+def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE, mapping: str = "") -> dict[str, RatingColumns]:
+    """Answer → its ratings in the file's order. Errors are in the log.
 
     `repeated` says what to do with a second rating of an item by the same annotator: refuse it, keep the first or the
-    last, or keep all, each as a separate rating.
+    last, or keep all, each as a separate rating. `mapping`: its JSON; without one, columns are what they probably are.
     """
-    places: tuple[dict[str, int], ...] = ({}, {}, {})  # of each column: value → code
-    codes, lines = [array("i") for _ in _COLUMNS], array("i")
-    for number, row in _cells(path, log, _COLUMNS):
-        lines.append(number)
-        for value, place, column in zip(row, places, codes, strict=True):
-            column.append(place.setdefault(value, len(place)))
-    for name, place, column in zip(_COLUMNS, places, codes, strict=True):
+    how = ratings.understood(path, mapping, log)
+    if not mapping and [how.item, how.annotator] != ["item", "annotator"]:
+        log.note("READ_AS", path.name, None, "", ratings.in_words(how))
+    found = {name: _Codes() for name in how.answers}
+    for given in ratings.read(path, how, log, RATINGS):
+        item = f"{given.item} {given.question}".rstrip()
+        for name, label in given.answers.items():
+            found[name].add(given.origin.row, item, given.annotator, label)
+    return {name: _checked(path, how, codes, log, repeated) for name, codes in found.items()}
+
+
+def _checked(path: Path, how: ratings.RatingsMapping, found: _Codes, log: ProblemLog, repeated: str) -> RatingColumns:
+    for name, place, column in zip(_COLUMNS, found.places, found.codes, strict=True):
         for value, other in _two_spellings(place):
-            number, first = (lines[column.index(place[one])] for one in (value, other))
+            number, first = (found.rows[column.index(place[one])] for one in (value, other))
             advice = (
                 f"Row {first} composes “{value[:80]}” of other Unicode characters. Write it the same way everywhere."
             )
             log.error("TWO_SPELLINGS", path.name, number, name, advice)
-    items, annotators, labels = map(list, places)
-    given = RatingColumns(items, annotators, labels, *(np.frombuffer(column, dtype=np.intc) for column in codes))
+    given = found.columns()
     if repeated == ALL:
         return given
     if repeated == REFUSE:
         for second in np.flatnonzero(given.earliest() < np.arange(len(given))).tolist():
-            advice = "This annotator has already rated this item. Remove one, or state which counts (--repeated)."
-            log.error("REPEATED_RATING", path.name, lines[second], "annotator", advice)
+            log.error("REPEATED_RATING", path.name, found.rows[second], how.annotator, ratings.REPEATED)
     return given.once(last=repeated == LAST)
 
 

@@ -1,0 +1,41 @@
+"""For commands that take a file of ratings: options that say which column is what, and a look at the file."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.core.management.base import CommandError, OutputWrapper
+
+from benchmarks.formats.own import ratings, rows
+from benchmarks.formats.own.format import first_rows
+from benchmarks.formats.own.mapping import as_text, cell
+from benchmarks.management.files import read_or_refuse
+from benchmarks.management.reporting import text_of
+
+EXAMPLES, LONGEST = 3, 60  # values of a column that are shown, and their characters
+
+
+def add_options(parser) -> None:
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, as JSON")
+    parser.add_argument("--look", action="store_true", help="only print the columns and a mapping for them")
+    parser.add_argument("--skip-incomplete", action="store_true", help="leave out rows that lack a cell or are ragged")
+
+
+def mapping_in(path: Path | None) -> str:
+    return text_of(path) if path else ""
+
+
+def look(path: Path, out: OutputWrapper, wanted: Sequence[str] = ()) -> None:
+    """Print the columns with values of the first rows, and the mapping that is likely."""
+    sample = read_or_refuse(lambda log: first_rows(path, log), out, skip_incomplete=True)
+    if not sample:
+        raise CommandError(f"{path.name} has no rows.")
+    names = rows.columns(sample)
+    for name in names:
+        values = dict.fromkeys(as_text(value)[:LONGEST] for row in sample if (value := cell(row, name)) is not None)
+        out.write(f"{name}: {' · '.join([*values][:EXAMPLES]) or 'empty'}")
+    found = ratings.guess(names, sample, wanted)
+    if not found.answers:
+        raise CommandError("No column is recognised as an answer. Write a mapping: docs/reference/ratings.md.")
+    out.write("A mapping for it:")
+    out.write(json.dumps(found.as_json(), indent=1, ensure_ascii=False))

@@ -1,0 +1,326 @@
+"""Files of ratings from elsewhere: any table, with a mapping that says which column is what. Pure.
+
+{"winnow": "ratings/1",
+ "item": "{t2i_model}/{item_id}", "annotator": "worker_id",
+ "answers": {"fit": "answer", "sure": {"from": "confidence", "values": {"1": "low", "2": "high"}}},
+ "attributes": {"model": "t2i_model"}}
+
+Places are those of `mapping`. A row has the answers of one annotator, or of several: from several places
+(`["rater_1", "rater_2"]`), from a list in a cell, from an object of annotator and answer, or from lists of who gave
+which answer (`{"voters": {"yes": "voted_true", "no": "voted_false"}}`; a number stands for so many people). Where
+nothing names the annotators, those of an item are numbered in the order of its rows.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.own import rows
+from benchmarks.formats.own.format import first_rows
+from benchmarks.formats.own.mapping import (
+    LISTED,
+    NotAMapping,
+    Row,
+    as_text,
+    cell,
+    column_in,
+    columns_in,
+    members,
+    missing,
+    object_in,
+)
+from benchmarks.formats.table import TableLimits, spelled
+from benchmarks.records import Origin
+from workers import outside_json
+
+VERSION = "ratings/1"
+WHOLE = "item"  # whose attributes are those of an item as a whole
+REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating of an item by the same annotator
+REPEATED = (
+    "This annotator has already rated this item. Remove one of the two rows, state which counts (--repeated), or say "
+    "in a mapping which columns tell items apart (--mapping)."
+)
+MOST_VOTERS = 1_000  # of one value in one row
+_PLAIN = ("item", "question", "annotator")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an answer stands: in places, or in `voters` (value → place of those who gave it). `values`: what a value
+    of the file is called by the protocol."""
+
+    places: tuple[str, ...] = ()
+    voters: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all_places(self) -> tuple[str, ...]:
+        return (*self.places, *self.voters.values())
+
+    def as_json(self) -> object:
+        if self.voters:
+            return {"voters": dict(self.voters)}
+        places = self.places[0] if len(self.places) == 1 else list(self.places)
+        return {"from": places, "values": dict(self.values)} if self.values else places
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsMapping:
+    """`item`: a place; without one, each row is an item of its own. `attributes`: name → part of the item → place."""
+
+    answers: Mapping[str, Source] = field(default_factory=dict)
+    item: str = ""
+    question: str = ""
+    annotator: str = ""
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def places(self) -> Iterator[str]:
+        yield from filter(None, (self.item, self.question, self.annotator))
+        for source in self.answers.values():
+            yield from source.all_places
+        for parts in self.attributes.values():
+            yield from parts.values()
+
+    def as_json(self) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        attributes = {name: parts[WHOLE] if [*parts] == [WHOLE] else dict(parts)
+                      for name, parts in self.attributes.items()}  # fmt: skip
+        answers = {name: source.as_json() for name, source in self.answers.items()}
+        found = {**plain, "answers": answers, "attributes": attributes}
+        return {"winnow": VERSION} | {name: value for name, value in found.items() if value}
+
+    @classmethod
+    def from_json(cls, value: object) -> Self:
+        """Raises NotAMapping."""
+        given = object_in(value, "the mapping", {"winnow", *_PLAIN, "answers", "attributes"})
+        if given.get("winnow") != VERSION:
+            raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
+        plain = {name: column_in(given[name], name) for name in _PLAIN if name in given}
+        answers, attributes = given.get("answers", {}), given.get("attributes", {})
+        for name, of in (("answers", answers), ("attributes", attributes)):
+            if not isinstance(of, dict):
+                raise NotAMapping(f"Write {name} as an object: {{…}}.")
+        if not answers:
+            raise NotAMapping("Name at least one answer and its column in “answers”.")
+        return cls(
+            {name: _source(of, f"answers, {name}") for name, of in answers.items()},
+            attributes={name: _by_part(of, f"attributes, {name}") for name, of in attributes.items()},
+            **plain,
+        )
+
+
+def read_mapping(text: str) -> RatingsMapping:
+    """Raises NotAMapping."""
+    try:
+        return RatingsMapping.from_json(outside_json.read(text))
+    except NotAMapping:
+        raise
+    except ValueError as error:
+        raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
+
+
+def _source(value: object, where: str) -> Source:
+    if not isinstance(value, dict):
+        return Source(columns_in(value, where))
+    given = object_in(value, where, {"from", "values", "voters"})
+    if "voters" in given:
+        voters = object_in(given["voters"], f"{where}, voters", given["voters"])
+        return Source(voters={name: column_in(of, f"{where}, {name}") for name, of in voters.items()})
+    values = given.get("values", {})
+    if not isinstance(values, dict) or not all(isinstance(one, str) for one in values.values()):
+        raise NotAMapping(f"Write the values of {where} as an object of texts: {{…}}.")
+    return Source(columns_in(given.get("from"), where), values=values)
+
+
+def _by_part(value: object, where: str) -> dict[str, str]:
+    given = value if isinstance(value, dict) else {WHOLE: value}
+    return {part: column_in(place, where) for part, place in given.items()}
+
+
+class Given(NamedTuple):
+    """The answers of one annotator in one row; `attributes` by part of the item, `row` as the file has it."""
+
+    origin: Origin
+    item: str
+    question: str
+    annotator: str
+    answers: dict[str, str]
+    attributes: dict[str, dict[str, Any]]
+    row: Row
+
+
+def read(path: Path, mapping: RatingsMapping, log: ProblemLog, at_most: TableLimits | None = None) -> Iterator[Given]:
+    """The ratings in the file's order; rows without an item, an annotator or any answer are incomplete (`gap`)."""
+    numbers: Counter[tuple[str, str]] = Counter()
+    try:
+        for origin, row in rows.read(path, log, at_most):
+            item, question, annotator = (_name(row, getattr(mapping, name)) for name in _PLAIN)
+            item = item if mapping.item else str(origin.row)
+            if not item or (mapping.annotator and not annotator):
+                incomplete(origin, mapping.annotator if item else mapping.item, log)
+                continue
+            numbers[item, question] += 1
+            given: dict[str, dict[str, str]] = {}
+            for name, source in mapping.answers.items():
+                for who, value in _answers(row, source, annotator or str(numbers[item, question]), bool(annotator)):
+                    given.setdefault(who, {})[name] = source.values.get(value, value)
+            if not given:
+                incomplete(origin, ", ".join(one for of in mapping.answers.values() for one in of.all_places), log)
+            attributes = _attributes(row, mapping.attributes)
+            for who, answers in given.items():
+                yield Given(origin, item, question, who, answers, attributes, row)
+    except Unreadable:
+        return
+
+
+def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
+    """Log a row that lacks a value, which is not read."""
+    if log.skip_incomplete:
+        log.gap("VALUE_MISSING", origin.file, origin.row, column, "This cell is empty.")
+    else:
+        advice = "Fill in this cell, or remove the row; --skip-incomplete leaves such rows out."
+        log.error("VALUE_MISSING", origin.file, origin.row, column, advice)
+
+
+def _name(row: Row, place: str) -> str:
+    value = cell(row, place) if place else None
+    return "" if value is None else as_text(value).strip()
+
+
+def _answers(row: Row, source: Source, alone: str, is_named: bool) -> Iterator[tuple[str, str]]:
+    """(annotator, value) of a row. `alone`: whose row it is, where it has one annotator."""
+    number = 0
+    for value, place in source.voters.items():
+        found = cell(row, place)
+        if isinstance(found, int | float) or (isinstance(found, str) and found.strip().isdecimal()):
+            count = min(int(found), MOST_VOTERS)
+            yield from ((str(number + one), value) for one in range(1, count + 1))
+            number += count
+        else:
+            yield from ((as_text(who), value) for who in members(found))
+    several = len(source.places) > 1
+    for place in source.places:
+        found = cell(row, place)
+        if isinstance(found, dict):
+            yield from ((who, as_text(one)) for who, one in found.items() if one not in (None, ""))
+        elif isinstance(found, list) or (isinstance(found, str) and LISTED.fullmatch(found)):
+            values = list(map(as_text, members(found)))
+            yield from [(alone, ",".join(values))] if is_named else enumerate_as_text(values)
+        elif found is not None:
+            yield place if several else alone, as_text(found).strip()
+
+
+def enumerate_as_text(values: Iterable[str]) -> list[tuple[str, str]]:
+    return [(str(number), value) for number, value in enumerate(values, 1)]
+
+
+def _attributes(row: Row, attributes: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name, parts in attributes.items():
+        for part, place in parts.items():
+            if (value := cell(row, place)) is not None:
+                found.setdefault(part, {})[name] = value
+    return found
+
+
+# A mapping from the first rows
+
+_ANNOTATOR = re.compile(
+    r"(?:annotator|rater|worker|user|participant|assessor|judge|coder|labell?er)(?:_?(?:id|name|no|number|code))?"
+)
+_ITEMS = (
+    re.compile(r"item(?:_?(?:id|key|name|index))?"),
+    re.compile(
+        r"key|(?:image|img|picture|photo|video)(?:_?(?:id|key|name|path|file|index))?|file_?name|unit|u?id|index"
+    ),
+    re.compile(r"(?:sample|example|instance|pair|prompt|question|text|hit|task)_?(?:id|key|name|index)"),
+)
+_VALUE = re.compile(
+    r"(?:\w+_)?(?:answer|label|rating|score|judge?ment|vote|likert|response|choice|rank)s?|(?:human_)?scores"
+)
+_WIDE = re.compile(
+    r"(?:annotator|rater|worker|assessor|judge|coder|annotation|rating|score|label|answer|vote|r|a)_?\d+"
+)
+_GROUP = "answer."  # how crowdsourcing sites begin the names of answers: Answer.quality
+LABEL = "label"  # the only answer, if nothing else names it
+
+
+def guess(names: Sequence[str], sample: Sequence[Row], wanted: Sequence[str] = ()) -> RatingsMapping:
+    """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
+    the answers that are asked for."""
+    words = {name: re.sub(r"\W+", "_", spelled(name.rpartition(".")[2] or name)).strip("_") for name in names}
+    annotator = next((name for name in names if _ANNOTATOR.fullmatch(words[name])), "")
+    question = "question" if wanted and "question" in names and "question" not in wanted else ""
+    item = next((name for pattern in _ITEMS for name in names if pattern.fullmatch(words[name])), "")
+    rest = [name for name in names if name not in (annotator, item, question)]
+    return RatingsMapping(_guessed(rest, words, wanted), item, question, annotator)
+
+
+def _guessed(names: Sequence[str], words: Mapping[str, str], wanted: Sequence[str]) -> dict[str, Source]:
+    found = {name: Source((name,)) for name in wanted if name in names}
+    found |= {
+        name: Source((column,)) for name in wanted for column in names if name not in found and words[column] == name
+    }
+    wide = tuple(name for name in names if _WIDE.fullmatch(words[name]))
+    grouped = [name for name in names if name.lower().startswith(_GROUP)]
+    values = [name for name in names if _VALUE.fullmatch(words[name])]
+    exact = [name for name in values if words[name] in ("label", "answer", "rating", "score")]
+    if not wanted and grouped:
+        return {name: Source((name,)) for name in grouped}
+    if found or len(wanted) > 1:
+        return found
+    name = wanted[0] if wanted else LABEL
+    if exact:
+        return {name: Source((exact[0],))}
+    if len(wide) > 1:
+        return {name: Source(wide)}
+    if len(values) == 1 or (values and wanted):
+        return {name: Source((values[0],))}
+    return {column: Source((column,)) for column in values}
+
+
+def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = ()) -> RatingsMapping:
+    """The mapping of a file of ratings: `given` (JSON), or else the likely one. Raises Unreadable, with the reasons in
+    the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
+    sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
+    names = list(dict.fromkeys((*rows.columns(sample), *(name for row in sample for name in row))))
+    if not sample:
+        if not log.count:
+            log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
+        raise Unreadable
+    try:
+        mapping = read_mapping(given) if given else guess(names, sample, wanted)
+    except NotAMapping as why:
+        log.error("BAD_MAPPING", path.name, None, "", str(why))
+        raise Unreadable from None
+    there = f"The columns are: {', '.join(names[:20])}."
+    if not given and not mapping.item:
+        _unknown(path, "item", there, log)
+    needed = [] if given else wanted or ([] if mapping.answers else [LABEL])
+    for name in needed:
+        if name not in mapping.answers:
+            _unknown(path, name, there, log)
+    for name in mapping.answers.keys() - {*(wanted or mapping.answers)}:
+        log.error("UNKNOWN_FIELD", path.name, None, name[:80], f"The protocol asks {', '.join(wanted)}.")
+    for column, advice in missing(mapping, names).items():
+        log.error("COLUMN_MISSING", path.name, None, column, f"The mapping names this column. {advice}")
+    if log.count:
+        raise Unreadable
+    return mapping
+
+
+def _unknown(path: Path, name: str, there: str, log: ProblemLog) -> None:
+    so = "so, or “answer” if it is the only one," if name not in _PLAIN else "so"
+    advice = f"No column is recognised as “{name}”. Name it {so} or say which it is in a mapping (--mapping). {there}"
+    log.error("COLUMN_MISSING", path.name, None, name, advice)
+
+
+def in_words(mapping: RatingsMapping) -> str:
+    """Which column is what, in a sentence."""
+    answers = [f"{name} from {', '.join(source.all_places)}" for name, source in mapping.answers.items()]
+    who = f"annotators from {mapping.annotator}" if mapping.annotator else "annotators numbered within each item"
+    return f"Read as: items from {mapping.item or 'rows'}, {who}, {'; '.join(answers)}."
