@@ -164,6 +164,9 @@ def import_form(given: Mapping[str, Any]) -> ImportForm:
 
 class PredictionsBody(OrderBody):
     order = PredictionsOrder
+    mapping = serializers.JSONField(
+        required=False, help_text="Of a table of your own: which column is what (docs/reference/predictions.md)."
+    )
     files: serializers.ListField = UploadsField(required=True, min_length=1, help_text="Ids of uploads.")
 
 
@@ -186,6 +189,7 @@ class PredictionsNew(JobCommand):
         chosen = given.pop("files")
         names = [SimpleUploadedFile(one.name, b"") if isinstance(one, Upload) else one for one in chosen]
         data = {name: value for name, value in given.items() if value is not False}
+        data |= {"mapping": json.dumps(given["mapping"])} if given.get("mapping") else {}
         form = PredictionsForm(data, MultiValueDict({"files": names}))
         if not form.is_valid():
             raise invalid(form_problems(form))

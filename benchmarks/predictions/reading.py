@@ -12,13 +12,14 @@ from benchmarks.predictions.registry import layout_of
 from benchmarks.records import ItemRecord
 
 
-def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answer]:
-    """The answers of all files, one after the other. All files must have one layout, as they are one model's."""
+def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog, mapping: str = "") -> Iterator[Answer]:
+    """The answers of all files, one after the other. All files must have one layout, as they are one model's.
+    `mapping`: of tables of one's own, as JSON."""
     first: Layout | None = None
     for path in paths:
-        layout = layout_of(path, kind)
+        layout = layout_of(path, kind, mapping)
         first = first or layout
-        if layout is not first:
+        if layout.name != first.name:
             advice = f"All files of a run must have the same layout; the first has {first.title}."
             log.error("WRONG_TYPE", path.name, None, "", advice)
         else:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.formats.text import BOMS, CHUNK
-from benchmarks.predictions import bivlc_results, gpt4v, jsonl
+from benchmarks.predictions import bivlc_results, columns, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
 from benchmarks.predictions.kinds import Kind
 from workers import outside_json
@@ -11,13 +11,18 @@ from workers import outside_json
 LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4v.LAYOUT, jsonl.LAYOUT)
 
 
-def layout_of(path: Path, kind: Kind) -> Layout:
+def layout_of(path: Path, kind: Kind, mapping: str = "") -> Layout:
     """The layout for that kind in which the file begins, whatever its name. The ending of the name decides only if the
-    beginning is not that of Winnow's lines."""
+    beginning is not that of Winnow's lines, and no columns name the kind's scores. With a `mapping`, it is a table of
+    one's own."""
+    if mapping:
+        return columns.layout(mapping)
     own = [one for one in LAYOUTS if kind.name in one.kinds]
     text = _beginning(path)
     if _is_answer(text):
         return jsonl.LAYOUT
+    if kind.name in columns.TAKEN and columns.is_recognised(path, kind):
+        return columns.layout()
     ending = path.suffix.lower()
     if ending not in {ending for one in own for ending in one.endings}:
         ending = ".json" if text[:1] in ("{", "[") else ".csv"

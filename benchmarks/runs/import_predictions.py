@@ -5,6 +5,7 @@ and do not reject the import, since published files may have more items than a b
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,12 +16,14 @@ from django.db import connection
 from benchmarks import audit, queries
 from benchmarks.formats import text
 from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.mapping import NotAMapping
 from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
 from benchmarks.predictions.collecting import ItemAnswers, collect, complete
+from benchmarks.predictions.columns import read_mapping
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from benchmarks.predictions.matching import Matching, match
@@ -39,6 +42,19 @@ class OneLineField(forms.CharField):
         if found is None:
             raise forms.ValidationError("Write this on one line, without control characters.")
         return found
+
+
+class MappingField(forms.CharField):
+    """The JSON of a mapping, written as it is kept."""
+
+    widget = forms.Textarea(attrs={"rows": 6, "class": "code"})
+
+    def clean(self, value: object) -> str:
+        given = super().clean(value)
+        try:
+            return json.dumps(read_mapping(given).as_json(), ensure_ascii=False) if given else ""
+        except NotAMapping as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,12 @@ class PredictionsOrder:
         "Skip incomplete items",
         "Items without all answers are skipped and listed in the report. Otherwise the import is rejected.",
     )
+    mapping: str = orders.described(
+        MappingField(
+            max_length=20_000, required=False, label="Mapping",
+            help_text="For your own table: which column is which score or choice, as JSON. Without one, a guess.",
+        )
+    )  # fmt: skip
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
 
 
@@ -94,7 +116,7 @@ class PredictionsImport(BenchmarkWork):
         kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
         files = [Path(file) for file in params["files"]]
         self.progress.begin("reading answers")
-        abouts = collect(reading.read_answers(files, kind, log), log)
+        abouts = collect(reading.read_answers(files, kind, log, params["mapping"]), log)
         log.refuse_if_any()
         self.progress.begin("matching items")
         items = {item.key: item for item in queries.with_material(self.benchmark.items.order_by("position"))}

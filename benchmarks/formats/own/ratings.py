@@ -107,7 +107,7 @@ class RatingsMapping:
         if not answers:
             raise NotAMapping("Name at least one answer and its column in “answers”.")
         return cls(
-            {name: _source(of, f"answers, {name}") for name, of in answers.items()},
+            {name: source_in(of, f"answers, {name}") for name, of in answers.items()},
             attributes={name: _by_part(of, f"attributes, {name}") for name, of in attributes.items()},
             **plain,
         )
@@ -123,7 +123,7 @@ def read_mapping(text: str) -> RatingsMapping:
         raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
 
 
-def _source(value: object, where: str) -> Source:
+def source_in(value: object, where: str) -> Source:
     if not isinstance(value, dict):
         return Source(columns_in(value, where))
     given = object_in(value, where, {"from", "values", "voters"})
@@ -232,7 +232,7 @@ def _attributes(row: Row, attributes: Mapping[str, Mapping[str, str]]) -> dict[s
 _ANNOTATOR = re.compile(
     r"(?:annotator|rater|worker|user|participant|assessor|judge|coder|labell?er)(?:_?(?:id|name|no|number|code))?"
 )
-_ITEMS = (
+ITEM_NAMES = (
     re.compile(r"item(?:_?(?:id|key|name|index))?"),
     re.compile(
         r"key|(?:image|img|picture|photo|video)(?:_?(?:id|key|name|path|file|index))?|file_?name|unit|u?id|index"
@@ -249,13 +249,18 @@ _GROUP = "answer."  # how crowdsourcing sites begin the names of answers: Answer
 LABEL = "label"  # the only answer, if nothing else names it
 
 
+def word_of(column: str) -> str:
+    """Its name in small letters, without the objects in which it stands."""
+    return re.sub(r"\W+", "_", spelled(column.rpartition(".")[2] or column)).strip("_")
+
+
 def guess(names: Sequence[str], sample: Sequence[Row], wanted: Sequence[str] = ()) -> RatingsMapping:
     """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
     the answers that are asked for."""
-    words = {name: re.sub(r"\W+", "_", spelled(name.rpartition(".")[2] or name)).strip("_") for name in names}
+    words = {name: word_of(name) for name in names}
     annotator = next((name for name in names if _ANNOTATOR.fullmatch(words[name])), "")
     question = "question" if wanted and "question" in names and "question" not in wanted else ""
-    item = next((name for pattern in _ITEMS for name in names if pattern.fullmatch(words[name])), "")
+    item = next((name for pattern in ITEM_NAMES for name in names if pattern.fullmatch(words[name])), "")
     rest = [name for name in names if name not in (annotator, item, question)]
     return RatingsMapping(_guessed(rest, words, wanted), item, question, annotator)
 

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import refuse, write_result
+from benchmarks.management.reporting import text_of
 from benchmarks.predictions import reading
 from benchmarks.predictions.collecting import collect
 from benchmarks.predictions.evaluating import evaluate
@@ -22,14 +23,16 @@ class Command(BaseCommand):
         parser.add_argument("kind", choices=KINDS, help="the paper whose measures to use")
         parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="from one model")
         parser.add_argument("--items", type=Path, metavar="FILE", help="the benchmark that the answers are about")
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for tables of your own")
         parser.add_argument("--skip-incomplete", action="store_true", help="skip items that lack an answer")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
-    def handle(self, *, kind, predictions, items, skip_incomplete, **options):
+    def handle(self, *, kind, predictions, items, mapping, skip_incomplete, **options):
         kind, log = KINDS[kind], ProblemLog(skip_incomplete)
         if items and kind is RETRIEVAL:
             raise CommandError("Retrieval takes no --items: the captions' names identify their images.")
-        abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log), log)
+        how = text_of(mapping) if mapping else ""
+        abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log, how), log)
         refuse(log, self.stdout, "Nothing was computed")
         matching = match(abouts, reading.read_items(Path(items), kind, log)) if items else None
         refuse(log, self.stdout, "Nothing was computed")

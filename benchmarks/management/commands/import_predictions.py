@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, run_here, values_of
-from benchmarks.management.reporting import benchmark_named, write_problems
+from benchmarks.management.reporting import benchmark_named, text_of, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
@@ -21,13 +21,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "files", type=Path, nargs="+", metavar="FILE", help="files of one model; see docs/reference/predictions.md"
         )
-        add_options(parser, PredictionsOrder)
+        add_options(parser, PredictionsOrder, {"mapping"})
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for tables of your own")
 
-    def handle(self, *, benchmark, files, **options):
+    def handle(self, *, benchmark, files, mapping, **options):
         found = benchmark_named(benchmark)
         for file in files:
             if not Path(file).is_file():
                 raise CommandError(f"There is no file {file}.")
+        if mapping:
+            options["mapping"] = text_of(mapping)
         order, paths = PredictionsOrder(**values_of(PredictionsOrder, options)), [Path(f).absolute() for f in files]
         try:
             job = queue_predictions(benchmark=found, order=order, files=paths, by=BY, foreground=True)

@@ -216,3 +216,46 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     log = ProblemLog()
     assert list(read_answers([tmp_path / "gone.jsonl"], KINDS["aro"], log)) == []
     assert codes(log) == [("FILE_UNREADABLE", None, "")]
+
+
+OWN = '{"winnow": "predictions/1", "item": "uid", "scores": {"s(positive)": "a", "s(negative)": "b"}}'
+CHOSEN = (
+    '{"winnow": "predictions/1", "item": "uid", '
+    '"choices": {"caption": {"from": "ok", "values": {"1": "right", "0": "wrong"}}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "mapping", "found"),
+    [
+        ("sugarcrepe", "id,score_pos,score_neg\n7,0.3,0.2\n", "", {"s(positive)": 0.3, "s(negative)": 0.2}),
+        ("sugarcrepe", '[{"id": "7", "score_pos": 0.3, "score_neg": 0.2}]', "",
+         {"s(positive)": 0.3, "s(negative)": 0.2}),
+        ("hard_positive", "item\ts(c)\ts(cn)\ts(cp)\n7\t3\t2\t1\n", "", {"s(c)": 3, "s(cn)": 2, "s(cp)": 1}),
+        ("bivlc", "id,sim_c0_i0,sim_c1_i0,sim_c1_i1,sim_c0_i1\n7,1,2,3,4\n", "",
+         {"s(c0,i0)": 1, "s(c1,i0)": 2, "s(c1,i1)": 3, "s(c0,i1)": 4}),
+        ("sugarcrepe", "uid;a;b\n7;0.3;0.2\n", OWN, {"s(positive)": 0.3, "s(negative)": 0.2}),
+        ("sugarcrepe", "uid,ok\n7,1\n", CHOSEN, {"caption": "right"}),
+    ],
+)  # fmt: skip
+def test_a_table_of_ones_own_has_its_scores_in_columns(tmp_path, kind, text, mapping, found):
+    log = ProblemLog()
+    answers = list(read_answers([written(tmp_path, "mine.csv", text)], KINDS[kind], log, mapping))
+    assert log.problems == [] and {one.item.key for one in answers} == {"7"}
+    assert {one.question: one.score if one.choice is None else one.choice for one in answers} == found
+
+
+@pytest.mark.parametrize(
+    ("text", "mapping", "code", "column"),
+    [
+        ("id,score_pos,score_neg\n7,high,0.2\n", "", "WRONG_VALUE", "score_pos"),
+        ("id,score_pos,score_neg\n,0.1,0.2\n", "", "VALUE_MISSING", "id"),
+        ("uid,a\n7,1\n", OWN, "COLUMN_MISSING", "b"),
+        ("uid,ok\n7,maybe\n", CHOSEN, "WRONG_VALUE", "ok"),
+        ("uid,a\n7,1\n", OWN.replace("s(negative)", "s(neg)").replace('"b"', '"a"'), "WRONG_VALUE", "s(neg)"),
+    ],
+)
+def test_what_is_wrong_with_a_table_of_ones_own_is_said(tmp_path, text, mapping, code, column):
+    log = ProblemLog()
+    list(read_answers([written(tmp_path, "mine.csv", text)], KINDS["sugarcrepe"], log, mapping))
+    assert [(one.code, one.column) for one in log.problems] == [(code, column)]

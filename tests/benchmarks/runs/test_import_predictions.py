@@ -140,6 +140,15 @@ def test_but_no_name_that_changes_how_others_are_shown(benchmark, tmp_path, give
         call_command("import_predictions", benchmark.name, str(file), model=given, source="here")
 
 
+def test_a_table_of_ones_own_becomes_a_run_by_its_mapping(benchmark, tmp_path):
+    scores = {"a": "s(c0,i0)", "b": "s(c1,i0)", "c": "s(c1,i1)", "d": "s(c0,i1)"}
+    mapping = {"winnow": "predictions/1", "item": "uid", "scores": {name: column for column, name in scores.items()}}
+    rows = "".join(f"{item.key};4;1;3;2\n" for item in benchmark.items.all())
+    file, how = written(tmp_path, "mine.csv", f"uid;a;b;c;d\n{rows}"), written(tmp_path, "m.json", json.dumps(mapping))
+    call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", mapping=how)
+    assert percents(Run.objects.get()) == [100] * 7
+
+
 def test_a_deleted_run_leaves_its_event_and_may_come_again(benchmark, tmp_path):
     run = compared_models.imported(benchmark, tmp_path, right=1)
     reported.delete_run(run=run, by="test")
