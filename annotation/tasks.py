@@ -8,6 +8,8 @@ from annotation.comparison import copying
 from annotation.dashboard import study_overview
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
+from annotation.imported_ratings import order as ratings_order
+from annotation.imported_ratings.study import RatingsImport
 from annotation.notifications import digest, stages
 from annotation.pipeline import audits, dawid_skene
 from annotation.releases import lifecycle as release_lifecycle
@@ -45,6 +47,12 @@ def run_export(job_id: int) -> None:
 @shared_task
 def run_release(job_id: int) -> None:
     jobs.run(job_id=job_id, by="worker", work=release_lifecycle.run_release)
+
+
+@jobs.runs(ratings_order.KIND)
+@shared_task
+def run_ratings(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=RatingsImport.do)
 
 
 @jobs.runs(cache.KIND)

@@ -8,6 +8,7 @@ from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
 from annotation.dashboard import annotator_views, item_views
 from annotation.dashboard import views as dashboard_views
+from annotation.imported_ratings import views as ratings_views
 from annotation.judging import draft_views, join_views, trial_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
@@ -26,6 +27,7 @@ urlpatterns = [
     path("judge-offline/<slug:language>.js", judging_views.offline_worker, name="judge-worker"),
     path("studies/", dashboard_views.study_list, name="study-list"),
     path("studies/new/", studies_views.study_new, name="study-new"),
+    path("benchmarks/<int:pk>/ratings/", ratings_views.ratings_new, name="ratings-new"),
     path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),
     path("studies/<int:pk>/live/", dashboard_views.study_live, name="study-live"),
     path("studies/<int:pk>/disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),

@@ -21,6 +21,7 @@ from config.middleware import is_api
 FILES = {  # by the name of the address, which only staff may use
     "import-new": 10 * 2**30,
     "predictions-new": 10 * 2**30,
+    "ratings-new": 10 * 2**30,
     "reported-new": 10 * 2**30,
     "study-instructions": 64 * 2**20,  # images, of 10 MB each
     "study-returned": 8 * 2**20,

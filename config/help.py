@@ -31,6 +31,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "images-": "guide/generating-images",
     "train-": "guide/training",
     "predictions-": "reference/predictions",
+    "ratings-": "reference/ratings",
     "reported-": "guide/comparison",
     "api-token": "reference/api",
     "account": "guide/login",

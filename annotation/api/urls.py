@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import invitations, results, rows, running, setup, studies, webhooks
+from annotation.api import invitations, ratings, results, rows, running, setup, studies, webhooks
 
 urlpatterns = [
     path("studies/", setup.StudyList.as_view(), name="api-study-list"),
@@ -31,6 +31,7 @@ urlpatterns = [
     path("releases/<int:pk>/again/", results.ReleaseAgain.as_view(), name="api-release-again"),
     path("releases/<int:pk>/discard/", results.ReleaseDiscard.as_view(), name="api-release-discard"),
     path("studies/<int:pk>/webhooks/", webhooks.StudyWebhooks.as_view(), name="api-study-webhooks"),
+    path("benchmarks/<int:pk>/ratings/", ratings.RatingsNew.as_view(), name="api-ratings-new"),
     path("benchmarks/<int:pk>/webhooks/", webhooks.BenchmarkWebhooks.as_view(), name="api-benchmark-webhooks"),
     path("webhooks/<int:pk>/", webhooks.WebhookDetail.as_view(), name="api-webhook-detail"),
     path("webhooks/<int:pk>/events/", webhooks.WebhookEvents.as_view(), name="api-webhook-events"),

@@ -6,6 +6,7 @@ study_overview.py computes what takes long; `contents` adds what changes at once
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
@@ -112,6 +113,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "part_words": part.in_words(study.part),
         "rule_words": in_words.rules_in_words(protocol.file) if protocol.file else "",
         "instructions": stage.instructions.latest("version"),
+        "imported": stage.ratings_files.annotate(judged=Count("judgments")),
         "large": not small,
         "latest": found,
         "tabs": [stage_progress.tab(one, stage) for one in stages],

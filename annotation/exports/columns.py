@@ -176,6 +176,8 @@ _JUDGMENTS = """
     surplus               boolean       It came after its place was filled.
     instructions_version  integer       The version of the instructions that were read.
     language              text          The language of the page.
+    imported              text?         SHA-256 of the file it came from; null for those made in Winnow.
+    imported_row          integer?      Its row in that file.
     reason                text/comments   What the annotator wrote with it.
     flags                 texts/comments  What the annotator flagged on the screen.
 """
@@ -227,6 +229,7 @@ _ADJUDICATIONS = """
 _ANNOTATORS = """
     annotator         text                A pseudonym.
     simulated         boolean             A program, not a person.
+    imported          boolean             They judged elsewhere; their judgments came in a file.
     excluded          boolean             None of their judgments count.
     exclusion_reason  text                Why.
     left              boolean/annotators  They left before the end; their judgments still count.

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from django.db.models import Count
+
 from annotation.designs import part
 from annotation.exports.columns import TABLES
 from annotation.exports.markdown import phrase, text, yaml_text
@@ -59,8 +61,8 @@ BESIDE = (  # files that are no tables
 def settings_of(stage: Stage) -> dict:
     """Every setting that decides what was asked, who was asked, and how answers became outcomes.
 
-    `protocol_file` is null unless the protocol is a published file; only stages that have them name `audit` and
-    `certainty`.
+    `protocol_file` is null unless the protocol is a published file; only stages that have them name `audit`,
+    `certainty` and `imported`.
     """
     protocol = protocol_named(stage.protocol)
     return {
@@ -78,9 +80,19 @@ def settings_of(stage: Stage) -> dict:
         "decision_rule": describe(stage),
         **({"audit": _audit(stage)} if stage.strategy == Strategy.AUDIT else {}),
         **({"certainty": stage.certainty} if stage.certainty is not None else {}),
+        **({"imported": imported} if (imported := _imported(stage)) else {}),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
         "protocol_file": describe_file(stage.protocol) if protocol.file else None,
     }
+
+
+def _imported(stage: Stage) -> list[dict]:
+    """The files of judgments that were made elsewhere, with how many of the stage's judgments came from each."""
+    files = stage.ratings_files.annotate(count=Count("judgments"))
+    return [
+        {"file": one.name, "sha256": one.sha256, "source": one.source, "mapping": one.mapping, "judgments": one.count}
+        for one in files
+    ]
 
 
 def _audit(stage: Stage) -> dict:

@@ -56,6 +56,8 @@ OF_JUDGMENT = {
     "surplus": "judgment.surplus",
     "instructions_version": "instructions.version",
     "language": "judgment.language",
+    "imported": "(SELECT sha256 FROM annotation_ratingsfile file WHERE file.id = judgment.imported_id)",
+    "imported_row": "judgment.imported_row",
     "reason": "judgment.reason",
     "flags": """CASE WHEN EXISTS (SELECT FROM annotation_flag flag WHERE flag.lease_id = lease.id)  -- which few have
          THEN ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
@@ -153,6 +155,7 @@ JOIN benchmarks_item item ON item.id = task.item_id
 OF_ANNOTATOR = {
     "annotator": "annotator.number",
     "simulated": "annotator.simulated",
+    "imported": "annotator.imported",
     "excluded": "annotator.excluded_at IS NOT NULL",
     "exclusion_reason": "annotator.exclusion_reason",
     "left": "annotator.left_at IS NOT NULL",

@@ -20,7 +20,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
-from annotation.models.judging import SPLIT, Flag, Judgment, Lease, Outcome, Slot, Task
+from annotation.models.judging import SPLIT, Flag, Judgment, Lease, Outcome, RatingsFile, Slot, Task
 from annotation.models.people import Annotator, Attempt, Member, Seat
 from annotation.models.protocol_files import ProtocolDraft, ProtocolVersion
 from annotation.models.release import Release

@@ -183,6 +183,23 @@ class Lease(models.Model):
         indexes = [models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator")]
 
 
+class RatingsFile(models.Model):
+    """A file of judgments that were made elsewhere and imported into a stage. `mapping` says which column was what, and
+    `source` where they come from.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="ratings_files")
+    name = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    source = models.CharField(max_length=500)
+    mapping = models.JSONField()
+    imported_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["stage_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["stage", "sha256"], name="ratings_file_once")]
+
+
 class Judgment(models.Model):
     """An annotator's answer on a slot. A trigger keeps the table append-only: an edit or an undo is a new revision.
 
@@ -205,10 +222,20 @@ class Judgment(models.Model):
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
     elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it
     created_at = models.DateTimeField(db_default=Now())
+    # Of one that was made elsewhere: its file, and the row in it
+    imported = models.ForeignKey(
+        RatingsFile, null=True, on_delete=models.PROTECT, related_name="judgments", db_index=False
+    )
+    imported_row = models.PositiveIntegerField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["lease", "revision"], name="judgment_revision_once"),
+            models.CheckConstraint(
+                condition=Q(imported__isnull=True, imported_row__isnull=True)
+                | Q(imported__isnull=False, imported_row__isnull=False),
+                name="judgment_imported_with_row",
+            ),
             models.CheckConstraint(
                 condition=Q(withdrawn=True, answer="") | (Q(withdrawn=False) & ~Q(answer="")),
                 name="judgment_answered_or_withdrawn",
@@ -216,7 +243,10 @@ class Judgment(models.Model):
             models.CheckConstraint(condition=Q(revision__gte=1), name="judgment_revision_from_one"),
             models.CheckConstraint(condition=Q(active_ms__lte=F("elapsed_ms")), name="judgment_active_within_elapsed"),
         ]
-        indexes = [BrinIndex(fields=["created_at"], name="judgment_given_at", autosummarize=True)]
+        indexes = [
+            BrinIndex(fields=["created_at"], name="judgment_given_at", autosummarize=True),
+            models.Index(fields=["imported"], condition=Q(imported__isnull=False), name="judgment_imported"),
+        ]
 
 
 class Flag(models.Model):

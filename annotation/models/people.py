@@ -11,11 +11,14 @@ from annotation.wording import pseudonym
 
 
 class Annotator(models.Model):
-    """A person in one study, identified by the token in their link. Exports contain only their number."""
+    """A person in one study, identified by the token in their link. Exports contain only their number. Whoever judged
+    elsewhere (`imported`) has no link.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
     number = models.PositiveIntegerField()  # A-01, A-02 … in order of joining
-    token = models.CharField(max_length=32, unique=True, default=secret_token)
+    token = models.CharField(max_length=32, unique=True, null=True, default=secret_token)
+    imported = models.BooleanField(default=False, db_default=False)
     name = models.CharField(max_length=120, blank=True)
     prolific_pid = models.CharField(max_length=64, blank=True)
     prolific_study = models.CharField(max_length=64, blank=True)
@@ -44,6 +47,11 @@ class Annotator(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(excluded_at__isnull=True) | ~Q(exclusion_reason=""), name="annotator_excluded_with_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(imported=True, token__isnull=True, stage__isnull=True)
+                | Q(imported=False, token__isnull=False),
+                name="annotator_imported_without_link",
             ),
             models.CheckConstraint(
                 condition=Q(erased_at__isnull=True)

@@ -43,7 +43,7 @@ def erase(*, annotator: Annotator, by: str) -> bool:
         return False
     for name in PERSONAL:
         setattr(annotator, name, "")
-    annotator.token, annotator.erased_at = secret_token(), timezone.now()
+    annotator.token, annotator.erased_at = None if annotator.imported else secret_token(), timezone.now()
     annotator.save(update_fields=[*PERSONAL, "token", "erased_at"])
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, [GIVEN, audit.named(annotator), ARRIVED, GIVEN])

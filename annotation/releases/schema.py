@@ -32,7 +32,7 @@ OF_STAGES = _keys(
     " on_failure:text lease_seconds:integer undo_seconds:integer auto_advance:boolean seed:integer source:text?"
     " after:text? measures:boolean fixed_answers:texts drops:object confirms:boolean confirm_cap:integer?"
     " guidelines:objects alike:boolean views:texts decision_rule:text instructions:objects not_suitable:objects"
-    " audit:object* certainty:number*"
+    " audit:object* certainty:number* imported:objects*"
 )
 PARTS = {"captions": CAPTIONS, "images": IMAGES}  # of items.jsonl and dropped.jsonl
 BESIDE = ("README.md", "croissant.json", "data_statement.md", "figures.json", "statistics.json")  # what is no table

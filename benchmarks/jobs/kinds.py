@@ -29,6 +29,9 @@ SCORES = (
 KINDS: Mapping[str, KindOfJob] = {
     "import": KindOfJob("imports/_report.html", again="Import again", form="import-new"),
     "predictions": KindOfJob("runs/_predicted.html", again="Import again", form="predictions-new"),
+    "ratings": KindOfJob(
+        "imported_ratings/_imported.html", again="Import again", form="ratings-new", page="reference/ratings"
+    ),
     "score": KindOfJob("scoring/_scored.html", *SCORES),
     "retrieval": KindOfJob("scoring/_perturbed.html", *SCORES),
     "order-tasks": KindOfJob("scoring/_perturbed.html", *SCORES),

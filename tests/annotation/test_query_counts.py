@@ -48,6 +48,7 @@ NO_ROWS = {
     "judge", "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
     "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
+    "ratings-new",
     "images-new", "benchmark-paired-csv", "study-delete", "release-download", "release-file", "client", "client-file",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",

@@ -120,6 +120,7 @@ judge-return            xxxxxx  ++++++
 
 study-list              +++-+L  xxxxxx
 study-new               +++-+L  +++-+L
+ratings-new             +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx
 study-live              +++-0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
@@ -193,6 +194,7 @@ API_COMMANDS = {
     "api-stage-estimate": (NO_SUCH_METHOD, OF_MANAGERS),
     "api-import-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-predictions-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-ratings-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-upload-list": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-upload-detail": ("000-0L", NO_SUCH_METHOD),
     "api-study-list": (OF_ALL_STAFF, OF_ALL_STAFF),
@@ -389,7 +391,7 @@ def refused(client: Client, url: str, key: str | None, sent: dict) -> tuple[int,
 @pytest.mark.parametrize("name", [name for name, (_, posts) in API_COMMANDS.items() if posts != NO_SUCH_METHOD])
 def test_a_command_refuses_what_it_does_not_know_and_a_request_without_a_key(world, clients, name):
     client, url, events = clients["superuser"], address(name, world), Event.objects.count()
-    files = name in {"api-import-new", "api-predictions-new"}
+    files = name in {"api-import-new", "api-predictions-new", "api-ratings-new"}
     for kind in ("application/json", *([MULTIPART_CONTENT] if files else [])):
         sent = {"data": {"colour": "red"}, "content_type": kind}
         status, code, errors = refused(client, url, "a", sent)

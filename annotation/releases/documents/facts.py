@@ -291,6 +291,17 @@ def simulated_in_words(facts: Facts) -> str:
     return f"{facts.simulated:,} of {facts.people:,} annotators are programs, not people: this is a trial."
 
 
+def imported_in_words(facts: Facts) -> list[str]:
+    """Of each file of judgments that were made elsewhere, a sentence."""
+    return [
+        f"Stage {stage['name']}: {one['judgments']:,} judgments were made elsewhere and imported from {one['source']} "
+        f"({one['file']}, SHA-256 {one['sha256']}). The order of options on their screens, the time that they took and "
+        "what the annotators were told are not known."
+        for stage in facts.manifest["stages"]
+        for one in stage.get("imported", ())
+    ]
+
+
 def pay_in_words(facts: Facts) -> str:
     study = facts.manifest["study"]
     if facts.people and facts.people == facts.simulated:
@@ -310,6 +321,7 @@ def limits_in_words(facts: Facts) -> Sequence[str]:
     counts, found = facts.manifest["counts"], []
     if facts.simulated:
         found.append(simulated_in_words(facts))
+    found += imported_in_words(facts)
     if counts["open"]:
         found.append(f"{counts['open']:,} of {counts['imported']:,} items are not decided yet and are in no split.")
     if single := [stage["name"] for stage in facts.stages if stage["name"] in facts.not_shared]:

@@ -40,7 +40,8 @@ Found = Iterator[tuple[int, str]]  # the number of a row, and what is wrong with
 @dataclass(frozen=True, slots=True)
 class Known:
     """What other files say: the versions of each stage's instructions, who is excluded, what (stage, item, question,
-    round, annotator) was flagged with, which columns are not public, and whether free comments are not (`quiet`).
+    round, annotator) was flagged with, which columns are not public, and whether free comments are not (`quiet`);
+    who judged elsewhere (`elsewhere`), and the files of their judgments by stage.
     """
 
     versions: Mapping[str, Set[int]]
@@ -48,6 +49,8 @@ class Known:
     flagged: Mapping[tuple, Set[str]]
     hidden: Sequence[str]
     quiet: bool
+    elsewhere: Mapping[str, bool]
+    imported: Mapping[str, Set[str]]
 
     @classmethod
     def of(cls, place: Place) -> "Known":
@@ -60,6 +63,8 @@ class Known:
             flagged,
             TABLES["judgments"].hidden(place.public),
             "comments" not in place.public,
+            {line["annotator"]: line.get("imported", False) for line in place.lines("annotators.jsonl")},
+            {stage["name"]: {one["sha256"] for one in stage.get("imported", ())} for stage in stages},
         )
 
 
@@ -228,6 +233,15 @@ def _contradictions(rows: _Rows, known: Known) -> Found:
         yield row, f"place is {at}, but in shown the answer is at {_place_of(options, said)}"
     for row, (said, _) in rows.unlike(lambda said, answer: said == (answer is None), rows["withdrawn"], answer):
         yield row, f"withdrawn is {said}, unlike the answer"
+    file, at_row = rows["imported"], rows["imported_row"]
+    for row, (name, said) in rows.unlike(lambda name, said: said is None or said in known.imported[name], stage, file):
+        yield row, f"imported is {said!r:.80}, a file that the manifest does not name for {name}"
+    for row, (_, name) in rows.unlike(
+        lambda said, name: (said is not None) == known.elsewhere.get(name, False), file, who
+    ):
+        yield row, f"imported is unlike for {name} in annotators.jsonl"
+    for row, (_, number) in rows.unlike(lambda said, number: (said is None) == (number is None), file, at_row):
+        yield row, f"imported_row is {number}, unlike imported"
     overlap = rows.of_task["overlap"]
     for row, (_, number, most) in rows.unlike(
         lambda kind, number, most: kind != JUDGE or 1 <= number <= most, rows["kind"], slot, overlap

@@ -1,0 +1,203 @@
+"""A file of ratings becomes a study: its protocol, annotators, judgments and outcomes, all or nothing."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from django.utils import timezone
+
+from annotation.designs import presets
+from annotation.imported_ratings.matching import RatedTask, matched
+from annotation.models import (
+    Annotator,
+    Judgment,
+    Lease,
+    LeaseState,
+    Outcome,
+    RatingsFile,
+    Seat,
+    Slot,
+    Stage,
+    Study,
+    StudyState,
+)
+from annotation.pipeline import dawid_skene, disagreement
+from annotation.pipeline.stage_rules import rule_about
+from annotation.protocol_files.publish import publish
+from annotation.protocols import library
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN
+from annotation.protocols.ratings import read_rated
+from annotation.protocols.registry import protocol_named
+from annotation.sql import execute
+from annotation.studies.lifecycle import CannotCreate, create_study
+from benchmarks import audit
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.jobs.benchmark_work import BenchmarkWork
+from benchmarks.records import Problem, Refused
+
+_BATCH = 2_000  # rows written at once: a statement can have 65,535 values
+_REASON = "as imported"  # of those who could not judge
+_TAKE = """
+UPDATE annotation_slot slot SET annotator_id = lease.annotator_id, judgment_id = judgment.id
+FROM annotation_lease lease JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
+WHERE lease.slot_id = slot.id AND slot.stage_id = %(stage)s
+"""
+_OVERLAPS = """
+UPDATE annotation_task task SET overlap = given.overlap
+FROM unnest(%(tasks)s::bigint[], %(overlaps)s::int[]) given(id, overlap) WHERE task.id = given.id
+"""
+_SPREADS = """
+UPDATE annotation_task task SET entropy = given.entropy, differs = given.differs, newest = given.newest,
+       waits = given.waits
+FROM unnest(%(tasks)s::bigint[], %(entropies)s::float[], %(differs)s::text[], %(newest)s::bigint[], %(waits)s::bool[])
+  given(id, entropy, differs, newest, waits) WHERE task.id = given.id
+"""
+
+
+class RatingsImport(BenchmarkWork):
+    """The work of a job of kind `ratings`."""
+
+    def run(self) -> None:
+        params, path = self.job.params, Path(self.job.params["file"])
+        log = ProblemLog(params["skip_incomplete"])
+        name = params["protocol"]
+        file = library.shipped(name) if "@" not in name else protocol_named(name).made_from
+        assert file is not None  # of each published version
+        self.progress.begin("reading ratings")
+        try:
+            rated = read_rated(path, file, log, params["mapping"], params["repeated"])
+        except Unreadable:
+            raise Refused(log.problems, log.count, log.kinds) from None
+        log.refuse_if_any()
+        self.progress.begin("storing")
+        with self.storing():
+            if "@" not in name:
+                name = str(publish(text=library.text_of(name), by=self.by))
+            study, stage = self._study(name)
+            tasks = matched(stage, file, rated, log, params["skip_unknown"])
+            if not tasks and not log.count:
+                log.error("NO_ROWS", path.name, None, "", "No rating is of an item of this benchmark.")
+            log.refuse_if_any()
+            source = RatingsFile.objects.create(
+                stage=stage, name=path.name[:200], sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+                source=params["source"], mapping=rated.mapping.as_json(),
+            )  # fmt: skip
+            counts = _store(stage, source, tasks)
+            audit.record(
+                by=self.by, verb="imported ratings", subject=study, file=source.name, sha256=source.sha256, **counts
+            )
+            if stage.rule == DAWID_SKENE:
+                dawid_skene.request_estimate(stage=stage, by=self.by)
+            notes = [note.as_json() for note in log.notes[:100]]
+            report = {"study": study.pk, "name": study.name, "source": source.source, "file": source.name, **counts}
+            report |= {"named": bool(rated.mapping.annotator), "mapping": source.mapping}
+            self.finish(
+                {**report, "unrated": stage.tasks.count() - len(tasks), "left_out": log.left_out, "notes": notes}
+            )
+
+    def _study(self, protocol: str) -> tuple[Study, Stage]:
+        """The new study, paused: nobody can join until a manager opens it."""
+        (plan,) = presets.single_stage(protocol).stages
+        try:
+            study = create_study(
+                name=self.job.params["name"], benchmark=self.benchmark, stages=[plan], by=self.by,
+                created_by=self.job.created_by, state=StudyState.PAUSED,
+            )  # fmt: skip
+        except CannotCreate as refusal:
+            problems = [Problem("CANNOT_CREATE", "", None, "", line) for line in str(refusal).split("\n")]
+            raise Refused(problems) from None
+        return study, study.stages.get()
+
+
+def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dict[str, int]:
+    """Store the judgments of the tasks, and what follows from them. Returns counts."""
+    people = _people(stage, tasks)
+    slots = _slots(stage, tasks)
+    leases = [
+        Lease(slot_id=slot, task_id=task.pk, annotator_id=people[who], state=LeaseState.JUDGED,
+              shown=task.shown(stage.seed, who))
+        for task in tasks for slot, (who, _, _) in zip(slots[task.pk], task.given, strict=False)
+    ]  # fmt: skip
+    Lease.objects.bulk_create(leases, batch_size=_BATCH)
+    instructions = stage.instructions.get(version=1)
+    given = [(origin, answer) for task in tasks for _, origin, answer in task.given]
+    judgments = [
+        Judgment(
+            lease=lease, key=uuid4(), digest=_digest(source, origin.row, place), instructions=instructions,
+            answer=answer.label, content=answer.content, language=stage.study.language, imported=source,
+            imported_row=origin.row, reason=_REASON if answer.label == CANNOT_JUDGE else "",
+        )
+        for place, (lease, (origin, answer)) in enumerate(zip(leases, given, strict=True))
+    ]  # fmt: skip
+    Judgment.objects.bulk_create(judgments, batch_size=_BATCH)
+    execute(_TAKE, stage=stage.pk)
+    states = _decide(stage, tasks, iter(judgments))
+    return {"judgments": len(judgments), "annotators": len(people), "tasks": len(tasks), **states}
+
+
+def _digest(source: RatingsFile, row: int, place: int) -> str:
+    return hashlib.sha256(json.dumps([source.sha256, row, place]).encode()).hexdigest()
+
+
+def _people(stage: Stage, tasks: Sequence[RatedTask]) -> dict[str, int]:
+    """The annotators' ids by what the file calls them, numbered in the order of their first rows."""
+    rows = {who: (origin.file, origin.row) for task in tasks for who, origin, _ in reversed(task.given)}
+    for task in tasks:
+        for who, origin, _ in task.given:
+            rows[who] = min(rows[who], (origin.file, origin.row))
+    names = sorted(rows, key=lambda who: (rows[who], who))
+    made = Annotator.objects.bulk_create(
+        Annotator(study=stage.study, number=number, imported=True, token=None) for number, _ in enumerate(names, 1)
+    )
+    read, now = stage.instructions.get(version=1), timezone.now()
+    Seat.objects.bulk_create(Seat(annotator=one, stage=stage, read=read, ready_at=now) for one in made)
+    return {name: one.pk for name, one in zip(names, made, strict=True)}
+
+
+def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
+    """The slots of each task by number; tasks with more ratings than the protocol asks for get more."""
+    more = [task for task in tasks if len(task.given) > task.overlap]
+    Slot.objects.bulk_create(
+        (Slot(task_id=task.pk, stage=stage, number=number, rank=task.rank)
+         for task in more for number in range(task.overlap + 1, len(task.given) + 1)),
+        batch_size=_BATCH,
+    )  # fmt: skip
+    for task in more:
+        task.overlap = len(task.given)
+    execute(_OVERLAPS, tasks=[task.pk for task in more], overlaps=[task.overlap for task in more])
+    found: dict[int, list[int]] = {}
+    for task_id, slot in Slot.objects.filter(stage=stage).order_by("task", "number").values_list("task", "pk"):
+        found.setdefault(task_id, []).append(slot)
+    return found
+
+
+def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[Judgment]) -> dict[str, int]:
+    """Write outcomes and what tasks say of disagreement, as judging does one by one (pipeline/outcomes.py)."""
+    rule, made, states = rule_about(stage, tasks[0].item), [], Counter[str]()
+    columns: dict[str, list] = {name: [] for name in ("tasks", "entropies", "differs", "newest", "waits")}
+    for task in tasks:
+        given = {next(judgments).pk: answer for _, _, answer in task.given}
+        if getattr(rule, "has_parents", False):
+            rule = rule_about(stage, task.item)
+        spread = disagreement.spread(rule, given)
+        decision = rule.settle([*given.values()], task.overlap)
+        states[decision.state] += 1
+        waits = decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION
+        if waits or spread != disagreement.Spread():
+            row = (task.pk, spread.entropy, spread.differs, spread.newest, waits)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        if decision.state != OPEN:
+            made.append(
+                Outcome(
+                    task_id=task.pk, state=decision.state, outcome=decision.outcome, content=dict(decision.content),
+                    reason=decision.reason, by=decision.by, posterior=decision.posterior,
+                )
+            )  # fmt: skip
+    execute(_SPREADS, **columns)
+    Outcome.objects.bulk_create(made, batch_size=_BATCH)
+    return {state: states[state] for state in ("kept", "dropped", "open")}
