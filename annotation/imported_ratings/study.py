@@ -3,27 +3,17 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+from django.db import connection
 from django.utils import timezone
 
 from annotation.designs import presets
 from annotation.imported_ratings.matching import RatedTask, matched
-from annotation.models import (
-    Annotator,
-    Judgment,
-    Lease,
-    LeaseState,
-    Outcome,
-    RatingsFile,
-    Seat,
-    Slot,
-    Stage,
-    Study,
-    StudyState,
-)
+from annotation.models import Annotator, LeaseState, Outcome, RatingsFile, Seat, Slot, Stage, Study, StudyState
 from annotation.pipeline import dawid_skene, disagreement
 from annotation.pipeline.stage_rules import rule_about
 from annotation.protocol_files.publish import publish
@@ -32,7 +22,7 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN
 from annotation.protocols.ratings import read_rated
 from annotation.protocols.registry import protocol_named
-from annotation.sql import execute
+from annotation.sql import execute, fetch
 from annotation.studies.lifecycle import CannotCreate, create_study
 from benchmarks import audit
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -117,26 +107,37 @@ def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dic
     """Store the judgments of the tasks, and what follows from them. Returns counts."""
     people = _people(stage, tasks)
     slots = _slots(stage, tasks)
-    leases = [
-        Lease(slot_id=slot, task_id=task.pk, annotator_id=people[who], state=LeaseState.JUDGED,
-              shown=task.shown(stage.seed, who))
-        for task in tasks for slot, (who, _, _) in zip(slots[task.pk], task.given, strict=False)
-    ]  # fmt: skip
-    Lease.objects.bulk_create(leases, batch_size=_BATCH)
-    instructions = stage.instructions.get(version=1)
-    given = [(origin, answer) for task in tasks for _, origin, answer in task.given]
-    judgments = [
-        Judgment(
-            lease=lease, key=uuid4(), digest=_digest(source, origin.row, place), instructions=instructions,
-            answer=answer.label, content=answer.content, language=stage.study.language, imported=source,
-            imported_row=origin.row, reason=_REASON if answer.label == CANNOT_JUDGE else "",
-        )
-        for place, (lease, (origin, answer)) in enumerate(zip(leases, given, strict=True))
-    ]  # fmt: skip
-    Judgment.objects.bulk_create(judgments, batch_size=_BATCH)
+    given = [(task, slot, *one) for task in tasks for slot, one in zip(slots[task.pk], task.given, strict=False)]
+    leases, judgments = _ids("annotation_lease", len(given)), _ids("annotation_judgment", len(given))
+    _copy(
+        "annotation_lease (id, slot_id, task_id, annotator_id, state, shown)",
+        ((lease, slot, task.pk, people[who], LeaseState.JUDGED.value, task.shown(stage.seed, who))
+         for lease, (task, slot, who, _, _) in zip(leases, given, strict=True)),
+    )  # fmt: skip
+    read, language = stage.instructions.get(version=1).pk, stage.study.language
+    _copy(
+        "annotation_judgment (id, lease_id, revision, key, digest, instructions_id, answer, content, reason, "
+        "withdrawn, language, surplus, active_ms, elapsed_ms, imported_id, imported_row)",
+        ((pk, lease, 1, uuid4(), _digest(source, origin.row, place), read, answer.label, json.dumps(answer.content),
+          _REASON if answer.label == CANNOT_JUDGE else "", False, language, False, 0, 0, source.pk, origin.row)
+         for place, (pk, lease, (*_, origin, answer)) in enumerate(zip(judgments, leases, given, strict=True))),
+    )  # fmt: skip
     execute(_TAKE, stage=stage.pk)
     states = _decide(stage, tasks, iter(judgments))
     return {"judgments": len(judgments), "annotators": len(people), "tasks": len(tasks), **states}
+
+
+def _ids(table: str, count: int) -> list[int]:
+    """New ids, in ascending order."""
+    statement = "SELECT nextval(pg_get_serial_sequence(%(table)s, 'id')) FROM generate_series(1, %(count)s)"
+    return sorted(pk for (pk,) in fetch(statement, table=table, count=count))
+
+
+def _copy(columns: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Write the rows; a bulk_create of 72,000 judgments takes twice as long."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY {columns} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 def _digest(source: RatingsFile, row: int, place: int) -> str:
@@ -175,12 +176,12 @@ def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
     return found
 
 
-def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[Judgment]) -> dict[str, int]:
+def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[int]) -> dict[str, int]:
     """Write outcomes and what tasks say of disagreement, as judging does one by one (pipeline/outcomes.py)."""
     rule, made, states = rule_about(stage, tasks[0].item), [], Counter[str]()
     columns: dict[str, list] = {name: [] for name in ("tasks", "entropies", "differs", "newest", "waits")}
     for task in tasks:
-        given = {next(judgments).pk: answer for _, _, answer in task.given}
+        given = {next(judgments): answer for _, _, answer in task.given}
         if getattr(rule, "has_parents", False):
             rule = rule_about(stage, task.item)
         spread = disagreement.spread(rule, given)
