@@ -9,16 +9,18 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation import outbox, permissions  # noqa: F401  # the latter guards benchmarks and jobs
         from annotation.models.protocol_files import text_of_version
-        from annotation.pipeline import promotion
+        from annotation.pipeline import corrections, promotion
         from annotation.protocols import registry
         from annotation.studies import members
         from benchmarks import audit
         from benchmarks.accounts import roles
+        from benchmarks.corrections import followers
         from benchmarks.imports import listeners
         from benchmarks.training import released
 
         registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)
+        followers.followed_by(followers.Follower(corrections.lock, corrections.follow))
         roles.on_rights(members.follow_groups)
         audit.followed_by(outbox.follow)
         released.find_with(_splits_for_trainings)

@@ -14,7 +14,7 @@ from django.db.models import Model
 from annotation.models import Annotator, Release, Stage, Study, Task, Webhook
 from annotation.sql import execute
 from annotation.wording import pseudonym
-from benchmarks.models import Benchmark, Event, Job
+from benchmarks.models import Benchmark, Event, Item, Job
 
 NewEvent = tuple[str, Mapping[str, Any]]  # its type and data
 
@@ -26,6 +26,8 @@ OF_STUDY = {
     "item.decided": "An item’s task has a new or changed outcome",
     "item.reopened": "An item’s task is open again",
     "item.flagged": "An annotator has reported a problem with an item",
+    "item.corrected": "An item’s words or pictures were corrected, or it was put back",
+    "item.withdrawn": "An item was withdrawn",
     "annotator.joined": "An annotator has joined",
     "annotator.completed": "An annotator has reached the end and was shown the completion code",
     "annotator.screened_out": "An annotator was screened out",
@@ -47,6 +49,8 @@ OF_STUDY = {
     "release.failed": "A release could not be built",
 }
 OF_BENCHMARK = {
+    "item.corrected": OF_STUDY["item.corrected"],
+    "item.withdrawn": OF_STUDY["item.withdrawn"],
     "import.finished": "Items or new candidates were imported",
     "import.failed": "An import into this benchmark has failed",
     "predictions.imported": "Predictions of a model were imported",
@@ -75,6 +79,8 @@ _FOLLOWS = {
     ("annotator", "erased personal data"): "annotator.erased",
     ("annotator", "was given a code"): "annotator.completed",
     ("release", "froze"): "release.made",
+    ("item", "corrected"): "item.corrected",
+    ("item", "withdrew"): "item.withdrawn",
     ("benchmark", "imported"): "import.finished",
     ("benchmark", "imported new candidates"): "import.finished",
     ("benchmark", "took in predictions"): "predictions.imported",
@@ -85,7 +91,7 @@ _FOLLOWS = {
     ("import job", "moved to failed"): "import.failed",
 }
 _CODES = {"finished": "annotator.completed", "screened_out": "annotator.screened_out"}  # kind of code → type
-_KEPT = ("job", "run", "items", "judgments")  # of an audit event's data: ids and counts
+_KEPT = ("job", "run", "items", "judgments", "corrections")  # of an audit event's data: ids and counts
 
 _WRITE = """
 INSERT INTO annotation_delivery (webhook_id, type, data)
@@ -147,6 +153,8 @@ def _about(subject: Model) -> tuple[dict[str, int | None], dict[str, Any]]:
             study, data = subject.study_id, {"release": subject.pk}
         case Benchmark():
             return {"benchmark": subject.pk}, {"benchmark": subject.pk}
+        case Item():
+            return {"benchmark": subject.benchmark_id}, {"benchmark": subject.benchmark_id, "item": subject.key}
         case Job(kind="import"):
             stored = Benchmark.objects.filter(name=subject.params["name"]).values_list("pk", flat=True)
             options = subject.params.get("options", {})

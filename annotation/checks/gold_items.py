@@ -71,7 +71,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     """Raises UnsuitableItem."""
     if stage.strategy == Strategy.AUDIT and item.benchmark_id == stage.study.benchmark_id:
         raise UnsuitableItem(f"item {item.key} belongs to the audited benchmark; choose one of another benchmark")
-    there = list(Task.objects.filter(stage=stage, item=item))
+    there = list(Task.objects.filter(stage=stage, item=item, corrected=None))  # what was seen of others has other words
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
         raise UnsuitableItem(

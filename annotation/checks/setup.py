@@ -43,7 +43,7 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
 
     All or none. Raises CannotSet.
     """
-    items = {item.key: item for item in benchmark.items.filter(key__in=keys_in(text))}
+    items = {item.key: item for item in benchmark.present.filter(key__in=keys_in(text))}
     try:
         known = {items[key]: one for key, one in read_known(text, items).items()}
     except Unreadable as error:
@@ -60,7 +60,7 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
 
 def _draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: Collection[Item]) -> list[Item]:
     """Items with a known answer that nobody has seen in the stage, drawn by its seed."""
-    known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
+    known = benchmark.present.exclude(pk__in=[item.pk for item in besides])
     if protocol_named(stage.protocol).right_answer is no_right_answer:
         known = known.filter(truth__has_key=stage.protocol)
     free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)

@@ -40,14 +40,15 @@ def kinds_of(benchmark: Benchmark) -> list[str]:
 
 def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
     """The entries whose figures exist, and the numbers of the other runs."""
-    found = run_figures.of_runs(runs)
-    return [_entry(run, found.figures[run.pk]) for run in runs if run.pk in found.figures], found.missing
+    found, corrected = run_figures.of_runs(runs), run_figures.corrected_since(runs)
+    there = [run for run in runs if run.pk in found.figures]
+    return [_entry(run, found.figures[run.pk], corrected.get(run.pk, 0)) for run in there], found.missing
 
 
-def _entry(run: Run, figures: dict) -> Entry:
+def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
-    if cut := _cut_captions(run):
-        figures = {**figures, "notes": [*figures["notes"], cut]}
+    if notes := [note for note in (_cut_captions(run), _old_words(corrected)) if note]:
+        figures = {**figures, "notes": [*figures["notes"], *notes]}
     return Entry(
         run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported, _asked_twice(run)
     )
@@ -60,6 +61,12 @@ def _cut_captions(run: Run) -> str:
         return ""
     note, alike = f"{cut['captions']:,} captions are longer than the model reads", cut["alike"]["count"]
     return f"{note}; {alike:,} items whose captions it reads alike are left out." if alike else f"{note}."
+
+
+def _old_words(corrected: int) -> str:
+    """Say how many of the items had other words or pictures when the model answered."""
+    items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
+    return f"{items} been corrected since; these answers are about the old words. Score it again." if corrected else ""
 
 
 def _asked_twice(run: Run) -> bool:

@@ -65,7 +65,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "orders": table.ORDERS,
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
-        "items": benchmark.items.count(),
+        "items": benchmark.present.count(),
         "deletable": {run.pk for run in every_run if may_change or run.created_by_id == user.pk},
         "missing": len(missing),
         "entries": entries,

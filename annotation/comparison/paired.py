@@ -46,7 +46,8 @@ def rows_of(runs: Sequence[Run], by_type: bool = False) -> list[Row]:
     so rows are cached.
     """
     first, second = runs
-    key = f"paired:{VERSION}:{by_type}:{run_figures.key(first)}:{run_figures.key(second)}"
+    at = run_figures.withdrawn_at([first])
+    key = f"paired:{VERSION}:{by_type}:{run_figures.key(first, at)}:{run_figures.key(second, at)}"
     return cache.get_or_set(key, lambda: _rows(first, second, by_type), run_figures.KEEP) or []
 
 

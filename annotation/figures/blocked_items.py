@@ -36,7 +36,7 @@ REASONS = {
     "study": ("study paused or closed", "No screens are assigned until you open it."),
     REOPEN: (
         "opened after the stage was closed",
-        "An annotator was excluded, or the item arrived later: open the stage again for these items.",
+        "An annotator was excluded, the item arrived later or was corrected: open the stage again for these items.",
     ),
     "stage": ("stage closed", "Its unjudged places are not assigned. Open the stage again to go on."),
     "batch": ("batch not assigned", "Invite more annotators; each new one gets a batch."),

@@ -151,9 +151,11 @@ def _submit(annotator: Annotator, submission: Submission) -> Receipt:
     answer = parse_answer(lease, lease.task.stage.protocol, submission.fields)
     _check_submission(lease, answer.label, submission.reason, row)
     # An answer is surplus if somebody else has its slot by now, if the annotator got the task again by a newer lease
-    # (whose answer counts), or if they were excluded. On a slot that is free again, a late answer counts.
+    # (whose answer counts), if they were excluded, or if the screen had words that have been corrected. On a slot that
+    # is free again, a late answer counts.
     is_latest = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = is_latest and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
+    counts &= lease.task.corrected_id is None or lease.state == LeaseState.JUDGED
     judgment = _revision(lease, row, answer, submission, surplus=not counts)
     if row["revisions"]:
         _check_seen(judgment, submission.seen)
@@ -274,7 +276,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
         raise NothingToUndo(gettext("There is no answer to undo."))
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
-        _check_undo(annotator, last, lease.task.stage, row["study_state"])
+        _check_undo(annotator, last, lease.task, row["study_state"])
         events = _withdraw(annotator, last, lease, key)
         if row["webhooks"]:
             outbox.write(events, study=lease.task.stage.study_id)
@@ -291,13 +293,16 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
     return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
 
 
-def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
+def _check_undo(annotator: Annotator, last: Judgment, task: Task, study_state: str) -> None:
+    stage = task.stage
     if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
         raise NotOpen(gettext("You have left this study. Take part again before you undo an answer."))
     if stage.pk != annotator.stage_id and stage not in stages_open_to(annotator):
         raise NothingToUndo(gettext("Your last answer belongs to a part of the study that your link does not open."))
     if CLOSED in (study_state, stage.state):
         raise NotOpen(gettext("This study is closed. Answers can no longer be undone."))
+    if task.corrected_id is not None:
+        raise NothingToUndo(gettext("Your last answer was about words that have been corrected. It does not count."))
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
         raise NothingToUndo(
             gettext("Your last answer is too old to undo. You can still change it: go back to its screen.")
@@ -341,7 +346,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
 
 def history(*, annotator: Annotator) -> list[Lease]:
     """The last screens that this annotator answered in the stage they are in, newest first."""
-    standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id)
+    standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id, lease__task__corrected=None)
     leases = []
     for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
         lease = judgment.lease

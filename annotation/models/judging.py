@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 from annotation.models.choices import MOST_JUDGMENTS, Kind, LeaseState, OutcomeState
 from annotation.models.people import Annotator
 from annotation.models.study import Instructions, Stage
-from benchmarks.models import Item
+from benchmarks.models import Correction, Item
 
 SPLIT = Q(entropy__gt=0, live=True)  # the tasks whose annotators disagree
 
@@ -39,6 +39,8 @@ class Task(models.Model):
     round = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
     live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
+    # The first correction since of what it shows: its judgments are about the words or the picture from before
+    corrected = models.ForeignKey(Correction, null=True, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     rank = models.BigIntegerField()  # its place in the pool's random order
     score = models.FloatField(null=True)  # of a model, as an audit's side information
     overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
@@ -75,6 +77,7 @@ class Task(models.Model):
             models.Index(fields=["stage", "item", "id"], condition=SPLIT, name="task_split_item"),
             models.Index(fields=["stage", "differs", "rank"], condition=SPLIT, name="task_differs"),
             models.Index(fields=["stage", "rank"], condition=Q(waits=True, live=True), name="task_waits"),
+            models.Index(fields=["corrected"], condition=Q(corrected__isnull=False), name="task_corrected"),
         ]
 
 

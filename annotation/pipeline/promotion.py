@@ -35,7 +35,7 @@ UNSUITED = """EXISTS (
 # Items of the benchmark that have never been in the stage.
 NEW = f"""
 SELECT item.id FROM benchmarks_item item
-WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
+WHERE item.benchmark_id = %(benchmark)s AND NOT item.withdrawn AND NOT EXISTS (
   SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
 """
 
@@ -52,7 +52,7 @@ JOIN (SELECT item_id, max(round) AS round FROM benchmarks_itemimage WHERE role =
 JOIN annotation_task task ON task.item_id = item.id AND task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 JOIN benchmarks_itemimage shown ON shown.item_id = item.id AND shown.role = 'candidate'
   AND 'candidate-' || shown.position = ANY(task.options)
-WHERE item.benchmark_id = %(benchmark)s
+WHERE item.benchmark_id = %(benchmark)s AND NOT item.withdrawn
 GROUP BY item.id, newest.round HAVING newest.round > max(shown.round) AND NOT {UNSUITED}
 """
 
@@ -111,6 +111,7 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: 
     for task in reversed(there):
         same = (task.question, tuple(task.shows), tuple(task.options))
         stays = same in wanted and same not in kept and task.carried == dict(carried)
+        stays &= task.corrected_id is None  # its judgments are about other words
         kept |= {same} if stays else set()
         changed |= _set_live(task, stays, stage)
     new = [ask for key, ask in wanted.items() if key not in kept]

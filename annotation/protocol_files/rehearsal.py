@@ -118,7 +118,7 @@ def _items(
                 yield None, *made_up
         return
     there = 0
-    for item in queries.with_material(benchmark.items.order_by("position")).iterator(500):
+    for item in queries.with_material(benchmark.present.order_by("position")).iterator(500):
         record = queries.record_of(item)
         try:
             tasks = tasks_of(file, record, {})

@@ -71,7 +71,7 @@ def _benchmark(given: str | None, benchmarks: list[Benchmark]) -> Benchmark | No
 def _first_item(benchmark: Benchmark | None) -> ItemRecord | None:
     if benchmark is None:
         return None
-    found = queries.with_material(benchmark.items.order_by("position")[:1])
+    found = queries.with_material(benchmark.present.order_by("position")[:1])
     return next((queries.record_of(item) for item in found), None)
 
 

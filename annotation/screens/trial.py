@@ -68,7 +68,7 @@ def carried_into(stage: Stage) -> dict[str, str]:
 
 def random_items(benchmark: Benchmark, seed: int, wanted: int) -> Sequence[Item]:
     """Items of the benchmark with their material; the same for the same seed."""
-    items = benchmark.items.order_by("position")
+    items = benchmark.present.order_by("position")
     count = items.count()
     places = Random(seed).sample(range(count), min(count, wanted))
     chosen = [pk for place in places for pk in items.values_list("pk", flat=True)[place : place + 1]]

@@ -211,7 +211,9 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
     asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
     reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
     carried = {plan.stage_name: expected_carry(plan, plans) for plan in plans}
-    for item in queries.with_material(items_of(study).order_by("position")).iterator(promotion.BATCH):
+    for item in queries.with_material(items_of(study).filter(withdrawn=False).order_by("position")).iterator(
+        promotion.BATCH
+    ):
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
             try:

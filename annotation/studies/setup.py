@@ -102,7 +102,7 @@ class Setup:
         if not self.benchmark:
             return Size(items=0, types=1, tasks=[])
         part = self.study.chosen_part()
-        items = narrowed(Item.objects.filter(benchmark=int(self.benchmark)), part)
+        items = narrowed(Item.objects.filter(benchmark=int(self.benchmark), withdrawn=False), part)
         found = size_of(items, [stage.planned() for stage in self.stages])
         return {**found, "items": min(found["items"], part.get("sample") or found["items"])}
 
@@ -178,7 +178,9 @@ def known_benchmark(asked: str | None) -> str:
 
 
 def first_item(benchmark: str) -> ItemRecord | None:
-    found = queries.with_material(Item.objects.filter(benchmark=int(benchmark or 0)).order_by("position")[:1])
+    found = queries.with_material(
+        Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False).order_by("position")[:1]
+    )
     return next((queries.record_of(item) for item in found), None)
 
 

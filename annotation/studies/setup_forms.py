@@ -471,7 +471,7 @@ class StudyForm(forms.Form):
 
     def clean_benchmark(self) -> Benchmark:
         benchmark = self.cleaned_data["benchmark"]
-        if not self.saves_template and not Item.objects.filter(benchmark=benchmark).exists():
+        if not self.saves_template and not benchmark.present.exists():
             raise forms.ValidationError("This benchmark has no items. Choose another one.")
         return benchmark
 

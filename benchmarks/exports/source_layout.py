@@ -41,7 +41,7 @@ def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> 
     format = format_of(benchmark)
     assert format.writer
     if records is None:
-        items = queries.with_material(benchmark.items.order_by("position")).iterator(chunk_size=CHUNK)
+        items = queries.with_material(benchmark.present.order_by("position")).iterator(chunk_size=CHUNK)
         records = map(queries.record_of, items)
     yield from format.writer(records)
 

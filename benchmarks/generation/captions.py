@@ -131,9 +131,9 @@ class Generation(BenchmarkWork):
         return (Candidate(source, kind) for kind in kinds for source in sources)  # by kind: equal settings together
 
     def sources(self) -> list[Source]:
-        self.progress.begin("reading items", self.benchmark.items.count())
+        self.progress.begin("reading items", self.benchmark.present.count())
         found, true = [], defaultdict[str, dict[str, None]](dict)
-        for item in queries.with_material(self.benchmark.items.order_by("position")).iterator(chunk_size=500):
+        for item in queries.with_material(self.benchmark.present.order_by("position")).iterator(chunk_size=500):
             record = _with_contents(item)
             for image in record.images_as("positive"):
                 true[image.file] |= dict.fromkeys(_true_captions(record))

@@ -96,7 +96,7 @@ def queue_images(*, benchmark: Benchmark, order: ImagesOrder, by: str, created_b
 def _check_known(benchmark: Benchmark, keys: Sequence[str]) -> None:
     for start in range(0, len(keys), 1000):
         some = keys[start : start + 1000]
-        there = set(benchmark.items.filter(key__in=some).values_list("key", flat=True))
+        there = set(benchmark.present.filter(key__in=some).values_list("key", flat=True))
         for key in some:
             if key not in there:
                 advice = f"“{benchmark.name}” has no item “{key[:80]}”. Correct the id or remove it."
@@ -149,7 +149,7 @@ class Drawing(BenchmarkWork):
 
     def wanted(self) -> Iterator[Wanted]:
         """All images to draw, in the items' order."""
-        items = self.benchmark.items.order_by("position")
+        items = self.benchmark.present.order_by("position")
         if self.params["keys"]:
             items = items.filter(key__in=self.params["keys"])
         for some in batches(list(items.values_list("pk", flat=True))):

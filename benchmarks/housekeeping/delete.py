@@ -1,12 +1,12 @@
 """Delete a benchmark, and those of its images that no other item uses."""
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, ProtectedError
+from django.db.models import Exists, OuterRef, ProtectedError, Q
 
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports import staging
-from benchmarks.models import Benchmark, Caption, Embedding, Image, Item, ItemImage, Prediction
+from benchmarks.models import Benchmark, Caption, Correction, Embedding, Image, Item, ItemImage, Prediction
 
 BATCH = 1000
 
@@ -38,7 +38,14 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     went = {"items": benchmark.items.count(), "images": 0, "bytes": 0}
     shown = ItemImage.objects.filter(item__benchmark=benchmark)
     elsewhere = ItemImage.objects.filter(image=OuterRef("pk")).exclude(item__benchmark=benchmark)
-    alone = Image.objects.filter(pk__in=shown.values("image")).exclude(Exists(elsewhere))
+    replaced = Correction.objects.filter(item__benchmark=benchmark, old_image__isnull=False)
+    named = Q(old_image=OuterRef("pk")) | Q(new_image=OuterRef("pk"))
+    history = Correction.objects.filter(named).exclude(item__benchmark=benchmark)
+    alone = Image.objects.filter(
+        Q(pk__in=shown.values("image"))
+        | Q(pk__in=replaced.values("old_image"))
+        | Q(pk__in=replaced.values("new_image"))
+    ).exclude(Exists(elsewhere) | Exists(history))
     images = list(alone.select_for_update())  # no item comes to show one of them before they are gone
     after.files(path for use in shown.only("opaque") for path in (use.framed_path, use.small_path))
     went |= {"images": after.images(images), "bytes": sum(image.size for image in images)}

@@ -6,6 +6,7 @@ Other rooms import them from here.
 from benchmarks.models.answer import ModelAnswer
 from benchmarks.models.audit import Event
 from benchmarks.models.benchmark import Benchmark, Caption, Image, Item, ItemImage, Role, opaque_name
+from benchmarks.models.correction import Action, Correction
 from benchmarks.models.idempotency import IdempotencyKey
 from benchmarks.models.job import JOB_MOVES, Job, JobState
 from benchmarks.models.notification import Notification, Subscription

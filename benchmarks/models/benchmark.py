@@ -26,6 +26,11 @@ class Benchmark(models.Model):
     def __str__(self):
         return self.name
 
+    @property
+    def present(self) -> "models.QuerySet[Item]":
+        """Its items without those that were withdrawn."""
+        return self.items.filter(withdrawn=False)
+
 
 def opaque_name() -> str:
     """128 random bits: the name under which an image is served reveals nothing about it (law 4)."""
@@ -100,6 +105,7 @@ class Item(models.Model):
     subtype = models.CharField(max_length=60, blank=True)
     meta = models.JSONField(default=dict)
     truth = models.JSONField(default=dict)  # records.ItemRecord.truth
+    withdrawn = models.BooleanField(default=False, db_default=False)  # as its last withdrawal or return says
 
     class Meta:
         ordering = ["benchmark_id", "position"]

@@ -1,4 +1,5 @@
-"""The figures of a run. A run never changes, so its figures are computed once and cached.
+"""The figures of a run. A run never changes, so its figures are computed once and cached; again if an item that it
+answers is withdrawn, which is left out from then on, or put back.
 
 What takes too long for a page is computed by the worker; `of_runs` lists it as missing.
 """
@@ -9,14 +10,15 @@ from dataclasses import dataclass
 from celery import shared_task
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from benchmarks.metrics.base import Typed
-from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
+from benchmarks.models import Caption, Correction, Item, Prediction, Run, RunOrigin
+from benchmarks.models.correction import WHOLE
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS
 
-VERSION = 4  # of the figures and their format: increase it when either changes
+VERSION = 5  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked again
@@ -33,7 +35,8 @@ class Found:
 def of_runs(runs: Sequence[Run]) -> Found:
     """Figures of runs of one benchmark. One cache lookup for any number of runs; small runs are computed at once."""
     known = {run.pk: reported(run) for run in runs if run.origin == RunOrigin.REPORTED}
-    keys = {key(run): run for run in runs if run.pk not in known}
+    at = withdrawn_at(runs)
+    keys = {key(run, at): run for run in runs if run.pk not in known}
     known |= {keys[name].pk: of for name, of in cache.get_many(keys).items()}
     others = [run for run in runs if run.pk not in known]
     now, missing = within(INLINE, others)
@@ -61,7 +64,7 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     and keep them."""
     if not runs:
         return {}
-    answers = _answers(runs)
+    at, answers = withdrawn_at(runs), _answers(runs)
     found = {}
     for run in runs:
         kind, columns = KINDS[run.kind], answers.columns[run.pk]
@@ -71,7 +74,7 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
             generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
             ties = stored.ties(records, generous, kind)
         found[run.pk] = {**stored.summarize(records, kind), "ties": ties}
-    cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
+    cache.set_many({key(run, at): found[run.pk] for run in runs}, KEEP)
     return found
 
 
@@ -95,11 +98,13 @@ class _Answers:
 
 
 def _answers(runs: Sequence[Run]) -> _Answers:
-    rows = Item.objects.filter(benchmark=runs[0].benchmark_id).order_by("position")
+    rows = Item.objects.filter(benchmark=runs[0].benchmark_id, withdrawn=False).order_by("position")
     items = {item: (type, subtype) for item, type, subtype in rows.values_list("pk", "type", "subtype")}
     columns: dict[int, dict[str, stored.Column]] = {run.pk: {} for run in runs}
     arrays = {f"{name}s": ArrayAgg(name, order_by="item_id") for name in ("item_id", "score", "choice")}
     answers = Prediction.objects.filter(run__in=runs).values_list("run", "question").annotate(**arrays)
+    if gone := list(Item.objects.filter(benchmark=runs[0].benchmark_id, withdrawn=True).values_list("pk", flat=True)):
+        answers = answers.exclude(item__in=gone)
     for run_id, question, *column in answers:
         columns[run_id][question] = stored.Column(*column)
     reading = any(KINDS[run.kind].measured.from_captions for run in runs)
@@ -127,7 +132,7 @@ def _first_captions(captions: QuerySet[Caption]) -> dict[int, dict[str, str]]:
 def compute_missing(pks: Iterable[int]) -> None:
     """The worker's part: compute figures that are still missing."""
     for run in Run.objects.filter(pk__in=list(pks)).exclude(origin=RunOrigin.REPORTED):
-        if cache.get(key(run)) is None:
+        if cache.get(key(run, withdrawn_at([run]))) is None:
             compute(run)
 
 
@@ -136,9 +141,27 @@ def to_be_asked(pks: Sequence[int]) -> list[int]:
     return [pk for pk in pks if cache.add(f"run-asked:{pk}", True, AGAIN)]
 
 
-def key(run: Run) -> str:
+def withdrawn_at(runs: Sequence[Run]) -> int:
+    """The last withdrawal of an item of the runs' benchmark, or its return; 0 if there was none."""
+    changes = Correction.objects.filter(item__benchmark=runs[0].benchmark_id) if runs else Correction.objects.none()
+    return changes.filter(place=WHOLE).aggregate(last=Max("pk"))["last"] or 0
+
+
+def key(run: Run, withdrawn_at: int) -> str:
     """The cache key, with the time of creation: ids repeat when a database is recreated."""
-    return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}"
+    return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}:{withdrawn_at}"
+
+
+def corrected_since(runs: Sequence[Run]) -> dict[int, int]:
+    """By run: how many of the items that it answers have other words or pictures since. None of most runs."""
+    changes = Correction.objects.filter(item__benchmark=runs[0].benchmark_id) if runs else Correction.objects.none()
+    rows = list(changes.exclude(place=WHOLE).exclude(item__withdrawn=True).values_list("item", "at"))
+    found: dict[int, int] = {}
+    for run in runs if rows else ():
+        later = {item for item, at in rows if at > run.made_at}
+        count = Prediction.objects.filter(run=run, item__in=later).values("item").distinct().count() if later else 0
+        found |= {run.pk: count} if count else {}
+    return found
 
 
 def reported(run: Run) -> dict:

@@ -119,7 +119,7 @@ class PredictionsImport(BenchmarkWork):
         abouts = collect(reading.read_answers(files, kind, log, params["mapping"]), log)
         log.refuse_if_any()
         self.progress.begin("matching items")
-        items = {item.key: item for item in queries.with_material(self.benchmark.items.order_by("position"))}
+        items = {item.key: item for item in queries.with_material(self.benchmark.present.order_by("position"))}
         self.progress.write()
         matching = match(abouts, [queries.record_of(item) for item in items.values()])
         whole = checked(matching, kind, files, log)

@@ -33,7 +33,7 @@ def chunks(benchmark: Benchmark) -> Iterator[list[Material]]:
     """All items in their order."""
     after = -1
     while rows := list(
-        benchmark.items.filter(position__gt=after).order_by("position").values_list("pk", "key", "position")[:CHUNK]
+        benchmark.present.filter(position__gt=after).order_by("position").values_list("pk", "key", "position")[:CHUNK]
     ):
         yield filled({pk: Material(pk, key) for pk, key, _ in rows})
         after = rows[-1][2]

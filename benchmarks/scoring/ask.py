@@ -241,7 +241,7 @@ class Asking(BenchmarkWork):
             facts = {
                 "questions": questions, "outcomes": {name: outcomes[name] for name in OUTCOMES},
                 "unanswered": questions - len(verdicts), "reasons": Counter(self.asker.usage.unanswered.values()),
-                "first": self.first[True], "named": self.first.total(), "items": self.benchmark.items.count(),
+                "first": self.first[True], "named": self.first.total(), "items": self.benchmark.present.count(),
             }  # fmt: skip
             run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
             if run and run.predictions.count() >= len(verdicts):

@@ -32,7 +32,7 @@ class OrderTasks(Perturbed):
 
         A caption without four different orders under every seed is left out, so that all seeds have the same n.
         """
-        uses = ItemImage.objects.filter(item__benchmark=self.benchmark, role="positive", position=0)
+        uses = ItemImage.objects.filter(item__in=self.benchmark.present, role="positive", position=0)
         if uses.filter(item__type=aro.ORDER).exists():
             uses = uses.filter(item__type=aro.ORDER)
         own = {use.item_id: use.image for use in uses.select_related("image").order_by("item__position")}

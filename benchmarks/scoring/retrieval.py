@@ -196,7 +196,7 @@ class Retrieval(Perturbed):
 
 def material_of(benchmark: Benchmark) -> Material:
     found = Material()
-    uses = ItemImage.objects.filter(item__benchmark=benchmark, role="positive", position=0).select_related("image")
+    uses = ItemImage.objects.filter(item__in=benchmark.present, role="positive", position=0).select_related("image")
     own = {use.item_id: use.image for use in uses.order_by("item__position")}
     captions = Caption.objects.filter(item__in=own, role__in=ROLES).order_by("item__position", "role", "position")
     pairs = ((own[item].sha256, text) for item, text in captions.values_list("item", "text"))

@@ -207,7 +207,7 @@ class Scoring(BenchmarkWork):
         return Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
 
     def compared(self, model: ScoringModel) -> similarity.Scores:
-        self.progress.begin("comparing", self.benchmark.items.count())
+        self.progress.begin("comparing", self.benchmark.present.count())
         alone, scores = self.model_name.kind == "language", similarity.Scores()
         together = self.model_name.scores_pairs
         asker = similarity.Asker(
@@ -254,7 +254,7 @@ class Scoring(BenchmarkWork):
         model = run.model
         assert model is not None  # run_measured_by_one
         report = {
-            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.items.count(),
+            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.present.count(),
             "model": model.title, "fingerprint": model.fingerprint, "precision": model.precision,
             "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded, **facts,
         }  # fmt: skip

@@ -62,7 +62,7 @@ class Sides:
 def of_benchmark(benchmark: Benchmark) -> Iterator[TrainingItem]:
     """All items in their order."""
     after = -1
-    rows = benchmark.items.order_by("position").values_list("pk", "key", "type", "subtype", "position")
+    rows = benchmark.present.order_by("position").values_list("pk", "key", "type", "subtype", "position")
     while chunk := list(rows.filter(position__gt=after)[:CHUNK]):
         found = {pk: TrainingItem(key, (type, subtype)) for pk, key, type, subtype, _ in chunk}
         captions = Caption.objects.filter(item__in=list(found)).order_by("item", "role", "position")

@@ -284,6 +284,6 @@ def estimate(benchmark: Benchmark, chosen: Settings) -> float | None:
         last.seconds
         / (last.counts["train"] * epochs)
         * 0.8
-        * benchmark.items.count()
+        * benchmark.present.count()
         * (chosen.epochs + chosen.image_epochs)
     )

@@ -20,6 +20,7 @@ from annotation.studies import deletion
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.webhooks import endpoints
 from benchmarks import audit
+from benchmarks.corrections.correct import Change, correct
 from benchmarks.jobs import jobs
 from benchmarks.records import Problem
 from tests.builders import studies
@@ -78,6 +79,9 @@ def test_every_event_of_a_study_but_judgments_follows_from_its_verb():
     lifecycle.exclude(annotator=who, reason="Random", by="test")
     lifecycle.reinstate(annotator=who, reason="A mistake", by="test")
     erasure.erase(annotator=who, by="test")
+    for action, place, new in ((Action.CAPTION, "caption-negative-0", "A new cup."), (Action.WITHDRAW, "", "")):
+        asked = Change(item=task.item.key, action=action, place=place, new=new, reason="A wrong word.")
+        correct(benchmark=study.benchmark, changes=[asked], by="test")
     for to in ("closed", "open"):
         study_lifecycle.move_stage(stage=stage, to=to, by="test")
     for to in ("paused", "closed", "open"):
