@@ -22,6 +22,7 @@ from annotation.webhooks import endpoints
 from benchmarks import audit
 from benchmarks.corrections.correct import Change, correct
 from benchmarks.jobs import jobs
+from benchmarks.models import Action
 from benchmarks.records import Problem
 from tests.builders import studies
 from tests.builders.webhooks import events, webhook
