@@ -26,6 +26,7 @@ OF_STUDY = {
     "item.decided": "An item’s task has a new or changed outcome",
     "item.reopened": "An item’s task is open again",
     "item.flagged": "An annotator has reported a problem with an item",
+    "item.reported": "A reader of a release has reported an error in an item",
     "item.corrected": "An item’s words or pictures were corrected, or it was put back",
     "item.withdrawn": "An item was withdrawn",
     "annotator.joined": "An annotator has joined",
@@ -79,6 +80,7 @@ _FOLLOWS = {
     ("annotator", "erased personal data"): "annotator.erased",
     ("annotator", "was given a code"): "annotator.completed",
     ("release", "froze"): "release.made",
+    ("study", "got a reader's report"): "item.reported",
     ("item", "corrected"): "item.corrected",
     ("item", "withdrew"): "item.withdrawn",
     ("benchmark", "imported"): "import.finished",
@@ -91,7 +93,7 @@ _FOLLOWS = {
     ("import job", "moved to failed"): "import.failed",
 }
 _CODES = {"finished": "annotator.completed", "screened_out": "annotator.screened_out"}  # kind of code → type
-_KEPT = ("job", "run", "items", "judgments", "corrections")  # of an audit event's data: ids and counts
+_KEPT = ("job", "run", "items", "judgments", "corrections", "report")  # of an audit event's data: ids and counts
 
 _WRITE = """
 INSERT INTO annotation_delivery (webhook_id, type, data)

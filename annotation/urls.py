@@ -13,6 +13,7 @@ from annotation.judging import draft_views, join_views, trial_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.protocol_files import views as protocol_views
+from annotation.reader_reports import views as reader_reports_views
 from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
 from annotation.studies import instructions_views
@@ -117,5 +118,8 @@ urlpatterns = [
     path("studies/<int:pk>/webhooks/", webhooks_views.study_webhooks, name="study-webhooks"),
     path("benchmarks/<int:pk>/webhooks/", webhooks_views.benchmark_webhooks, name="benchmark-webhooks"),
     path("webhooks/<int:pk>/", webhooks_views.webhook_detail, name="webhook-detail"),
+    path("report/<str:door>/", reader_reports_views.report_error, name="report-error"),
+    path("studies/<int:pk>/reports/", reader_reports_views.study_reader_reports, name="study-reader-reports"),
+    path("reports/<int:pk>/answer/", reader_reports_views.reader_report_answer, name="reader-report-answer"),
     path("flags/<int:pk>/settle/", dashboard_views.flag_settle, name="flag-settle"),
 ]

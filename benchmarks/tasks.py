@@ -9,6 +9,7 @@ from celery.signals import worker_ready
 from django.db import Error, connection
 
 from benchmarks.accounts import idempotency
+from benchmarks.corrections import work as corrections
 from benchmarks.generation import caption_order, captions
 from benchmarks.generation import images as generated_images
 from benchmarks.housekeeping import deferred_files
@@ -64,6 +65,12 @@ for kind in WORK_OF_MODELS:
 @shared_task
 def run_predictions(job_id: int) -> None:
     _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(import_predictions.PredictionsImport.do)))
+
+
+@jobs.runs(corrections.KIND)
+@shared_task
+def run_corrections(job_id: int) -> None:
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(corrections.Correcting.do)))
 
 
 def _with_files(work: Work) -> Work:

@@ -7,6 +7,7 @@ from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
 from benchmarks.accounts import views as accounts_views
+from benchmarks.corrections import views as corrections_views
 from benchmarks.generation import views as generation_views
 from benchmarks.imports import views as imports_views
 from benchmarks.jobs import views as jobs_views
@@ -64,6 +65,8 @@ urlpatterns = [
     path("benchmarks/<int:pk>/images/", generation_views.images_new, name="images-new"),
     path("benchmarks/<int:pk>/train/", training_views.train_new, name="train-new"),
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
+    path("benchmarks/<int:pk>/corrections/", corrections_views.corrections_new, name="corrections-new"),
+    path("benchmarks/<int:pk>/items/<int:position>/correct/", corrections_views.item_correct, name="item-correct"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),
     path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs_views.run_delete, name="run-delete"),
     path("jobs/<int:pk>/", jobs_views.job_detail, name="job-detail"),

@@ -27,6 +27,8 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "benchmark-webhooks": "guide/webhooks",
     "score-": "guide/scoring",
     "captions-": "guide/generating",
+    "corrections-": "guide/corrections",
+    "item-correct": "guide/corrections",
     "ask-": "guide/scoring",
     "images-": "guide/generating-images",
     "train-": "guide/training",
@@ -52,6 +54,9 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "study-webhooks": "guide/webhooks",
     "study-model-errors": "guide/people-and-models",
     "release-": "guide/releases",
+    "reader-report-": "guide/corrections",
+    "report-error": "guide/corrections",
+    "study-reader-reports": "guide/corrections",
     "webhook-": "guide/webhooks",
 }
 

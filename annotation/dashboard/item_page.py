@@ -155,7 +155,7 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
             Given(
                 lease.annotator, row.created_at,
                 "" if row.withdrawn else _words(protocol, Answer(row.answer, row.content), edits),
-                _fate(row, lease.annotator, row.pk == latest[row.lease_id]),
+                _fate(row, task, lease.annotator, row.pk == latest[row.lease_id]),
                 part if part and part.image else None, row.reason, None if row.withdrawn else row.active_ms / 1000,
             )
         )  # fmt: skip
@@ -169,9 +169,11 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
             found[pk].scores = task_scores(file, labels, item_data.attributes_of(file, queries.record_of(item)))
 
 
-def _fate(row: Judgment, who: Annotator, latest: bool) -> str:
+def _fate(row: Judgment, task: Task, who: Annotator, latest: bool) -> str:
     if row.withdrawn:
         return "taken back"
+    if task.corrected_id is not None:
+        return "on words corrected since"
     if getattr(row, "counted_on", None):
         return "counts"
     if not latest:

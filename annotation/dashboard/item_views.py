@@ -11,7 +11,7 @@ from annotation.pipeline.part import items_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
 from benchmarks import queries
-from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.permissions import StaffRequest, may_change_benchmark, staff_only
 
 PAGE = 50
 
@@ -61,6 +61,7 @@ def study_item(request: StaffRequest, pk: int, position: int) -> HttpResponse:
         "section": "studies",
         "study": study,
         "item": item,
+        "may_change": may_change_benchmark(request.user, study.benchmark),
         "visits": [(visit, protocol_named(visit.stage.protocol)) for visit in item_page.history(study, stages, item)],
         "earlier": items.filter(position__lt=position).order_by("-position").first(),
         "later": items.filter(position__gt=position).order_by("position").first(),

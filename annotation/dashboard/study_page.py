@@ -30,7 +30,17 @@ from annotation.measures import counts
 from annotation.measures.agreement_measures import MEASURES
 from annotation.measures.counts import iso_time
 from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
-from annotation.models import STUDY_MOVES, DecisionRule, Kind, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import (
+    STUDY_MOVES,
+    DecisionRule,
+    Kind,
+    ReaderReport,
+    Stage,
+    StageState,
+    Strategy,
+    Study,
+    StudyState,
+)
 from annotation.pipeline import dawid_skene
 from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
@@ -233,6 +243,7 @@ def _looked_at(stage: Stage) -> dict:
     )
     return {
         "flags": answers_shown.open_flags(stage, SHOWN),
+        "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
         "exports": list(export_job.exports_of(study)[:5]),
         "releases": [list_row(release) for release in releases_of(study)[:RELEASES]],
         "busy": going.filter(state__in=cache.UNDER_WAY).exists(),

@@ -133,7 +133,7 @@ _KEPT = """
     negative_image  text?  Identity of the negative image.
 """
 _DROPPED = """
-    stage   text  The stage that dropped the item.
+    stage   text?  The stage that dropped the item; null if none selects and it was withdrawn.
     reason  text  Why it was dropped.
 """
 _MATERIAL = """
@@ -174,6 +174,7 @@ _JUDGMENTS = """
     counted               boolean       It counts.
     withdrawn             boolean       It withdraws the answer.
     surplus               boolean       It came after its place was filled.
+    corrected             boolean       What it is about has been corrected since; it does not count.
     instructions_version  integer       The version of the instructions that were read.
     language              text          The language of the page.
     imported              text?         SHA-256 of the file it came from; null for those made in Winnow.
@@ -203,6 +204,7 @@ _TASKS = """
     decided_by  text?      How the outcome was decided: from judgments, or by an adjudicator.
     posterior  number?     Probability of the outcome, if it was estimated.
     score      number*     The score by which an audit draws the item.
+    corrected  long?       The number of the first correction since of what it shows; null if there is none.
 """
 _TEXTS = """
     annotator   text?       A pseudonym; null for adjudicators.
@@ -234,6 +236,16 @@ _ANNOTATORS = """
     exclusion_reason  text                Why.
     left              boolean/annotators  They left before the end; their judgments still count.
     stages            objects             The stages that they were in.
+"""
+_CORRECTIONS = """
+    number  long        In the order of the corrections.
+    item    text        The item's id.
+    action  text        caption, image, withdraw or restore.
+    place   text        Identity of the caption or image; empty for the whole item.
+    old     text?       The words before, or the image's file name; null of items that are withdrawn.
+    new     text?       Likewise, after it.
+    reason  text        Why, in the manager's words.
+    at      time/times  When it was made, in UTC.
 """
 _FLAGS = """
     annotator  text           A pseudonym.
@@ -270,6 +282,8 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (
            columns(_TASK + _TEXTS), *TASK_KEY, "annotator", "screen", "revision", "role"),
     _table("adjudications", "What adjudicators decided, and why.", columns(_ASKED + _ADJUDICATIONS), *TASK_KEY[:-1]),
     _table("annotators", "The annotators, by pseudonym.", columns(_ANNOTATORS, stages=SEATS), "annotator"),
+    _table("corrections", "Corrections of items after their import, and items withdrawn, with the reasons.",
+           columns(_CORRECTIONS), "number"),
     _table("flags", "What annotators flagged.", columns(_ASKED + _FLAGS)),
     _table("images", "Each image of the data once, with its licence and attribution.", columns(_LISTED), "sha256"),
 )}  # fmt: skip

@@ -22,6 +22,7 @@ from annotation.figures.stage import study_figures
 from annotation.models import Stage, Study
 from annotation.pipeline import dawid_skene, promotion
 from annotation.protocols.decision_rule import DROPPED, KEPT
+from annotation.reader_reports.address import address_of
 from benchmarks import audit, transactions
 from benchmarks.caption_only import warning
 from benchmarks.records import ItemRecord
@@ -132,6 +133,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "stages": settings_of_stages,
         "columns": columns,
         "source_format": item_table.source_format(study.benchmark),
+        "reports": address_of(study),
         "evaluation_kind": material.kind(study.benchmark),  # which a release describes under `evaluation`
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
@@ -168,6 +170,7 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
         "tasks.jsonl": export_rows.tasks(stages, edits),
         "texts.jsonl": texts.texts(stages, edits),
         "adjudications.jsonl": export_rows.adjudications(stages, edits),
+        "corrections.jsonl": export_rows.corrections(study, stages),
         "flags.jsonl": export_rows.flags(stages),
         "annotators.jsonl": export_rows.annotators(study, stages),
     }

@@ -12,7 +12,7 @@ from django.db.models import F
 from annotation.exports.item_parts import texts_beside, written_texts
 from annotation.figures import funnel
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
-from annotation.measures.funnel import fates
+from annotation.measures.funnel import Fate, fates
 from annotation.models import Stage, Study
 from annotation.pipeline import promotion
 from annotation.pipeline.part import items_of
@@ -26,7 +26,7 @@ from benchmarks.records import CaptionRecord, ItemRecord, with_texts
 OWN = "negative-0"  # the negative image that came with the import
 
 ITEMS = """
-SELECT id, key, position, type, subtype, meta, truth FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
+SELECT id, key, position, type, subtype, meta, truth, withdrawn FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
 ORDER BY position
 """
 CAPTIONS = "SELECT item_id, role, position, text, attributes FROM benchmarks_caption WHERE item_id = ANY(%(items)s)"
@@ -91,6 +91,7 @@ class ExportedItem:
     truth: Mapping[str, Any]
     captions: Sequence[ExportedCaption]
     images: Sequence[ExportedImage]
+    withdrawn: bool = False
     decisions: Sequence[dict] = ()
     carried: Carried = field(default_factory=dict)  # from its deciding stage, otherwise from the one before
 
@@ -219,6 +220,8 @@ class ExportedItems:
     def line(self, item: ExportedItem) -> dict:
         """An item with each stage's outcome, down to the hash of every image."""
         fate, negative = self.fates[item.pk], item.negative
+        if item.withdrawn:
+            return _withdrawn(item, fate)
         uses = item.images
         there = negative if negative in {use.key for use in uses} else None
         captions = self.captions(item)
@@ -239,6 +242,13 @@ class ExportedItems:
         }
 
 
+def _withdrawn(item: ExportedItem, fate: Fate) -> dict:
+    """Nothing of what it shows: it may have been withdrawn because nobody should see it."""
+    named = {"id": item.key, "position": item.position, "type": item.type, "subtype": item.subtype}
+    how = {"stage": fate.stage.name if fate.stage else None, "reason": fate.reason}
+    return named | how | {"decisions": [], "captions": [], "images": [], "meta": {}}
+
+
 def _fate(row: dict) -> str:
     """The fate of a task's texts."""
     if row["state"] == KEPT:
@@ -256,9 +266,18 @@ def in_batches(benchmark: int) -> Iterator[list[ExportedItem]]:
         images = _parts_by_item(ExportedImage, fetch(IMAGES, items=items))
         yield [
             ExportedItem(
-                pk, key, position, kind, subtype, _from_json(meta), _from_json(truth), captions[pk], images[pk]
+                pk,
+                key,
+                position,
+                kind,
+                subtype,
+                _from_json(meta),
+                _from_json(truth),
+                captions[pk],
+                images[pk],
+                withdrawn,
             )
-            for pk, key, position, kind, subtype, meta, truth in rows
+            for pk, key, position, kind, subtype, meta, truth, withdrawn in rows
         ]
 
 

@@ -54,6 +54,7 @@ OF_JUDGMENT = {
     "counted": "coalesce(slot.judgment_id = judgment.id, false)",
     "withdrawn": "judgment.withdrawn",
     "surplus": "judgment.surplus",
+    "corrected": "task.corrected_id IS NOT NULL",
     "instructions_version": "instructions.version",
     "language": "judgment.language",
     "imported": "(SELECT sha256 FROM annotation_ratingsfile file WHERE file.id = judgment.imported_id)",
@@ -105,6 +106,7 @@ OF_TASK = {
     "decided_by": "outcome.by",
     "posterior": "outcome.posterior",
     "score": "task.score",
+    "corrected": "task.corrected_id",
 }
 TASKS = _selected(
     OF_TASK,
@@ -131,6 +133,23 @@ ADJUDICATIONS = _selected(
 JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
 """,
 )
+
+OF_CORRECTION = {
+    "number": "correction.id",
+    "item": "item.key",
+    "action": "correction.action",
+    "place": "correction.place",
+    "old": "CASE WHEN NOT item.withdrawn THEN correction.old END",
+    "new": "CASE WHEN NOT item.withdrawn THEN correction.new END",
+    "reason": "correction.reason",
+    "at": "correction.at",
+}
+CORRECTIONS = _selected(
+    OF_CORRECTION, "FROM benchmarks_correction correction JOIN benchmarks_item item ON item.id = correction.item_id\n"
+)
+OF_MATERIAL = """WHERE item.benchmark_id = %(benchmark)s OR EXISTS (
+  SELECT FROM annotation_task task WHERE task.item_id = item.id AND task.stage_id = ANY(%(stages)s))
+ORDER BY correction.id"""
 
 OF_FLAG = {
     "stage": "stage.name",
@@ -286,6 +305,19 @@ def adjudication_line(row: Sequence, edits: Edits) -> dict:
     """What an adjudicator decided and why; who decided is never exported."""
     found = dict(zip(OF_ADJUDICATION, row, strict=True))
     return found | _outcome(edits, found) | {"by": "adjudicator"}
+
+
+def corrections(study: Study, stages: Stages) -> Iterator[dict]:
+    """Of the items of the study's benchmark, and of its checks."""
+    places = [stage.pk for stage in stages]
+    for row in stream(f"SELECT {CORRECTIONS} {OF_MATERIAL}", benchmark=study.benchmark_id, stages=places):
+        yield correction_line(row)
+
+
+def correction_line(row: Sequence) -> dict:
+    """Who made it is never exported."""
+    found = dict(zip(OF_CORRECTION, row, strict=True))
+    return found | {"at": found["at"].isoformat()}
 
 
 def flags(stages: Stages) -> Iterator[dict]:

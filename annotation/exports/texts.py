@@ -13,9 +13,15 @@ from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
 
-# The captions of `item` as they came, by identity.
-CAPTIONS = """(SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
-        FROM benchmarks_caption WHERE item_id = item.id)"""
+# The captions of `item` by identity, as `task` shows them: if they have been corrected since, with the old words. None
+# of an item that was withdrawn.
+CAPTIONS = """(CASE WHEN item.withdrawn THEN '{}' ELSE
+        (SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
+         FROM benchmarks_caption WHERE item_id = item.id) END
+        || CASE WHEN item.withdrawn OR task.corrected_id IS NULL THEN '{}' ELSE
+        (SELECT coalesce(jsonb_object_agg(place, old), '{}') FROM (
+           SELECT DISTINCT ON (place) place, old FROM benchmarks_correction
+           WHERE item_id = item.id AND id >= task.corrected_id AND action = 'caption' ORDER BY place, id) was) END)"""
 
 # Judgments and adjudications that carry texts, in one order. `back`: the next revision takes the answer back.
 TEXTS = f"""

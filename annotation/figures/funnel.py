@@ -46,7 +46,7 @@ def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) ->
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
-    """Four queries, however many items and stages."""
+    """Five queries, however many items and stages."""
     places = [stage.pk for stage in stages]
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)
@@ -64,7 +64,8 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     kinds = {}
     for item, kind, subtype in items.values_list("pk", "type", "subtype").iterator():
         kinds[item] = same.setdefault((kind, subtype), (kind, subtype))
-    return Walk(stages, kinds, found, known, unsuited)
+    withdrawn = set(items.filter(withdrawn=True).order_by().values_list("pk", flat=True))
+    return Walk(stages, kinds, found, known, unsuited, withdrawn)
 
 
 def _measured(stages: Sequence[Stage]) -> list[dict]:

@@ -16,6 +16,7 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
 # Reasons why an item never entered a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
+WITHDRAWN = "withdrawn"  # whatever stages decided: it is no longer in the benchmark
 
 Kind = tuple[str, str]  # type and subtype
 
@@ -40,6 +41,7 @@ class Walk:
     found: Mapping[Any, Mapping[int, tuple[str, str]]]
     known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
     unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+    withdrawn: Collection[int] = frozenset()
 
     def takers(self, stage: Stage) -> list[Stage]:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
@@ -70,7 +72,11 @@ def fates(walk: Walk) -> dict[int, Fate]:
     places, known, unsuited = [stage.pk for stage in walk.stages], walk.known, walk.unsuited
     ends: dict[Any, Fate] = {}
     found = {}
+    gone = Fate(DROPPED, walk.stages[0] if walk.stages else None, WITHDRAWN, left_out=True)
     for item in walk.kinds:
+        if item in walk.withdrawn:
+            found[item] = gone
+            continue
         told = tuple(
             (walk.found[place].get(item), item in known.get(place, ()), item in unsuited.get(place, ()))
             for place in places

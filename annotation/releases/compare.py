@@ -22,6 +22,9 @@ IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
 JUDGED = ("stage", "item", "question", "kind", "live", "annotator", "answer", "counted")
 ROWS = 50_000  # judgments in memory
 
+CORRECTIONS = "corrections.jsonl"
+WHOLE = {"withdraw": "withdrawn", "restore": "put_back"}  # action → reason
+
 GROUPS = ("added", "dropped", "changed", "outside")
 UNCHANGED, JUDGED_AGAIN = "unchanged", "judged_again"
 
@@ -36,7 +39,7 @@ BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another
 
 # Why an item differs
 ADJUDICATOR = "adjudicator"
-LEFT_OUT = {"check_item", "not_sampled", "not_suitable"}  # reasons of items that a stage never asked about
+LEFT_OUT = {"check_item", "not_sampled", "not_suitable", "withdrawn"}  # reasons of items that a stage never asked about
 RESULT = ("state", "outcome", "reason", "content")
 UNKNOWN = {"code": "unknown"}
 DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
@@ -106,6 +109,7 @@ class _Context:
     """What the reasons of items rest on beside the items."""
 
     setup: Mapping
+    corrections: Mapping[str, list[dict]]  # by item, as reasons: those that only b has
     complete: tuple[bool, bool]  # of each release: its files name every item that it imported
     others_moved: bool  # some item came into the data, or left it
     shared: Collection[str]  # items that b had to move to another split, for an image that they share
@@ -152,7 +156,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
     sides = _sides(a, b, setup)
     kept = [side.kept for side in sides]
     complete = sides[0].complete, sides[1].complete
-    context = _Context(setup, complete, kept[0] != kept[1], b.manifest.get("moved", {}))
+    context = _Context(setup, _corrections(a, b), complete, kept[0] != kept[1], b.manifest.get("moved", {}))
     items, totals = _grouped(sides, context)
     totals[UNCHANGED] += len(kept[0] & kept[1] - set(sides[0].packed))
     return {
@@ -192,12 +196,12 @@ def _compared(key: str, a: _Item, b: _Item, context: _Context) -> tuple[str, dic
     if all(inside):
         if not (changes := _changes(a.line, b.line)):
             return (UNCHANGED if a.decisions == b.decisions else JUDGED_AGAIN), None
-        group, reasons = "changed", _reasons_of_changes(a, b, changes, context)
+        group, reasons = "changed", _reasons_of_changes(a, b, changes, context, context.corrections.get(key, []))
     elif not any(inside) and a.fate == b.fate:
         return "", None
     else:
         group = "added" if inside[1] else "dropped" if inside[0] else "outside"
-        reasons = _reasons(a, b, context) or [UNKNOWN]
+        reasons = [*context.corrections.get(key, []), *_reasons(a, b, context)] or [UNKNOWN]
     line = b.line or a.line
     named = {"id": key, **{name: line.get(name) for name in ("position", "type", "subtype")}}
     return group, {**named, "from": a.fate, "to": b.fate, "changes": changes, "reasons": reasons}
@@ -241,6 +245,22 @@ def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
     for state, name in IN_FILES.items():
         for raw in release.raw_lines(name):
             yield json.loads(raw)["id"], state, raw
+
+
+def _corrections(a: ReleaseFiles, b: ReleaseFiles) -> dict[str, list[dict]]:
+    """By item, as reasons: the corrections that only `b` has, in their order."""
+    known = {one["number"] for one in _lines_of_corrections(a)}
+    found: dict[str, list[dict]] = defaultdict(list)
+    for one in _lines_of_corrections(b):
+        if one["number"] not in known:
+            code = WHOLE.get(one["action"], "corrected")
+            parts = ("place", "old", "new") if code == "corrected" else ()
+            found[one["item"]].append({"code": code, "why": one["reason"], **{name: one[name] for name in parts}})
+    return dict(found)
+
+
+def _lines_of_corrections(release: ReleaseFiles) -> Iterator[dict]:
+    yield from release.lines(CORRECTIONS) if CORRECTIONS in release.manifest.get("files", {}) else ()
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
@@ -498,21 +518,28 @@ def _named_captions(line: Mapping) -> Iterator[tuple[str, Mapping]]:
         met[role] += 1
 
 
-def _reasons_of_changes(a: _Item, b: _Item, changes: Collection[str], context: _Context) -> list[dict]:
-    """What the stages decided, where they decide what changed; then what their decisions do not explain."""
+def _reasons_of_changes(
+    a: _Item, b: _Item, changes: Collection[str], context: _Context, corrections: Sequence[dict]
+) -> list[dict]:
+    """Corrections; what the stages decided, where they decide what changed; then what neither explains."""
     by_stages = {"captions", "negative_image"} & set(changes)
-    found = _reasons(a, b, context) if by_stages else []
-    for reason in _beside_the_stages(a.line, b.line, changes, context):
+    found = [*corrections, *(_reasons(a, b, context) if by_stages else [])]
+    others = set(changes) - ({"captions", "images"} if corrections else set())
+    for reason in _beside_the_stages(a.line, b.line, others, context, bool(corrections)):
         if reason not in found:
             found.append(reason)
     return found or [UNKNOWN]
 
 
-def _beside_the_stages(a: Mapping, b: Mapping, changes: Collection[str], context: _Context) -> Iterator[dict]:
+def _beside_the_stages(
+    a: Mapping, b: Mapping, changes: Collection[str], context: _Context, corrected: bool
+) -> Iterator[dict]:
     newest = [max((image.get("round") or 1 for image in line["images"]), default=1) for line in (a, b)]
     if "images" in changes and newest[1] > newest[0]:
         yield {"code": "imported_again", "round": newest[1]}
-    elif {"images", *OF_IMPORT} & set(changes) or _captions(a, as_imported=True) != _captions(b, as_imported=True):
+    elif {"images", *OF_IMPORT} & set(changes) or (
+        not corrected and _captions(a, as_imported=True) != _captions(b, as_imported=True)
+    ):
         yield {"code": "imported_again"}
     if "split" in changes:
         yield _split_reason(b["id"], context)

@@ -7,6 +7,9 @@ from annotation.releases.compare import ADJUDICATOR, NAMING
 SHOWN = 20  # items of a group
 LENGTH = 200  # characters of a value
 SHORT = {  # of a reason, where items are counted
+    "corrected": "corrected",
+    "withdrawn": "withdrawn",
+    "put_back": "put back",
     "adjudication": "an adjudicator decided, or no longer does",
     "asked_again": "asked again in a later round",
     "estimate": "the Dawid–Skene estimate changed",
@@ -25,6 +28,7 @@ LEFT_OUT = {
     "check_item": "it is a check item there",
     "not_sampled": "it is not in its sample",
     "not_suitable": "it lacks what the stage asks about",
+    "withdrawn": "it was withdrawn",
 }
 GROUPS = {"added": "+", "dropped": "-", "changed": "~", "outside": "."}
 TITLES = {
@@ -200,7 +204,14 @@ def _split(one: Mapping) -> str:
     return "drawn into another split because other items were added or dropped"
 
 
+def _corrected(one: Mapping) -> str:
+    return f"corrected ({one['place']} {_both(map(_quoted, (one['old'], one['new'])))}: {one['why']})"
+
+
 IN_WORDS: dict[str, Callable[[Mapping], str]] = {
+    "corrected": _corrected,
+    "withdrawn": lambda one: f"withdrawn ({one['why']})",
+    "put_back": lambda one: f"put back ({one['why']})",
     "adjudication": _adjudication,
     "asked_again": lambda one: f"asked again in {one['stage']}, round {one['round']}{_decided(one)}",
     "estimate": lambda one: f"{SHORT['estimate']} in {one['stage']}{_decided(one)}",

@@ -29,7 +29,7 @@ LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come 
 Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the questions about the rules, and the practice
 
 BATCH = 10_000  # judgments in memory
-COPIED = ("tasks", "texts", "adjudications", "flags")  # as the export has them, but for what is hidden
+COPIED = ("tasks", "texts", "adjudications", "flags", "corrections")  # as the export has them, but for what is hidden
 REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 CONTENT = b'"content": {"'  # in a line of JSON: an answer that is more than a pick
 GIVEN = "given"

@@ -21,8 +21,9 @@ def _keys(words: str) -> tuple[Column, ...]:
 
 OF_MANIFEST = _keys(
     f"{KEY}:integer made_by:text kind:text version:text release:object study:object stages:objects columns:object"
-    " source_format:text no_source:text warnings:texts counts:object items_by_type:objects last_judgment_at:text?"
-    " splits:object split_rule:text moved:object exclusions:objects evaluation:object? files:object content:text"
+    " source_format:text reports:text no_source:text warnings:texts counts:object items_by_type:objects"
+    " last_judgment_at:text? splits:object split_rule:text moved:object exclusions:objects evaluation:object?"
+    " files:object content:text"
 )
 OF_STAGES = _keys(
     "name:text position:integer protocol:text protocol_file:object? state:text strategy:text overlap:integer"

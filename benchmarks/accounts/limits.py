@@ -15,6 +15,7 @@ TRIES = 10  # per minute, for one name from one address
 TRIES_FROM_ADDRESS = 60  # per minute, for all names
 TRIES_OF_NAME = 60  # per minute, from all addresses
 HOUR = 3600  # seconds
+REPORTS = 20  # of errors, an hour from one network
 
 
 def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
@@ -43,6 +44,12 @@ def too_many_join(request: HttpRequest, study: int) -> bool:
     """
     hour = int(time.time()) // HOUR
     return 0 < settings.JOINS_PER_HOUR < _count(f"join {hour} {study} {_network(request)}", 2 * HOUR)
+
+
+def too_many_reports(request: HttpRequest) -> bool:
+    """Count an error that a reader reports, on the same terms; for all studies together."""
+    hour = int(time.time()) // HOUR
+    return _count(f"report {hour} {_network(request)}", 2 * HOUR) > REPORTS
 
 
 def _network(request: HttpRequest) -> str:

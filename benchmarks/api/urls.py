@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from benchmarks.api import imports, uploads, views
+from benchmarks.api import corrections, imports, uploads, views
 
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/", views.BenchmarkDetail.as_view(), name="api-benchmark-detail"),
     path("benchmarks/<int:pk>/items/", views.ItemList.as_view(), name="api-item-list"),
     path("benchmarks/<int:pk>/predictions/", imports.PredictionsNew.as_view(), name="api-predictions-new"),
+    path("benchmarks/<int:pk>/corrections/", corrections.Corrections.as_view(), name="api-corrections"),
     path("imports/", imports.ImportNew.as_view(), name="api-import-new"),
     path("uploads/", uploads.UploadList.as_view(), name="api-upload-list"),
     re_path(r"^uploads/(?P<opaque>[0-9a-f]{32})/$", uploads.UploadDetail.as_view(), name="api-upload-detail"),

@@ -54,6 +54,10 @@ KINDS: Mapping[str, KindOfJob] = {
         "If it wrote a checkpoint, training the same again continues from it.", "Train again", "train-new", True,
         "guide/training", WRONG,
     ),
+    "correct": KindOfJob(
+        "corrections/_done.html", "Nothing was corrected", again="Correct again", form="corrections-new",
+        page="guide/corrections", codes="what-can-go-wrong",
+    ),
     "release": KindOfJob("releases/_ready.html"),
 }  # fmt: skip
 OTHER = KindOfJob()

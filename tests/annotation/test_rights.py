@@ -24,7 +24,19 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotation.assignment import leases
 from annotation.judging import submissions
-from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study, Task, Webhook
+from annotation.models import (
+    Annotator,
+    Flag,
+    Member,
+    ProtocolDraft,
+    ReaderReport,
+    Release,
+    ReportDoor,
+    Role,
+    Study,
+    Task,
+    Webhook,
+)
 from annotation.protocol_files import drafts
 from annotation.studies import members
 from benchmarks.generation import caption_order
@@ -91,6 +103,8 @@ score-new               +++-+L  +++-+L
 captions-new            +++-+L  +++-+L
 ask-new                 +++-+L  +++-+L
 images-new              ++---L  ++---L
+corrections-new         ++---L  ++---L
+item-correct            ++---L  ++---L
 train-new               +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
 benchmark-paired-csv    +++-+L  xxxxxx
@@ -171,6 +185,9 @@ release-download        +++-0L  xxxxxx
 release-file            +++-0L  xxxxxx
 release-again           xxxxxx  ++--0L
 release-discard         xxxxxx  ++--0L
+report-error            ++++++  ++++++
+study-reader-reports    +++-0L  ++--0L
+reader-report-answer    xxxxxx  ++--0L
 flag-settle             xxxxxx  ++--0L
 study-members           ++--0L  +---0L
 study-member            xxxxxx  +---0L
@@ -195,6 +212,7 @@ API_COMMANDS = {
     "api-import-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-predictions-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-ratings-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-corrections": (OF_ALL_STAFF, OF_ITS_MANAGERS),
     "api-upload-list": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-upload-detail": ("000-0L", NO_SUCH_METHOD),
     "api-study-list": (OF_ALL_STAFF, OF_ALL_STAFF),
@@ -263,6 +281,8 @@ def world(module_world) -> World:
     declared.published("verify")
     draft = drafts.start_draft(start="verify", user=people["owner"], by="test", benchmark=study.benchmark)
     webhook = webhooks.webhook(study)
+    ReportDoor.objects.create(study=study)
+    ReaderReport.objects.create(study=study, key="item-0", text="A typo.")
     return World(study, annotator, image, run, Flag.objects.get(), export, release, draft, webhook, people)
 
 
@@ -310,13 +330,14 @@ def address(name: str, world: World) -> str:
     study, member = world.study, world.study.members.get(role=Role.VIEWER)
     kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
     kinds |= {"releases": world.release, "protocols": world.draft, "webhooks": world.webhook}
+    kinds |= {"reports": ReaderReport.objects.get()}
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "ending": "mp4", "page": "guide/imports",
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
-        "language": "es", "seed": 7, "do": "renew", "version": "verify@1",
+        "language": "es", "seed": 7, "do": "renew", "version": "verify@1", "door": study.report_door.token,
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

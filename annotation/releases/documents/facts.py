@@ -33,6 +33,7 @@ REASONS = {
     "check_item": "used as a check or for practice",
     "not_sampled": "not drawn",
     "not_suitable": "lacks something that the question needs",
+    "withdrawn": "withdrawn from the benchmark",
     "ambiguous_both": "both images fit",
     "ambiguous_generated": "the generated image fits equally well or better",
 }

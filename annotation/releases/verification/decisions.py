@@ -2,11 +2,12 @@
 
 import marshal
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
 from annotation.protocols.base import passed_on
+from annotation.releases.verification.corrections import words_before
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
@@ -26,7 +27,8 @@ class Items:
     Words and decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, corrections: Mapping[str, list[dict]], withdrawn: Collection[str]) -> None:
+        self.corrections, self.withdrawn = corrections, withdrawn  # by an item's id
         self.kinds: dict[int, tuple] = {}
         self.words: dict[int, bytes] = {}
         self.images: dict[int, frozenset[str]] = {}
@@ -44,6 +46,8 @@ class Items:
                 report.problem(name, f"item {line['id']!r} is out of order or listed twice")
             last = position
             self.kinds[position] = line["id"], self._once(line["type"]), self._once(line["subtype"])
+            if line["id"] in self.withdrawn:
+                continue
             self.words[position] = marshal.dumps(_imported(line))
             self.images[position] = self._once(frozenset(image["key"] for image in line["images"]))
 
@@ -61,12 +65,15 @@ class Items:
             yield f"item, type and subtype are {kind}, but elsewhere position {position} is {self.kinds[position]}"
         elif position in self.words:
             yield from self._of_parts(task, shown)
+        elif task["item"] in self.withdrawn and task["texts"]:
+            yield f"it has the text of {min(task['texts'])}, but the item was withdrawn"
         if task["live"] and task["kind"] == "judge":
             self.decisions[position].append(self._once(marshal.dumps(_decision(task, stage, votes), 2)))
 
     def _of_parts(self, task: Mapping, shown: list[str]) -> Iterator[str]:
         came = {f"{key}-0": text for key, text in task["carried"].items() if key.startswith(WORDS)}
-        words = marshal.loads(self.words[task["position"]]) | came
+        before = words_before(self.corrections.get(task["item"], []), task["corrected"]) if task["corrected"] else {}
+        words = marshal.loads(self.words[task["position"]]) | before | came
         if task["texts"] != {one: words[one] for one in shown if one in words}:
             yield f"texts is {task['texts']!r:.60}, but the item has other texts"
         if odd := {*shown} - {*words} - self.images[task["position"]]:

@@ -27,7 +27,7 @@ from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import key_of
 
 SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task
-OF_TASK = (*SAME, "overlap", "options")
+OF_TASK = (*SAME, "overlap", "options", "corrected")
 FLAGGED = ("stage", "item", "question", "round", "annotator")
 FILLED = tuple(column.name for column in TABLES["judgments"].columns if not column.may_be_null)
 EDIT = "edit-"
@@ -217,6 +217,10 @@ def _contradictions(rows: _Rows, known: Known) -> Found:
     for name in SAME:
         for row, (ours, theirs) in rows.unlike(eq, rows[name], rows.of_task[name]):
             yield row, f"{name} is {ours!r}, but {theirs!r} in tasks.jsonl"
+    for row, (said, number) in rows.unlike(
+        lambda said, number: said == (number is not None), rows["corrected"], rows.of_task["corrected"]
+    ):
+        yield row, f"corrected is {said}, but {number} in tasks.jsonl"
     stage, who, shown, answer, slot = (rows[name] for name in ("stage", "annotator", "shown", "answer", "slot"))
     for row, (name,) in rows.unlike(known.excluded.__contains__, who):
         yield row, f"it is by {name!r}, who is not in annotators.jsonl"

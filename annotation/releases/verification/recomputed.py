@@ -59,6 +59,8 @@ def walk_of(rows: Rows, decided: Outcomes) -> Walk:
     unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}
     met: list[Any] = [task for stage in stages for task in stage.live_tasks]
     met += [row for part in (known, unsuited) for lines in part.values() for row in lines]
+    gone = [line for line in rows.place.lines("dropped.jsonl") if line["reason"] == measures_funnel.WITHDRAWN]
+    met += gone
     kinds: dict[int, Kind] = {row["position"]: (row["type"], row["subtype"]) for row in met}
     counted, unmet = Counter(kinds.values()), []
     for row in rows.place.manifest["items_by_type"]:
@@ -67,7 +69,7 @@ def walk_of(rows: Rows, decided: Outcomes) -> Walk:
     kinds |= {-number: kind for number, kind in enumerate(unmet, 1)}
     return Walk(
         stages, kinds, {stage.pk: _of_items(decided[stage.name]) for stage in stages}, _positions(known),
-        _positions(unsuited),
+        _positions(unsuited), {line["position"] for line in gone},
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, groupby
 from typing import Any
 
-from annotation.releases.verification import decisions, declared, texts
+from annotation.releases.verification import corrections, decisions, declared, texts
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.judgments import Known, Tasks, edit_name, judgments_by_task
@@ -57,7 +57,7 @@ def check_tasks(place: Place, report: Report) -> None:
             report.problem(TASKS, f"{twice} is listed twice")
         if line.get("decided_by", "adjudicator") == "adjudicator":  # of one without it, the check says that it lacks it
             adjudicated.append(line)
-    items = Items()
+    items = Items(corrections.by_item(place), corrections.withdrawn(place))
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
             items.add_file(name, place, report)

@@ -6,7 +6,7 @@ A damaged folder has problems; it never makes this fail.
 from pathlib import Path
 
 from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
-from annotation.releases.verification import counts, figures, files, items, protocols, schemas, tasks
+from annotation.releases.verification import corrections, counts, figures, files, items, protocols, schemas, tasks
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
@@ -16,6 +16,7 @@ CHECKS = {  # in order, by what a failing one is called
     "protocols": protocols.check_protocols,
     "items": items.check_items,
     "tasks.jsonl": tasks.check_tasks,
+    "corrections.jsonl": corrections.check_corrections,
     "manifest.json": counts.check_counts,
     "release.json": counts.check_settings,
     "statistics.json": figures.check_statistics,

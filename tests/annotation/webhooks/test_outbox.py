@@ -15,6 +15,7 @@ from annotation.judging import submissions
 from annotation.judging.completion import give_code
 from annotation.models import Delivery, Judgment, Webhook
 from annotation.participants import erasure, lifecycle
+from annotation.reader_reports import reports
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import deletion
 from annotation.studies import lifecycle as study_lifecycle
@@ -80,6 +81,7 @@ def test_every_event_of_a_study_but_judgments_follows_from_its_verb():
     lifecycle.exclude(annotator=who, reason="Random", by="test")
     lifecycle.reinstate(annotator=who, reason="A mistake", by="test")
     erasure.erase(annotator=who, by="test")
+    reports.report(study=study, key=task.item.key, text="A typo.")
     for action, place, new in ((Action.CAPTION, "caption-negative-0", "A new cup."), (Action.WITHDRAW, "", "")):
         asked = Change(item=task.item.key, action=action, place=place, new=new, reason="A wrong word.")
         correct(benchmark=study.benchmark, changes=[asked], by="test")

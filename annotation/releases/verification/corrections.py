@@ -1,0 +1,83 @@
+"""corrections.jsonl against the items that have the corrected words, and the tasks that showed what was there."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from annotation.measures.funnel import WITHDRAWN
+from annotation.releases.verification.place import Place
+from annotation.releases.verification.report import Report
+
+CORRECTIONS, TASKS = "corrections.jsonl", "tasks.jsonl"
+AUDIT = "audit"
+
+
+def by_item(place: Place) -> dict[str, list[dict]]:
+    """The corrections of each item, by its id, in their order."""
+    found = defaultdict(list)
+    for line in place.lines(CORRECTIONS):
+        found[line["item"]].append(line)
+    return dict(found)
+
+
+def withdrawn(place: Place) -> set[str]:
+    """The ids of the items that were withdrawn and not put back."""
+    return {item for item, lines in by_item(place).items() if _is_withdrawn(lines)}
+
+
+def _is_withdrawn(lines: list[dict]) -> bool:
+    whole = [line["action"] for line in lines if not line["place"]]
+    return bool(whole) and whole[-1] == "withdraw"
+
+
+def words_before(lines: list[dict], number: int) -> dict[str, str]:
+    """By place, the words that stood there before that correction and are others since."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if line["number"] >= number and line["action"] == "caption" and line["old"] is not None:
+            found.setdefault(line["place"], line["old"])
+    return found
+
+
+def check_corrections(place: Place, report: Report) -> None:
+    corrections = by_item(place)
+    numbers = [line["number"] for line in place.lines(CORRECTIONS)]
+    report.count("corrections with their items and tasks", len(numbers))
+    if numbers != sorted(set(numbers)):
+        report.problem(CORRECTIONS, "its lines are not in the order of their numbers, or repeat one")
+    gone, there = withdrawn(place), set()
+    for name in ("items.jsonl", "dropped.jsonl"):
+        for line in place.lines(name):
+            is_gone = line.get("reason") == WITHDRAWN
+            if is_gone != (line["id"] in gone):
+                report.problem(name, f"item {line['id']!r} is {'' if is_gone else 'not '}withdrawn, unlike in the file")
+            there |= {line["id"]} if is_gone else set()
+            for words in [] if is_gone else _of_item(line, corrections.get(line["id"], [])):
+                report.problem(name, f"item {line['id']!r}: {words}")
+    with report.reading(TASKS):
+        audits = {stage["name"] for stage in place.manifest["stages"] if stage["strategy"] == AUDIT}
+        for task in place.lines(TASKS):
+            if task["corrected"] is not None:
+                for words in _of_task(task, corrections.get(task["item"], []), audits):
+                    report.problem(TASKS, f"{task['stage']}, {task['item']!r}: {words}")
+
+
+def _of_item(line: Mapping, corrections: list[dict]) -> Iterator[str]:
+    """The last words of each place are those of the item, unless a stage changed them since."""
+    words: dict[str, str | None] = {}
+    for caption in line["captions"]:
+        place = f"caption-{caption['role']}-"
+        number = sum(one.startswith(place) for one in words)
+        words[f"{place}{number}"] = caption.get("imported", caption["text"])
+    words |= {image["key"]: image["source_name"] for image in line["images"]}
+    last = {one["place"]: one["new"] for one in corrections if one["place"]}
+    for place, new in last.items():
+        if words.get(place) != new:
+            yield f"{place} is {words.get(place)!r:.60}, but was corrected to {new!r:.60}"
+
+
+def _of_task(task: Mapping, corrections: list[dict], audits: set[str]) -> Iterator[str]:
+    shown = {*task["shows"], *task["options"]}
+    if not any(one["number"] == task["corrected"] and one["place"] in shown for one in corrections):
+        yield f"corrected is {task['corrected']}, which is no correction of what it shows"
+    if task["live"] and task["stage"] not in audits:
+        yield "it is about words that were corrected, and still live"

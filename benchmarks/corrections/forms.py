@@ -1,0 +1,83 @@
+"""The forms that correct one item, and that take a file of corrections."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from benchmarks.corrections.correct import MOST_REASON, Change, parts_of
+from benchmarks.formats import limits
+from benchmarks.jobs.forms import DescribedForm, FilesField, fits
+from benchmarks.models import Action, Caption, Item, ItemImage
+
+PICTURE = "picture-"
+
+
+class ItemForm(DescribedForm):
+    """A text field for each caption and a file field for each image of the item. `changes` has what differs."""
+
+    reason = forms.CharField(
+        max_length=MOST_REASON, label="Reason", help_text="It is kept with the correction, and releases show it."
+    )
+
+    def __init__(self, *args, item: Item, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.item, self.parts = item, parts_of(item)
+        own: dict[str, forms.Field] = {}
+        for place, part in self.parts.items():
+            if isinstance(part, Caption):
+                area = forms.Textarea(attrs={"rows": 2, "dir": "auto"})
+                own[place] = forms.CharField(
+                    initial=part.text, required=False, max_length=limits.MAX_CAPTION, strip=False, widget=area,
+                    label=_label(part),
+                )  # fmt: skip
+                own[f"old-{place}"] = forms.CharField(
+                    initial=part.text, required=False, strip=False, widget=forms.HiddenInput
+                )
+            else:
+                only = forms.FileInput(attrs={"accept": "image/*"})  # the worker checks what it is
+                label = f"New picture: {_label(part)}"
+                own[PICTURE + place] = forms.FileField(required=False, label=label, widget=only)
+        self.fields = own | self.fields
+
+    def texts(self) -> list[forms.BoundField]:
+        return [self[place] for place, part in self.parts.items() if isinstance(part, Caption)]
+
+    def before(self) -> list[forms.BoundField]:
+        return [self[f"old-{place}"] for place, part in self.parts.items() if isinstance(part, Caption)]
+
+    def pictures(self) -> list[forms.BoundField]:
+        return [self[PICTURE + place] for place, part in self.parts.items() if isinstance(part, ItemImage)]
+
+    def changes(self, action: str = "") -> list[Change]:
+        """Of a valid form; `action`: the button that was pressed, if it is about the whole item."""
+        given: Mapping[str, Any] = self.cleaned_data
+        about = {"item": self.item.key, "reason": given["reason"]}
+        if action:
+            return [Change(action=Action(action), **about)]
+        found = []
+        for place, part in self.parts.items():
+            if isinstance(part, Caption):
+                # Browsers send CRLF for the breaks that the text has as LF
+                new, old = (given[name].replace("\r\n", "\n") for name in (place, f"old-{place}"))
+                if new != old:
+                    found.append(Change(action=Action.CAPTION, place=place, new=new, old=old, **about))
+            elif file := given[PICTURE + place]:
+                found.append(Change(action=Action.IMAGE, place=place, new=file.name, **about))
+        return found
+
+
+def _label(part: Caption | ItemImage) -> str:
+    name = part.role.replace("_", " ")
+    return f"{name} {part.position + 1}" if part.position or part.role == "candidate" else name
+
+
+class CorrectionsForm(DescribedForm):
+    file = forms.FileField(label="File of corrections")
+    images = FilesField(required=False, label="New pictures", allow_empty_file=True)
+
+    def clean_file(self):
+        file = self.cleaned_data["file"]
+        if not fits(file.name, (".csv", ".jsonl")):
+            raise forms.ValidationError("Give a .csv or .jsonl file.")
+        return file
