@@ -14,7 +14,11 @@ PICTURES = {
     "winnow": "protocol/1", "name": "cue", "title": "Cue", "ask": "Which two pictures go with the word?",
     "instructions": "Choose two.", "item": {"texts": {"cue": 1}, "images": {"option": 12}},
     "screen": [{"sentence": "cue"}],
-    "answers": [{"name": "goes", "kind": "pick", "of": "images.option", "many": 2, "fixed": {"none": "None of them"}}],
+    "answers": [
+        {"name": "goes", "ask": "Which?", "kind": "pick", "of": "images.option", "many": 2,
+         "fixed": {"none": "None of them"}},
+        {"name": "sure", "ask": "How sure are you?", "kind": "scale", "points": 3},
+    ],
 }  # fmt: skip
 FOCUSED = "() => document.activeElement.value"
 SEEN = "() => [...document.querySelectorAll('.sentences label')].filter(one => one.checkVisibility()).length"
@@ -46,13 +50,14 @@ def test_a_pick_of_many_says_how_many_are_chosen_and_what_is_missing(sit, axe_vi
     assert chosen.text_content() == "1 of 2 chosen"
     desk.press("Enter").told("Choose exactly 2. You have chosen 1.")
     desk.press("ArrowUp", "Enter")  # the last answer, which is chosen without others
-    assert chosen.text_content() == "1 of 2 chosen" and not desk.page.locator("[data-keys~='1']").is_checked()
+    assert chosen.text_content() == "1 of 2 chosen" and not desk.page.locator("[name='goes-1']").is_checked()
     desk.press("ArrowUp", "Space", "3")
     assert chosen.text_content() == "2 of 2 chosen" and not desk.page.locator("[data-apart]").is_checked()
+    desk.press("ArrowRight", "ArrowDown", "3")  # past the last answer is the next question
     for window in in_windows(desk.page):
         assert axe_violations(desk.page, again=window == PHONE) == [], window
         assert fits(desk.page), window
     desk.press("Enter").counts(1).says("saved")
     judgment = Judgment.objects.get()
-    assert judgment.answer == ",".join(sorted(judgment.lease.shown[place] for place in (2, 11)))
+    assert judgment.answer == ",".join(sorted(judgment.lease.shown[place] for place in (2, 11))) + "/3"
     assert desk.page.errors == []

@@ -168,6 +168,7 @@ function key(event, { node }) {
   if (wordKey(event, unit)) return true;
   const moved = optionKey(event, unit, units(node).length < 2);
   if (moved) return true;
+  if (event.repeat) return moved === null;
   if ((event.shiftKey && place === null) || !unit) return false;
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (by) return (moved === null || !event.target.closest("input")) && !node.closest(".zoomed") && step(node, unit, by);

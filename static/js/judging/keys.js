@@ -86,7 +86,8 @@ export function onKey(event, actions, screen) {
   if (event.shiftKey && pressed === "s") return act("skip");
   const kind = kindOf(screen);
   if (screen && !kind && optionKey(event, screen.node.querySelector(".asked"), true)) return event.preventDefault();
-  if (!event.repeat && kind?.key(event, screen)) return event.preventDefault();
+  const goesOn = key.startsWith("Arrow") && target.closest?.("[data-long]"); // through many options
+  if ((!event.repeat || goesOn) && kind?.key(event, screen)) return event.preventDefault();
   const answer = answerFor(event, screen);
   if (answer && (!event.shiftKey || digit(event))) return act("pick", answer);
   const presses = key === " " && target.closest?.(`${PRESSING}, input`);

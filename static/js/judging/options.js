@@ -43,7 +43,8 @@ export function optionKey(event, asked, alone) {
   const options = listed(asked);
   const at = options.indexOf(document.activeElement);
   if (event.key === "Enter" && at >= 0 && !options[at].checked) return options[at].click(), true;
-  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  // Left and right look back unless an option has the focus; there the browser would choose what they come to.
+  const by = { ArrowUp: -1, ArrowDown: 1, ...(at < 0 ? {} : { ArrowLeft: -1, ArrowRight: 1 }) }[event.key];
   if (!by || !options.length) return false;
   const next = at < 0 && by < 0 ? options.length - 1 : at + by;
   if (!alone && !options[next]) return null;
