@@ -120,7 +120,7 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
             "line": None,
             "key": "item.attributes",
             "attribute": name,
-            "advice": f"No part of the tried items has the attribute {name}. Import items with it, or remove it here.",
+            "advice": f"No tried item, and no part of one, has {name}. Import items with it, or remove it here.",
         }
         for name in found.no_attribute
     ]
