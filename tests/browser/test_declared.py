@@ -77,7 +77,7 @@ KEYS = """() => {
   if (field?.dataset.typed) return [];
   if (field) return (field.dataset.typed = 1, ['e', ...'Some words', ', and some more'.repeat(15), 'Escape']);
   const number = unit.querySelector('.number');
-  if (number) return number.value ? [] : ['1'];
+  if (number) return number.value ? [] : ['1', 'Escape', 'ArrowDown'];
   const mark = unit.querySelector('.marks [data-keys]');
   if (mark) return unit.querySelector('.token [aria-label*=": "]') ? [] : [mark.dataset.keys.trim().split(' ')[0]];
   const input = unit.querySelector('.put') ?? unit.querySelector('input[type=radio], input[type=checkbox]');

@@ -76,7 +76,7 @@ export function numbersShow(node) {
   for (const field of node.querySelectorAll(".number")) {
     if ([...ticked(field)].some(({ checked }) => checked)) field.value = "";
     const range = slider(field), value = valueIn(field);
-    field.toggleAttribute("aria-invalid", field.value !== "" && value === "");
+    field.ariaInvalid = field.value !== "" && value === "" ? "true" : null;
     if (!range) continue;
     const { least, most } = about(field);
     range.value = value === "" ? (least + most) / 2 : value;
