@@ -96,7 +96,7 @@ IMAGES = columns("""
     chosen       boolean    It is the item's negative image.
     round        integer    Its round of candidates, from 1.
     sha256       text       SHA-256 of its bytes.
-    format       text       JPEG, PNG, WEBP, AVIF or GIF.
+    format       text       JPEG, PNG, WEBP, AVIF or GIF; MP4 or WEBM of a video.
     width        integer    In pixels.
     height       integer    In pixels.
     source_name  text       The name of its file in the import.
@@ -255,7 +255,7 @@ _FLAGS = """
 _LISTED = """
     sha256       text     SHA-256 of its bytes.
     file_names   texts    Its names in the files of the release.
-    format       text     JPEG, PNG, WEBP, AVIF or GIF.
+    format       text     JPEG, PNG, WEBP, AVIF or GIF; MP4 or WEBM of a video.
     width        integer  In pixels.
     height       integer  In pixels.
     source_name  text     The name of its file in the import.

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import pyarrow as pa
@@ -13,7 +14,8 @@ from annotation.exports.columns import TABLES, Column
 
 ROWS = 100  # of images, in a row group
 BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
-EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "AVIF": "avif"}
+VIDEOS = {"MP4": "mp4", "WEBM": "webm"}
+EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "AVIF": "avif", **VIDEOS}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 PARQUET = {
@@ -31,14 +33,36 @@ JUDGMENTS = parquet_schema(TABLES["judgments"].exported)
 FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 
 
-def _feature(kind: pa.DataType) -> dict:
-    return {"_type": "Image"} if kind == IMAGE else {"dtype": FEATURES.get(kind, str(kind)), "_type": "Value"}
+BYTES_AND_PATH = {name: {"dtype": str(IMAGE.field(name).type), "_type": "Value"} for name in ("bytes", "path")}
+MEDIA: Mapping[frozenset[bool], dict] = {  # by whether its cells are videos
+    frozenset([True]): {"_type": "Video"},
+    frozenset([True, False]): BYTES_AND_PATH,  # which no feature decodes
+}
 
 
-def split_schema(columns: Sequence[tuple[str, pa.DataType]]) -> pa.Schema:
-    """With the features that the `datasets` library reads, so that images arrive decoded."""
-    features = {name: _feature(kind) for name, kind in columns}
+def are_videos(names: Iterable[str]) -> frozenset[bool]:
+    """What files of these names are: videos, images, or some of each."""
+    return frozenset(name.rpartition(".")[2] in VIDEOS.values() for name in names)
+
+
+def _feature(kind: pa.DataType, media: frozenset[bool]) -> dict:
+    if kind == IMAGE:
+        return MEDIA.get(media, {"_type": "Image"})
+    return {"dtype": FEATURES.get(kind, str(kind)), "_type": "Value"}
+
+
+def split_schema(
+    columns: Sequence[tuple[str, pa.DataType]], media: Mapping[str, frozenset[bool]] = MappingProxyType({})
+) -> pa.Schema:
+    """With the features that the `datasets` library reads, so that images arrive decoded. `media`: `are_videos` of the
+    columns that have some."""
+    features = {name: _feature(kind, media.get(name, frozenset())) for name, kind in columns}
     return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": features}})})
+
+
+def feature_of(schema: pa.Schema, column: str) -> dict:
+    """Of a `split_schema`."""
+    return json.loads(schema.metadata[b"huggingface"])["info"]["features"][column]
 
 
 class ParquetFile:

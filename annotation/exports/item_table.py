@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from annotation.exports import item_parts
-from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.exports.files import EXTENSIONS, IMAGE, VIDEOS, ParquetFile, are_videos, split_schema
 from annotation.protocols.schema import ProtocolFile
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.formats.base import SPLIT
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, ItemImage
 from benchmarks.models.benchmark import original_path
 from benchmarks.records import ItemRecord
 from benchmarks.storage.files import kept
@@ -64,7 +64,8 @@ def write_data(
     `files` are those of stages, by name; `step(done)` counts rows. Returns the columns and the number of rows.
     """
     columns = columns_of(benchmark, lines())
-    file = ParquetFile(path, split_schema([(column.name, column.kind) for column in columns]))
+    media = _media(columns, lines()) if _has_videos(benchmark) else {}
+    file = ParquetFile(path, split_schema([(column.name, column.kind) for column in columns], media))
     for done, line in enumerate(lines(), 1):
         parts, weight = item_parts.parts_of(line), 0
         parts[item_parts.VOTES] = [item_parts.votes_of(line, files)]
@@ -77,6 +78,21 @@ def write_data(
         step(done)
     file.close()
     return columns, file.count
+
+
+def _has_videos(benchmark: Benchmark) -> bool:
+    return ItemImage.objects.filter(item__benchmark=benchmark, image__format__in=VIDEOS).exists()
+
+
+def _media(columns: Sequence[Column], lines: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[bool]]:
+    """Whether there are images, videos or both in each column that may have them."""
+    found = {column.name: frozenset[bool]() for column in columns if column.kind == IMAGE}
+    for line in lines:
+        parts = item_parts.parts_of(line)
+        for column in columns:
+            if column.name in found and (image := item_parts.part_of(parts, column.part)):
+                found[column.name] |= are_videos([_name(image)])
+    return found
 
 
 def columns_of(benchmark: Benchmark, lines: Iterable[Mapping[str, Any]]) -> list[Column]:
@@ -105,8 +121,11 @@ def _image_cell(image: Any, embed: bool) -> dict | None:
     """The original bytes, under a name that is their hash."""
     if image is None:
         return None
-    name = f"{image['sha256']}.{EXTENSIONS[image['format']]}"
-    return {"bytes": original_bytes(image["sha256"]) if embed else None, "path": name}
+    return {"bytes": original_bytes(image["sha256"]) if embed else None, "path": _name(image)}
+
+
+def _name(image: Mapping[str, Any]) -> str:
+    return f"{image['sha256']}.{EXTENSIONS[image['format']]}"
 
 
 def original_bytes(sha256: str) -> bytes:

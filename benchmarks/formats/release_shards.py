@@ -19,7 +19,7 @@ from workers import parquet
 
 DATA = "data"  # the folder of the shards; without it, single files are shards
 SHARD = re.compile(r"(?P<split>.{1,200})-(?P<number>\d{5})-of-(?P<of>\d{5})\.parquet")
-NAME = re.compile(rb"(?P<sha256>[0-9a-f]{64})\.[a-z]{3,4}")  # of an image
+NAME = re.compile(rb"(?P<sha256>[0-9a-f]{64})\.[a-z0-9]{3,4}")  # of an image
 OPTIONAL = {"id", "negative_image"}
 IMAGES = [name for name, part in SPLIT.items() if part.startswith("image:")]
 KNOWN = {*SPLIT, *(name for one in FORMATS for name in one.split)}

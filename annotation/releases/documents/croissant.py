@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 import pyarrow as pa
 
 from annotation.exports.columns import TABLES, Column, Table
-from annotation.exports.files import IMAGE
+from annotation.exports.files import IMAGE, feature_of
 from annotation.releases.documents.facts import (
     Facts,
     agreement_in_words,
@@ -64,7 +64,8 @@ SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 LISTS = ("texts", "integers")
 SHARDS, DATA, SPLITS = "shards", "data", "splits"
 TYPES = {
-    "image": "sc:ImageObject", "text": "sc:Text", "texts": "sc:Text", "integer": "sc:Integer", "long": "sc:Integer",
+    "image": "sc:ImageObject", "video": "sc:VideoObject", "text": "sc:Text", "texts": "sc:Text",
+    "integer": "sc:Integer", "long": "sc:Integer",
     "integers": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean", "time": "sc:DateTime",
 }  # fmt: skip
 
@@ -228,21 +229,22 @@ def _data(facts: Facts, schema: pa.Schema) -> dict:
         "name": DATA,
         "description": "The kept items.",
         **({"key": {"@id": f"{DATA}/{key[0]}"}} if key else {}),
-        "field": [split, *(_cell(column, parts.get(column.name, "")) for column in schema)],
+        "field": [split, *(_cell(column, parts.get(column.name, ""), _kind(schema, column)) for column in schema)],
     }
 
 
-def _cell(column: pa.Field, part: str) -> dict:
-    field = _field(f"{DATA}/{column.name}", column.name, part_in_words(part), _type(column.type))
+def _cell(column: pa.Field, part: str, kind: str) -> dict:
+    field = _field(f"{DATA}/{column.name}", column.name, part_in_words(part), kind)
     field["source"] = {"fileSet": {"@id": SHARDS}, "extract": {"column": column.name}}
     if column.type == IMAGE:
         field["source"]["transform"] = {"jsonPath": "bytes"}
     return field
 
 
-def _type(kind: pa.DataType) -> str:
-    if kind == IMAGE:
-        return "image"
+def _kind(schema: pa.Schema, column: pa.Field) -> str:
+    if column.type == IMAGE:
+        return "image" if feature_of(schema, column.name).get("_type") == "Image" else "video"  # or some of each
+    kind = column.type
     kinds = ((pa.types.is_boolean, "boolean"), (pa.types.is_integer, "integer"), (pa.types.is_floating, "number"))
     return next((name for fits, name in kinds if fits(kind)), "text")
 

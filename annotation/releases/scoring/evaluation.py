@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from annotation.exports.files import VIDEOS
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import KINDS
@@ -25,11 +26,15 @@ IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? imp
 
 def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
     """How to evaluate the items in these lines of items.jsonl: the benchmark's `kind` of evaluation, and the `modules`
-    that do it. None if that is not what was asked: if no item has the captions and images of a question, or if one has
-    more negative captions than its questions compare.
+    that do it. None if that is not what was asked: if no item has the captions and images of a question, if one has
+    more negative captions than its questions compare, or a video, since models see images.
     """
-    fits = False
-    for parts in {_parts(line) for line in lines}:
+    fits, found = False, set()
+    for line in lines:
+        if any(image["format"] in VIDEOS for image in line["images"]):
+            return None
+        found.add(_parts(line))
+    for parts in found:
         captions, there = Counter(parts[0]), {*parts[1]}
         places = {(role, place) for role, count in captions.items() for place in range(count)}
         wanted = plan.wanted_scores(kind, dict.fromkeys(places, ""))

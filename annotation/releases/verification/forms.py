@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from annotation.releases.verification.place import Place, Wrong, as_object, streamed
-from workers import images
+from workers import images, videos
 
 Row = dict
 BATCH = 16  # rows with their images in memory
@@ -55,8 +55,11 @@ def _cell(place: Place, row: Mapping, column: str, part: str) -> object:
 
 
 def _decode(data: bytes) -> tuple[str, int, int] | None:
-    """Its format, width and height, upright; None if it is not a whole image that an import would take."""
+    """Its format, width and height, upright; None if it is not a whole image or video that an import would take."""
     try:
+        if videos.is_video(data):
+            video = videos.checked(data)
+            return video.format, *video.poster.size
         found = images.decoded(data)
     except images.ImageRefused:
         return None

@@ -8,8 +8,9 @@ from operator import itemgetter
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.exports import item_parts
 from annotation.exports.columns import TABLES, TASK_KEY, Column, Table
-from annotation.exports.files import parquet_schema, split_schema
+from annotation.exports.files import EXTENSIONS, VIDEOS, are_videos, parquet_schema, split_schema
 from annotation.releases.schema import JUDGMENTS, MANIFEST, OF_MANIFEST, OF_STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
@@ -21,13 +22,17 @@ IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by the kind of a column
 }  # fmt: skip
 EMBEDDED = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 key_of = itemgetter(*TASK_KEY)
+Media = Mapping[str, frozenset[bool]]
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 
 def check_schemas(place: Place, report: Report) -> None:
+    media: Media = {}
+    with report.reading(TABLES["items"].file):
+        media = _media(place)
     for name in place.below("data"):
         with report.reading(name):
-            _check_shard(place, name, report)
+            _check_shard(place, name, media, report)
     with report.reading(JUDGMENTS):
         _check_judgments(place, report)
     with report.reading(MANIFEST):
@@ -38,7 +43,20 @@ def check_schemas(place: Place, report: Report) -> None:
                 _check_lines(place, table, report)
 
 
-def _check_shard(place: Place, name: str, report: Report) -> None:
+def _media(place: Place) -> Media:
+    """For each column with images, `are_videos` of what it has in all splits; nothing where no image is a video."""
+    if not any(line["format"] in VIDEOS for line in place.lines(TABLES["images"].file)):
+        return {}
+    found: dict[str, set[str]] = {column: set() for column, part in place.manifest["columns"].items() if is_image(part)}
+    for line in place.lines(TABLES["items"].file):
+        parts = item_parts.parts_of(line)
+        for column, names in found.items():
+            if image := item_parts.part_of(parts, place.manifest["columns"][column]):
+                names.add(f".{EXTENSIONS.get(image['format'])}")
+    return {column: are_videos(names) for column, names in found.items()}
+
+
+def _check_shard(place: Place, name: str, media: Media, report: Report) -> None:
     """Images, words, and fields of meta of any plain kind."""
     schema, columns = pq.read_schema(place.folder / name), place.manifest["columns"]
     report.count("schemas of tables")
@@ -50,7 +68,7 @@ def _check_shard(place: Place, name: str, report: Report) -> None:
         fitting = kind == EMBEDDED if is_image(part) else kind in (PLAIN if part.startswith("meta:") else PLAIN[:1])
         if not fitting:
             report.problem(name, f"its column {column} is {kind}, as {part} it cannot be")
-    wanted = split_schema([(field.name, field.type) for field in schema]).metadata
+    wanted = split_schema([(field.name, field.type) for field in schema], media).metadata
     _check_metadata(name, schema, wanted, report)
 
 
