@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.urls import reverse
 
 from benchmarks import records
 
@@ -85,6 +86,13 @@ class Image(models.Model):
     @property
     def is_video(self) -> bool:
         return self.format in VIDEOS
+
+    @property
+    def address(self) -> str:
+        """Of the whole image, or of the video."""
+        if self.is_video:
+            return reverse("video", args=[self.opaque, VIDEOS[self.format]])
+        return reverse("image", args=[self.opaque])
 
     @property
     def small_path(self) -> str:

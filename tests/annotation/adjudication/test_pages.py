@@ -18,7 +18,7 @@ from annotation.models import Flag, Outcome, Task
 from annotation.protocols.answer_words import fixed_choices
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
-from benchmarks.models import Event, ItemImage
+from benchmarks.models import Event, Image, ItemImage
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +61,15 @@ def test_the_item_the_counts_and_the_reasons_are_there_and_nobody_s_name(client,
     assert "The left one is black." in page
     for secret in ("A-01", "A-02", "candidate-", *ItemImage.objects.values_list("source_name", flat=True)):
         assert secret not in page
+
+
+def test_a_video_can_be_played_before_it_is_decided(client, manager):
+    stage = tied()
+    Image.objects.update(format="WEBM")
+    page = client.get(url(stage)).content.decode()
+    offered = Image.objects.filter(uses__role="candidate")
+    assert page.count("<video ") == page.count("controls playsinline muted") == len(offered) and "autoplay" not in page
+    assert all(f'src="{image.address}"' in page for image in offered)
 
 
 def test_what_was_said_of_it_is_escaped(client, manager):

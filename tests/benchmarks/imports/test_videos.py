@@ -81,3 +81,9 @@ def test_a_deletion_removes_it(clip, media):
 def test_backups_have_it(clip, tmp_path, media):
     backup(out=tmp_path / "backup")
     assert (tmp_path / "backup/media" / clip.video_path).read_bytes() == (media / clip.video_path).read_bytes()
+
+
+def test_the_page_of_its_benchmark_shows_the_poster_and_opens_the_video(clip, admin_client):
+    page = admin_client.get(reverse("benchmark-detail", args=[Benchmark.objects.get().pk])).content.decode()
+    assert reverse("thumbnail", args=[clip.opaque]) in page and f'href="{clip.address}"' in page
+    assert clip.address == reverse("video", args=[clip.opaque, "mp4"])
