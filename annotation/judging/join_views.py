@@ -92,7 +92,8 @@ def _is_theirs(request: HttpRequest, known: Annotator) -> bool:
     """
     words = re.findall(r"[\w-]+", unquote(text(request.POST, "link")), re.ASCII)  # of any page of theirs, in any form
     proofs = [request.COOKIES.get(_cookie(known), ""), *words, _token(request, known.study)]
-    return any(constant_time_compare(known.token, proof) for proof in proofs)
+    token = known.token or ""  # of imported annotators there is none
+    return bool(token) and any(constant_time_compare(token, proof) for proof in proofs)
 
 
 def _cookie(annotator: Annotator) -> str:
@@ -102,7 +103,7 @@ def _cookie(annotator: Annotator) -> str:
 def _to_desk(annotator: Annotator) -> HttpResponse:
     """A participant of Prolific, who comes again by everybody's link, is known by a cookie of such links."""
     response = redirect("judge", annotator.token)
-    if annotator.prolific_pid:
+    if annotator.prolific_pid and annotator.token:
         secure = settings.SESSION_COOKIE_SECURE
         response.set_cookie(
             _cookie(annotator), annotator.token, max_age=COOKIE_AGE, path="/join/", httponly=True, samesite="Lax",

@@ -8,7 +8,7 @@ from annotation.management.named import named
 from annotation.measures.declared import agreement_in_words
 from annotation.protocol_files import rehearsal
 from annotation.protocol_files.drafts import starting_text
-from annotation.protocols import library
+from annotation.protocols import item_data, library
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.protocols.roles import CannotMap, read_roles, with_roles
@@ -80,7 +80,8 @@ def _mapped(file: ProtocolFile, roles: str) -> ProtocolFile:
 
 def _needed(file: ProtocolFile) -> set[str | None]:
     """The attributes without which a rule or an answer comes to nothing; others only give further figures."""
-    return {getattr(one, name, None) for one in (*file.decide, *file.answers) for name in ("over", "parents")}
+    named = {getattr(one, name, None) for one in (*file.decide, *file.answers) for name in ("over", "parents")}
+    return named | {*item_data.columns(file)}
 
 
 def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:

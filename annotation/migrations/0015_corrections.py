@@ -7,8 +7,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0012_practice'),
-        ('benchmarks', '0013_corrections'),
+        ("annotation", "0014_imported_ratings"),
+        ('benchmarks', "0012_corrections"),
     ]
 
     operations = [

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0012_practice'),
+        ("annotation", "0013_parts_and_roles"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -10,8 +10,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0016_corrections'),
-        ('benchmarks', '0013_corrections'),
+        ("annotation", "0015_corrections"),
+        ('benchmarks', "0012_corrections"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
