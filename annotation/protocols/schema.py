@@ -39,7 +39,7 @@ T = TypeVar("T")
 class Strict(BaseModel):
     """No further keys, and no value that would first have to be converted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, serialize_by_alias=True)
 
 
 def _one_or_more(value: object) -> object:
@@ -546,11 +546,12 @@ def _form_of_right(value: object) -> str:
     return "tasks" if isinstance(value, dict) else "set" if isinstance(value, list) else "value"
 
 
+_BY_TASK: dict[str, Any] = {"not": {"required": ["from"]}}  # of two forms, a JSON Schema takes only one
 Right = Annotated[
     Annotated[Value, Tag("value")]
     | Annotated[_Values, Tag("set")]
     | Annotated[ByItem, Tag("ByItem")]
-    | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS), Tag("tasks")],
+    | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS, json_schema_extra=_BY_TASK), Tag("tasks")],
     Discriminator(_form_of_right),
 ]
 

@@ -16,7 +16,7 @@ from django.core.management import call_command
 
 from annotation.protocols import library
 from annotation.protocols.reading import read_protocol
-from annotation.protocols.schema import json_schema
+from annotation.protocols.schema import ProtocolFile, json_schema
 from benchmarks.formats.base import ProblemLog
 from tests.annotation.protocols.files import PICK, changed, problems
 
@@ -416,6 +416,13 @@ def objects(schema: object) -> Iterator[dict]:
     elif isinstance(schema, list):
         for value in schema:
             yield from objects(value)
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_file_is_dumped_as_it_is_read(name):
+    """With the keys of the file: `from`, which is no name in Python."""
+    data = library.shipped(name).model_dump(exclude_unset=True)
+    assert ProtocolFile.model_validate(data) == library.shipped(name)
 
 
 def test_the_json_schema_takes_what_we_take_and_allows_no_further_keys():
