@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from annotation.designs import part
 from annotation.measures.agreement_measures import INTERVAL_METHODS, MEASURES, counts_in_words, measures_on
 from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import aim, dropped_how
@@ -152,14 +153,16 @@ def references(found: Sequence[Mapping[str, Any]]) -> list[str]:
 
 # A stage's set-up
 
-
-def in_words(settings: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Settings (exports.readme.settings_of) as a list of names and what they mean."""
-    return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings) if says]
+_ALL: Mapping[str, Any] = {}
 
 
-def _lines(stage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "Items", _items(stage)
+def in_words(settings: Mapping[str, Any], of_benchmark: Mapping[str, Any] = _ALL) -> list[dict[str, str]]:
+    """Settings (exports.readme.settings_of) as a list of names and what they mean. `of_benchmark`: the study's part."""
+    return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings, of_benchmark) if says]
+
+
+def _lines(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Items", _items(stage, of_benchmark)
     yield "Judgments", _judgments(stage)
     yield "Decision", stage["decision_rule"]
     several = max(stage["overlap"], stage["agreement_overlap"] or 1, stage["cap"] or 1) > 1
@@ -185,9 +188,9 @@ def _target(audit: Mapping[str, Any]) -> str:
     return f"{aim(target_of(audit))}; {interval}; {wrong}{scores}"
 
 
-def _items(stage: Mapping[str, Any]) -> str:
+def _items(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> str:
     if not stage["source"]:
-        return f"the benchmark’s items{_sample(stage)}"
+        return f"{part.in_words(of_benchmark) or 'the benchmark’s items'}{_sample(stage)}"
     closing = stage["promotion"] == "closing" or stage["sample"] is not None
     when = "when that stage closes" if closing else "each as soon as it is settled"
     return f"those that {_names(stage['takes'])} by stage {stage['source']}, {when}{_sample(stage)}"

@@ -192,7 +192,7 @@ def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict
         step()
     found = {
         "settings": {name: value for name, value in settings.items() if name not in CUT},
-        "in_words": setup_wording.in_words(settings),
+        "in_words": setup_wording.in_words(settings, stage.study.part),
         "protocol": _protocol(protocol) | _of_file(protocol),
         "instructions": versions,
         "before": _before(stage),

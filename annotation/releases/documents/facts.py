@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotation.designs import part
 from annotation.designs.setup_wording import in_words
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
@@ -243,9 +242,11 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
     """What a stage asked, of which items, and by which rule; of a protocol file also what could be answered, and how
     agreement is measured.
     """
-    items, file = _setting(stage, "Items"), facts.protocol_files.get(stage["name"])
-    if not stage["source"]:
-        items = part.in_words(facts.manifest["study"].get("part", {})) or items
+    said = in_words(stage, facts.manifest["study"].get("part", {}))
+    items, file = (
+        next(line["says"] for line in said if line["name"] == "Items"),
+        facts.protocol_files.get(stage["name"]),
+    )
     asked = f"Asked of: {items[:1].lower()}{items[1:]}."
     if file is None:
         return f"“{protocol_named(stage['protocol']).question}” {asked} {_rule_in_words(stage)}"

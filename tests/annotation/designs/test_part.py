@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.designs import setup_wording
 from annotation.designs.part import WrongPart, as_text, in_words, part_of
 
 WHOLE = {
@@ -45,3 +46,9 @@ def test_what_cannot_be_read_says_what_to_write(name, text, says):
 ])  # fmt: skip
 def test_a_part_is_said_in_a_sentence(part, words):
     assert in_words(part) == words
+
+
+def test_the_set_up_of_a_stage_says_which_part_it_asks_about():
+    stage = {"source": None, "sample": 5, "sample_each": False, "stratify": False}
+    assert setup_wording._items(stage, {}) == "the benchmark’s items; a random sample of 5"
+    assert setup_wording._items(stage, {"types": ["swap"]}) == "items of the type swap; a random sample of 5"
