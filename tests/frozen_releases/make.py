@@ -34,6 +34,8 @@ def _release() -> Path:
 
     from annotation.models import Flag, Lease
     from annotation.releases.plan import FORMS, PUBLIC
+    from benchmarks.corrections.correct import Change, correct
+    from benchmarks.models import Action
     from tests.builders import declared, pipelines, text_annotators
     from tests.builders.releases import frozen
 
@@ -42,6 +44,10 @@ def _release() -> Path:
     declared.adjudicate_first(study)
     lease = Lease.objects.filter(task__stage__study=study).order_by("pk").first()
     Flag.objects.create(lease=lease, reason="The image is blurred.")
+    words = study.benchmark.items.order_by("-position")[0].captions.get(role="positive", position=0)
+    asked = Change(item=words.item.key, action=Action.CAPTION, place="caption-positive-0", new=f"{words.text} So.",
+                   reason="It lacked a word.")  # fmt: skip
+    correct(benchmark=study.benchmark, changes=[asked], by="test")
     splits = {"train": 60, "validation": 20, "test": 20}
     release = frozen(study, "1.0", name="frozen", splits=splits, forms=FORMS, public=tuple(PUBLIC), words=WORDS)
     return Path(settings.MEDIA_ROOT) / release.file
