@@ -125,7 +125,8 @@ def _tables(folder: Path, lines: list[dict]) -> dict[str, int]:
     ]
     annotator = {"annotator": "A-01", "simulated": False, "excluded": True, "exclusion_reason": "x", "stages": []}
     tables = {
-        "items": lines, "dropped": [], "tasks": [], "texts": [], "adjudications": [], "flags": [], "corrections": [], "images": shown,
+        "items": lines, "dropped": [], "tasks": [], "texts": [], "adjudications": [], "flags": [],
+        "corrections": [], "images": shown,
         "annotators": [annotator, {**annotator, "annotator": "A-02", "excluded": False}],
     }  # fmt: skip
     return {f"{name}.jsonl": write_lines(folder / f"{name}.jsonl", found) for name, found in tables.items()}
