@@ -31,7 +31,7 @@ def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
     """
     fits, found = False, set()
     for line in lines:
-        if any(image["format"] in VIDEOS for image in line["images"]):
+        if any(image.get("format") in VIDEOS for image in line["images"]):
             return None
         found.add(_parts(line))
     for parts in found:
