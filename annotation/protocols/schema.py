@@ -235,7 +235,7 @@ class When(Strict):
     """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values.
 
     With `item`, only for items of which all of this is true: how many members a role has (`images.second: 1..`), what
-    an attribute of one of them is (`texts.object.kind: [animal]`), or one of the item itself (`type: [counting]`).
+    an attribute of one of them is (`images.second.model: [sd-3]`), or one of the item itself (`type: [counting]`).
     """
 
     all: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
