@@ -128,8 +128,11 @@ class _Renaming:
             self._block(block, shown) for block, shown in zip(file.screen, data.get("screen", []), strict=True)
         ]
         for one in found["answers"]:
-            for listed in (one.get("when") or {}).values():
+            when = one.get("when") or {}
+            for listed in (when.get("all", {}), when.get("any", {})):
                 listed |= {address: self._values(address, wanted) for address, wanted in listed.items()}
+            if "item" in when:
+                when["item"] = {self._fact(fact): wanted for fact, wanted in when["item"].items()}
         for rule in found.get("decide", ()):
             rule |= {key: self._values(rule["answer"], rule[key]) for key in ("of", "keep") if key in rule}
             if "drop" in rule:
@@ -140,12 +143,24 @@ class _Renaming:
             if measure.get("score"):
                 measure["score"] = self._values(address, measure["score"])
         for address, right in found.get("right", {}).items():
-            found["right"][address] = (
-                {self._task(task): self._values(address, value) for task, value in right.items()}
-                if isinstance(right, dict) and right.keys() != {"from"}
-                else self._values(address, right)
-            )
+            found["right"][address] = self._right(address, right)
         return found
+
+    def _right(self, address: str, right: Any) -> Any:
+        if not isinstance(right, dict):
+            return self._values(address, right)
+        if "from" in right:  # a column of the data, which no annotator sees
+            meant = right.get("values", {})
+            return right | (
+                {"values": {said: self._values(address, of) for said, of in meant.items()}} if meant else {}
+            )
+        return {self._task(task): self._values(address, value) for task, value in right.items()}
+
+    def _fact(self, fact: str) -> str:
+        """`images.scene`, or an attribute of it: `images.scene.model`."""
+        kind, _, rest = fact.partition(".")
+        name, sign, attribute = rest.partition(".")
+        return self.references.get(f"{kind}.{name}", f"{kind}.{name}") + sign + attribute if rest else fact
 
     def _references(self, value: Any) -> Any:
         match value:

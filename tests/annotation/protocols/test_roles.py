@@ -10,6 +10,7 @@ from annotation.protocols.compile import as_protocol, is_plain
 from annotation.protocols.decisions import decide_item
 from annotation.protocols.registry import base_name, is_known, name_and_version, protocol_named
 from annotation.protocols.roles import CannotMap, read_roles, with_roles
+from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.tasks import tasks_of
 from annotation.protocols.walk import Screen, every_answer, made_up_item, texts_of
 from tests.annotation.protocols.files import changed, read
@@ -110,3 +111,15 @@ def test_names_of_tasks_and_rankings_follow():
     other = with_roles(of, {"captions.good": "caption", "images.scene": "photo"})
     assert list(other.measure["fit"].views["best"]) == ["caption>bad", "else"]
     assert not is_plain(other) and as_protocol(other, "x").made_from is other
+
+
+def test_conditions_on_items_and_what_data_mean_have_the_new_names():
+    one = {"name": "fit", "kind": "pick", "of": ["captions.positive", "captions.negative"], "when": {
+        "item": {"images.positive": "1", "images.positive.model": ["sd-3"], "style": ["oil"]},
+    }}  # fmt: skip
+    right = {"fit": {"from": "label", "values": {"1": "negative"}}}
+    of = FOIL.model_dump(exclude_unset=True) | {"answers": [one], "right": right, "measure": {}, "decide": []}
+    of["item"] |= {"attributes": ["model"]}
+    other = with_roles(ProtocolFile.model_validate(of), {"captions.negative": "foil", "images.positive": "scene"})
+    assert list(other.answers[0].when.item) == ["images.scene", "images.scene.model", "style"]
+    assert (other.right["fit"].column, other.right["fit"].values) == ("label", {"1": "foil"})
