@@ -11,6 +11,8 @@ from annotation.protocols import answer_words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import protocol_named
+from annotation.screens import drawn
+from annotation.screens.drawn import Drawing
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import queries
@@ -73,6 +75,14 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
     found += [Part(use.key, image=use.image) for use in item.item_images.all()]
     found += [Part(identity, text=text) for identity, text in carried_captions(carried).items()]
     return {part.identity: part for part in found}
+
+
+def drawings(
+    protocol: Protocol, shows: Sequence[str], there: Mapping[str, Part], given: Iterable[tuple[str, str]]
+) -> Mapping[str, Drawing]:
+    """Identity of a picture → what answers (tag, label) mark on it, if the protocol asks for marks."""
+    sizes = {one: (part.image.width, part.image.height) for one, part in there.items() if part.image}
+    return drawn.drawings(protocol.file, shows, sizes, given) if protocol.file else {}
 
 
 def drawn_order(task: int, options: Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.schema import MOST_KEYS
+from annotation.screens.drawn import Drawing
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import audit, queries
@@ -140,6 +141,7 @@ class Case:
     earlier_decisions: Sequence[Event]
     offered: Sequence[Part]
     words: Sequence[Words]
+    drawings: Mapping[str, Drawing]  # on pictures of these identities, the marks of each answer given under its key
 
     @property
     def adjudicated(self) -> bool:
@@ -199,7 +201,16 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
         offered=parts_named(there, task.options) if protocol.form else (),
         words=_words(protocol, there, given, typed),
+        drawings=_drawings(protocol, task, there, given, options),
     )  # fmt: skip
+
+
+def _drawings(
+    protocol: Protocol, task: Task, there: Mapping[str, Part], given: Sequence[base.Answer], options: Sequence[Answer]
+) -> Mapping[str, Drawing]:
+    labels = {_token(protocol, answer): answer.label for answer in given}
+    tagged = [(one.key.upper(), labels[one.value]) for one in options if one.value in labels]
+    return answers_shown.drawings(protocol, task.shows, there, tagged)
 
 
 def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:

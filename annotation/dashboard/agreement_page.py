@@ -94,7 +94,7 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
         "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        **({} if asked.level in (base.RANK, base.SET) else _confusions(stage, asked, data, chosen)),
+        **({} if asked.level in base.PAIRED else _confusions(stage, asked, data, chosen)),
     }
 
 

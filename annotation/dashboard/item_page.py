@@ -20,6 +20,7 @@ from annotation.protocols import answer_words, item_data
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
+from annotation.screens.drawn import Drawing
 from benchmarks import audit, queries
 from benchmarks.models import Event, Item
 
@@ -65,6 +66,7 @@ class Asked:
     steps: list[Decided] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
     scores: Mapping[str, tuple[float, int]] = field(default_factory=dict)  # by answer: the mean, and of how many
+    drawings: Sequence[tuple[Part, Drawing]] = ()  # pictures with what annotators marked on them
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,12 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
     rows = Judgment.objects.filter(lease__in=leases).select_related("counted_on").order_by("created_at", "pk")
     latest = {row.lease_id: row.pk for row in sorted(rows, key=lambda row: row.revision)}
     counted: dict[int, list[str]] = defaultdict(list)
+    by_whom: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for row in rows:
         lease = leases[row.lease_id]
         if getattr(row, "counted_on", None):
             counted[lease.task_id].append(row.answer)
+            by_whom[lease.task_id].append((lease.annotator.pseudonym, row.answer))
         task = found[lease.task_id].task
         protocol = protocol_named(stages[task.stage_id].protocol)
         part = answers_shown.parts(item, task.carried).get(row.answer)
@@ -164,6 +168,11 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
             found[lease.task_id].given.append(Given(lease.annotator, lease.granted_at, "", "skipped"))
     for asked in found.values():
         asked.given.sort(key=lambda one: one.at)
+    for pk, marked in by_whom.items():
+        task = found[pk].task
+        there = answers_shown.parts(item, task.carried)
+        drawings = answers_shown.drawings(protocol_named(stages[task.stage_id].protocol), task.shows, there, marked)
+        found[pk].drawings = [(there[identity], drawing) for identity, drawing in drawings.items()]
     for pk, labels in counted.items():
         if file := protocol_named(stages[found[pk].task.stage_id].protocol).file:
             found[pk].scores = task_scores(file, labels, item_data.attributes_of(file, queries.record_of(item)))

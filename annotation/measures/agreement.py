@@ -8,7 +8,7 @@ once; not every annotator judges every item. A value that is not defined is None
 import copy
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NEAR, NOMINAL, RANK, SET, Projection, Scale, View
+from annotation.protocols import marks
+from annotation.protocols.base import BOXES, NEAR, NOMINAL, POINTS, RANK, SET, Projection, Scale, View
 from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import mean_ranks, ranks_of
 
@@ -163,7 +164,8 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, in
     A rating is compared if the other ratings of its item have one most frequent label. On an ordered scale, how often
     they were at most one step from the others' median (on four points or fewer half a step, of numbers that are typed a
     tenth of the range), and of rankings, how often more pairs of options had the order of the others' mean ranks than
-    the reverse. Of sets, how often they shared half or more with the set of what more than half of the others chose.
+    the reverse. Of sets, how often they shared half or more with the set of what more than half of the others chose; of
+    marks on a picture, how often their likeness to those of the others was 0.5 or more on average.
     """
     same, compared = (_is_near if table.scale.level != NOMINAL else _is_majority)(table)
     people = len(table.annotators)
@@ -218,6 +220,8 @@ def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | Non
         return jaccard(chosen(own), most) >= 0.5 if most else None
     if scale.ends:
         return scale.share(float(own), median(map(float, others))) <= NEAR
+    if scale.level in (POINTS, BOXES):
+        return fmean(marks.likeness(scale.level, own, one, scale.radius) for one in others) >= marks.HALF
     places = [scale.order.index(one) for one in others]
     return abs(scale.order.index(own) - median(places)) <= (1 if len(scale.order) > _FEW_POINTS else 0.5)
 

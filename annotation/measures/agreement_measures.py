@@ -19,7 +19,8 @@ from annotation.measures.jackknife import INTERVAL_METHOD, Span
 from annotation.measures.label_scale import LabelScale
 from annotation.measures.pairwise_kappa import AnnotatorPairs
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK, SET
+from annotation.protocols import marks
+from annotation.protocols.base import BOXES, INTERVAL, NOMINAL, ORDINAL, POINTS, RANK, SET
 from annotation.protocols.option_sets import chosen
 
 UNEVEN = "the items have different numbers of ratings"
@@ -27,7 +28,7 @@ NO_ORDER = "the labels are not numbers, and their order was not given"
 NO_NUMBERS = "the labels are not numbers"
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
 TOO_MANY_SETS = "there are more than {:,} different sets"
-LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET)
+LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # whose distances from one another take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
     "pair of judgments",
@@ -149,7 +150,11 @@ def _mean_of_pairs(found: Compared, scale: LabelScale) -> Figures:
 
 
 def _mean_likeness(found: Compared, scale: LabelScale) -> Figures:
-    return pairwise_kappa.mean_likeness(found.table, found.only)
+    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.likeness_on(found.table.scale), found.only)
+
+
+def _mean_box_f1(found: Compared, scale: LabelScale) -> Figures:
+    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.Likeness(marks.box_f1), found.only)
 
 
 def _alpha_of_sets(found: Compared, scale: LabelScale) -> Figures:
@@ -228,6 +233,14 @@ _JACCARD = "Jaccard, P. (1912). The distribution of the flora in the alpine zone
 _PASSONNEAU = (
     "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. "
     "LREC 2006, 831–836."
+)
+_KUHN = (
+    "Kuhn, H. W. (1955). The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2(1–2), "
+    "83–97."
+)
+_VOC = (
+    "Everingham, M., Van Gool, L., Williams, C. K. I., Winn, J., Zisserman, A. (2010). The Pascal Visual Object "
+    "Classes (VOC) challenge. International Journal of Computer Vision 88(2), 303–338."
 )
 _KRIPPENDORFF = "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania."
 
@@ -405,6 +418,68 @@ MEASURES = (
         compute=_alpha_of_sets,
         levels=(SET,),
         overview=(SET,),
+    ),
+    Measure(
+        key="point_f1_mean",
+        name="F1 of points, mean of pairs of annotators",
+        head="F1 by annotators",
+        unit=ANNOTATOR_PAIRS,
+        definition="for each pair of annotators the mean over their points on the same tasks; the mean of the pairs is "
+        "unweighted",
+        sources=(_KUHN,),
+        compute=_mean_of_pairs,
+        levels=(POINTS,),
+        overview=(POINTS,),
+        pair_name="F1 of points",
+        pair_head="F1",
+    ),
+    Measure(
+        key="point_f1",
+        name="F1 of points, mean of pairs of judgments",
+        head="F1 of points",
+        unit=JUDGMENT_PAIRS,
+        definition="twice the largest number of pairs of points that are near each other, one of each judgment, over "
+        "all of their points; 1 if both have none",
+        sources=(_KUHN,),
+        compute=_mean_likeness,
+        levels=(POINTS,),
+        overview=(POINTS,),
+    ),
+    Measure(
+        key="box_f1",
+        name="F1 of boxes at an IoU of 0.5, mean of pairs of judgments",
+        head="F1 of boxes",
+        unit=JUDGMENT_PAIRS,
+        definition="the same of boxes whose intersection is at least half of their union",
+        sources=(_KUHN, _VOC),
+        compute=_mean_box_f1,
+        levels=(BOXES,),
+    ),
+    Measure(
+        key="box_iou_mean",
+        name="IoU of boxes, mean of pairs of annotators",
+        head="IoU by annotators",
+        unit=ANNOTATOR_PAIRS,
+        definition="for each pair of annotators the mean over their boxes on the same tasks; the mean of the pairs is "
+        "unweighted",
+        sources=(_KUHN, _JACCARD),
+        compute=_mean_of_pairs,
+        levels=(BOXES,),
+        overview=(BOXES,),
+        pair_name="IoU of boxes",
+        pair_head="IoU",
+    ),
+    Measure(
+        key="box_iou",
+        name="IoU of boxes, mean of pairs of judgments",
+        head="IoU",
+        unit=JUDGMENT_PAIRS,
+        definition="the mean intersection over union of the pairs of boxes, one of each judgment, that make it "
+        "largest; boxes without a pair count as 0, and two judgments without boxes as 1",
+        sources=(_KUHN, _JACCARD),
+        compute=_mean_likeness,
+        levels=(BOXES,),
+        overview=(BOXES,),
     ),
 )
 INTERVAL_METHODS = "; ".join(dict.fromkeys(measure.interval for measure in MEASURES))

@@ -1,11 +1,12 @@
-"""How every two annotators agree: Cohen's kappa, on a scale weighted, of rankings Kendall's tau-b, of sets of options
-Jaccard's index; the means of the pairs with their intervals. Pure.
+"""How every two annotators agree: Cohen's kappa, on a scale weighted; of rankings Kendall's tau-b, of sets of options
+Jaccard's index, of marks on a picture their F1 or IoU; the means of the pairs with their intervals. Pure.
 """
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,14 @@ from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import distinct
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NOMINAL, RANK, SET
+from annotation.protocols import marks
+from annotation.protocols.base import NOMINAL, PAIRED, RANK, SET, Scale
 from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import ranks_of
 
 THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
 THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"
 MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
-_BY_PAIR = (RANK, SET)  # levels on which two judgments have a likeness of their own
 _BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments have millions
 
 
@@ -55,9 +56,9 @@ class AnnotatorPairs:
     """The pairs of judgments of a table by pair of annotators: R pairs of judgments, P pairs of annotators.
 
     `kappas` (P) by the table's scale, NaN where not defined: unweighted (Cohen 1960), on an ordered scale with
-    quadratic weights (Cohen 1968), of rankings the mean of their tau-b, of sets that of Jaccard's index. `shared` (P)
-    items; `same` (P): those with the same label; `chance` (P): the disagreement expected by chance. With `only` (a
-    place in `table.annotators`), the pairs in which that annotator is one of the two.
+    quadratic weights (Cohen 1968), of rankings the mean of their tau-b, of sets of Jaccard's index, of marks of their
+    likeness. `shared` (P) items; `same` (P): those with the same label; `chance` (P): the disagreement expected by
+    chance. With `only` (a place in `table.annotators`), the pairs in which that annotator is one of the two.
     """
 
     def __init__(self, table: RatingTable, only: int | None = None):
@@ -66,6 +67,7 @@ class AnnotatorPairs:
             with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
             first, second = first[with_them], second[with_them]
         self.names, self.level = table.annotators, table.scale.level
+        self.least = likeness_on(table.scale).least if self.level in PAIRED else -1.0
         codes, pair = distinct(table.code_of_pairs(table.annotator[first], table.annotator[second]))
         self.codes: list[int] = codes.tolist()
         self.pair, self.item = pair, table.item[first].astype(np.int32)  # with many judgments, these are long
@@ -90,7 +92,7 @@ class AnnotatorPairs:
         self.terms = terms
         self.sums = [np.bincount(self.pair, weights=term, minlength=len(self.shared)) for term in terms]
         self.kappas, self.chance = scale_kappas(*self.sums), np.full(len(self.shared), 0.5)
-        if self.level not in _BY_PAIR:
+        if self.level not in PAIRED:
             n, one, other, _, squares = self.sums
             self.chance = (n * squares - 2 * one * other) / n**2
 
@@ -129,7 +131,7 @@ class AnnotatorPairs:
     @property
     def is_thin(self) -> bool:
         """Whether the kappas are of too few items for an interval."""
-        return self.level not in _BY_PAIR and len(self.shared) > 0 and float(self.shared.mean()) < THIN
+        return self.level not in PAIRED and len(self.shared) > 0 and float(self.shared.mean()) < THIN
 
     def interval(self) -> Span | None:
         """Of the mean of the kappas that are defined, over items; None where that is thin or there is no kappa. Kappas
@@ -146,11 +148,12 @@ class AnnotatorPairs:
             bias -= float((loss * (1 - 1 / self.shared[self.pair[rows]])).sum()) / pairs
         away = away[items]
         variance = float(((away - away.mean()) ** 2).sum()) * (len(items) - 1) / len(items)
-        if mean * mean < 1 and variance > jackknife.ROUNDING:
-            effective = (1 - mean**2) / variance
+        least = self.least
+        if least < mean < 1 and variance > jackknife.ROUNDING:
+            effective = (mean - least) * (1 - mean) / variance
         else:  # of a kappa of 1, one item that differs takes 1 / (2 chance n) of the way to -1
             effective = 2 * len(items) / (1 / self.chance[defined]).mean()
-        return jackknife.span(mean - bias, effective, len(items))
+        return jackknife.span(mean - bias, effective, len(items), least)
 
     def mean(self) -> Figures:
         """The unweighted mean of the kappas; n is how many pairs have one, `left_out` how many have none."""
@@ -176,8 +179,8 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
 
 def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
     """What `scale_kappas` needs of pairs of labels, each to be summed over a pair of annotators."""
-    if table.scale.level in _BY_PAIR:
-        like = likeness(table, one, other)
+    if table.scale.level in PAIRED:
+        like = likeness_on(table.scale).of_pairs(table.labels, one, other)
         defined = ~np.isnan(like)
         return [np.where(defined, like, 0), defined.astype(float)]
     if table.scale.ends:
@@ -201,15 +204,32 @@ def scale_kappas(*sums: Array) -> Array:
         return np.where(expected > 0, 1 - n * apart / expected, np.nan)
 
 
-def likeness(table: RatingTable, one: Array, other: Array) -> Array:
-    """Of pairs of labels: tau-b of rankings, NaN where there is none or they rank different options; of sets, Jaccard's
-    index.
+@dataclass(frozen=True)
+class Likeness:
+    """How far two labels agree, from `least` to 1: `of_two` that were `read`; None where it is not defined."""
+
+    of_two: Callable[[Any, Any], float | None]
+    read: Callable[[str], Any] = str
+    least: float = 0.0
+
+    def of_pairs(self, labels: Sequence[str], one: Array, other: Array) -> Array:
+        """Of pairs of labels, by their places; NaN where it is not defined."""
+        parsed = [self.read(label) for label in labels]
+        codes, at = np.unique(one.astype(np.int64) * max(1, len(parsed)) + other, return_inverse=True)
+        pairs = (divmod(code, len(parsed)) for code in codes.tolist())
+        found = [self.of_two(parsed[first], parsed[second]) for first, second in pairs]
+        return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
+
+
+def likeness_on(scale: Scale) -> Likeness:
+    """tau-b of rankings, which there is not where they rank different options; Jaccard's index of sets; F1 of points,
+    mean IoU of boxes.
     """
-    of_two: Callable[[Any, Any], float | None] = _tau_of if table.scale.level == RANK else jaccard
-    parsed = [ranks_of(label) if table.scale.level == RANK else chosen(label) for label in table.labels]
-    codes, at = np.unique(one.astype(np.int64) * max(1, len(parsed)) + other, return_inverse=True)
-    found = [of_two(parsed[code // len(parsed)], parsed[code % len(parsed)]) for code in codes.tolist()]
-    return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
+    if scale.level == RANK:
+        return Likeness(_tau_of, ranks_of, least=-1.0)
+    if scale.level == SET:
+        return Likeness(jaccard, chosen)
+    return Likeness(partial(marks.likeness, scale.level, radius=scale.radius))
 
 
 def _tau_of(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
@@ -217,25 +237,25 @@ def _tau_of(one: Mapping[str, float], other: Mapping[str, float]) -> float | Non
     return tau_b(*([of[name] for name in options] for of in (one, other))) if options == sorted(other) else None
 
 
-def mean_likeness(table: RatingTable, only: int | None = None) -> Figures:
-    """The mean `likeness` over all pairs of judgments of one item; `n` pairs have one, `left_out` have none. With
-    `only` (a place in `table.annotators`), the pairs with them.
+def mean_likeness(table: RatingTable, likeness: Likeness, only: int | None = None) -> Figures:
+    """The mean likeness over all pairs of judgments of one item; `n` pairs have one, `left_out` have none. With `only`
+    (a place in `table.annotators`), the pairs with them.
     """
     first, second = table.pair_indices()
     if only is not None:
         theirs = (table.annotator[first] == only) | (table.annotator[second] == only)
         first, second = first[theirs], second[theirs]
-    like = likeness(table, table.label[first], table.label[second])
+    like = likeness.of_pairs(table.labels, table.label[first], table.label[second])
     defined = ~np.isnan(like)
     n = int(defined.sum())
     left_out = {"left_out": len(like) - n}
     if not n:
         return {**figure(None, None, 0, ONE_TIES_ALL), **left_out}
-    least = -1.0 if table.scale.level == RANK else 0.0
     sums = np.zeros((len(table.items), 2))
     np.add.at(sums, table.item[first][defined], np.column_stack([like[defined], np.ones(n)]))
     kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
-    span = jackknife.interval_of_parts(coefficients.mean, kinds, times, np.array([[least, 1.0]]))
+    mean = replace(coefficients.mean, least=likeness.least)
+    span = jackknife.interval_of_parts(mean, kinds, times, np.array([[likeness.least, 1.0]]))
     return {**figure(float(sums[:, 0].sum() / n), span, n, "" if span else FEW_ITEMS), **left_out}
 
 

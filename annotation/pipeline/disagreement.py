@@ -12,8 +12,9 @@ from statistics import fmean
 from typing import Any
 
 from annotation.models import Task
+from annotation.protocols import marks
 from annotation.protocols.answer_words import agreement_key
-from annotation.protocols.base import RANK, SET, Answer, Scale, View
+from annotation.protocols.base import BOXES, POINTS, RANK, SET, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
 from annotation.protocols.option_sets import chosen
 from annotation.protocols.rankings import ranks_of
@@ -82,7 +83,8 @@ def _of_view(view: View, labels: Sequence[str]) -> float:
 def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
     """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of numbers, of
     a point, over all points between the ends; of rankings, of the order of two options, over all pairs; of sets, of
-    having chosen an option, over those that anybody chose. 1 for the two ends of a scale or opposite orders.
+    having chosen an option, over those that anybody chose. 1 for the two ends of a scale or opposite orders, or for
+    marks on a picture that have nothing in common.
     """
     if scale.order:
         places = [scale.order.index(one) for one in values]
@@ -92,6 +94,8 @@ def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
         there = sorted(map(float, values))
         below = ((scale.share(*pair), place) for place, pair in enumerate(pairwise(there), 1))
         return sum(share * entropy((place, len(there) - place)) for share, place in below)
+    if scale.level in (POINTS, BOXES):
+        return 1 - marks.mean_likeness(scale.level, values, scale.radius)
     if scale.level == RANK:
         ranks = [ranks_of(one) for one in values]
         pairs = list(combinations(sorted(ranks[0]), 2))

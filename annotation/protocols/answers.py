@@ -8,7 +8,7 @@ whether there is one; the words are in the content.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 
-from annotation.protocols import base, edits, numbers, option_sets, rankings, schema, values
+from annotation.protocols import base, edits, marks, numbers, option_sets, rankings, schema, values
 from annotation.protocols.conditions import Never, depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
@@ -20,6 +20,9 @@ _MISSING = gettext_noop("Answer this question: %(question)s")
 _NOT_AN_ANSWER = gettext_noop("That is not one of the answers on this screen.")
 _SHORT = gettext_noop("Write at least %(characters)s characters.")
 _LONG = gettext_noop("Write at most %(characters)s characters.")
+_FEW_MARKS = gettext_noop("Marks still to be set, at least: %(count)s.")
+_MANY_MARKS = gettext_noop("There can be at most %(count)s marks.")
+_OUTSIDE = gettext_noop("A mark is outside the picture.")
 _SAID = gettext_noop("%(question)s %(answer)s")
 _ORDER = gettext_noop("Your order: %(order)s")
 _MARKED = gettext_noop("Marked words: %(words)s")
@@ -126,6 +129,8 @@ def parse_one(
             return _checked(answer, sent, statements_of(answer, texts))
         case schema.Words():
             return _marked(answer, sent, text_of(protocol, answer, texts, question))
+        case schema.Points() | schema.Boxes():
+            return _marks(answer, sent.get(name, ""))
         case schema.Text():
             if typed := _cleaned(sent.get(name, "")):
                 _fits(typed, answer.shortest, answer.longest)
@@ -270,6 +275,19 @@ def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
     return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks, key=int))
 
 
+def _marks(answer: schema.Points | schema.Boxes, sent: str) -> str:
+    """`1200:3400,5000:6100` (protocols/marks.py), or `none`, which the page sends if there may be none."""
+    try:
+        found = marks.read(answer.kind, sent, answer.labels)
+    except marks.NotMarks as error:
+        raise base.InvalidAnswer(_OUTSIDE if str(error) == marks.OUTSIDE else _NOT_AN_ANSWER) from None
+    if len(found) > answer.most:
+        raise base.InvalidAnswer(_MANY_MARKS, count=str(answer.most))
+    if sent and len(found) < answer.least:
+        raise base.InvalidAnswer(_FEW_MARKS, count=str(answer.least - len(found)))
+    return marks.written(found) if sent else ""
+
+
 def text_of(
     protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
 ) -> str:
@@ -389,12 +407,21 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
             return ", ".join(f"{statement} {one}" for statement, one in said)
         case schema.Scale(anchors=anchors) if value in anchors:
             return f"{value} ({anchors[value]})"
+        case schema.Points() | schema.Boxes():
+            return _marks_in_words(answer, value)
         case schema.Words():
             marked = [one.split(":") for one in value.partition(";")[2].split(",") if one]
             words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
             return ", ".join(words) or "no word marked"
     fixed, given = values.fixed_of(answer), option_sets.named(value).split(",")
     return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in given)
+
+
+def _marks_in_words(answer: schema.Points | schema.Boxes, value: str) -> str:
+    """In percent of the picture's width and height, from its left and its top."""
+    found = marks.read(answer.kind, value, answer.labels)
+    said = [" ".join(filter(None, (answer.labels[of].label if of else "", marks.in_percent(at)))) for at, of in found]
+    return ", ".join(said) or "–"
 
 
 def _part_in_words(value: str) -> str:
@@ -431,6 +458,8 @@ def _answer_in_words(
         case schema.Words() if mine:
             marked = [f"{place} ({answer.marks[mark].label})" for place, mark in mine.items() if place]
             return [(_MARKED, {"words": ", ".join(marked) or "–"})]
+        case schema.Points() | schema.Boxes():
+            said = [(asked, _marks_in_words(answer, one)) for one in mine.values()]
         case schema.Check():
             said = [(answer.statements.get(one, f"{one}."), _YES_OR_NO[value]) for one, value in mine.items()]
         case schema.Pick(many=False) | schema.Pair():

@@ -203,6 +203,8 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
 
 
 NOMINAL, ORDINAL, INTERVAL, RANK, SET = "nominal", "ordinal", "interval", "rank", "set"  # levels of measurement
+POINTS, BOXES = "points", "boxes"  # marks on a picture, compared by where they are
+PAIRED = frozenset((RANK, SET, POINTS, BOXES))  # levels on which two answers are compared as wholes
 
 
 NEAR = 0.1  # of the distance of the ends: numbers this close count as agreeing
@@ -218,6 +220,7 @@ class Scale:
     level: str = NOMINAL
     order: tuple[str, ...] = ()
     ends: tuple[float, float] | None = None
+    radius: float = 0  # of points: how far two may be apart that agree, as a share of the picture's sides
 
     def share(self, one: float, other: float) -> float:
         """The distance of two numbers as a share of that of the ends."""
@@ -245,7 +248,7 @@ class View:
             return ()
         if self.scale.ends and not said.removeprefix("-")[:1].isdecimal():
             return ()
-        if said == CANNOT_JUDGE and self.scale.level in (RANK, SET):
+        if said == CANNOT_JUDGE and self.scale.level in PAIRED:
             return ()
         return self.parts(said) if self.parts else (said,)
 

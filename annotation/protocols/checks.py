@@ -7,14 +7,14 @@ from decimal import Decimal
 from itertools import islice, pairwise, product
 from math import prod
 
-from annotation.protocols import numbers, option_sets, schema, values
+from annotation.protocols import marks, numbers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.keys import KeysTaken, given_keys
-from annotation.protocols.layout import bound_roles
+from annotation.protocols.layout import PICTURES, TEXTS, bound_roles, drawn_by
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import MOST_IN_ROW, MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
-from annotation.protocols.values import ELSE, NUMERIC, table_values
+from annotation.protocols.values import ELSE, MARKED, NUMERIC, table_values
 from annotation.wording import exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 
@@ -25,8 +25,6 @@ LONGEST_LABEL = 500  # characters of all answers of a screen together, as they a
 _ENVELOPE = frozenset(
     ("lease", "key", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen", "have", "ahead")
 )
-_PICTURES = ("images",)
-_TEXTS = ("captions", "texts", "lists")
 _RULES = {
     "majority": ("pick", "pair", "scale", "number"),
     "dawid_skene": ("pick", "pair", "scale"),
@@ -37,6 +35,7 @@ _RULES = {
     "mean_rank": ("rank",),
     "bradley_terry": ("pair", "rank"),
     "latest": ("text", "edit"),
+    "agreement": MARKED,
 }
 _AGREEMENT = {
     "pick": ("nominal",),
@@ -48,6 +47,8 @@ _AGREEMENT = {
     "words": ("nominal",),
     "text": (),
     "edit": (),
+    "points": ("points",),
+    "boxes": ("boxes",),
 }
 
 
@@ -138,7 +139,7 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     for place, block in enumerate(protocol.screen):
         key, name = next((key, value) for key, value in block if key not in ("layout", "label"))
         path = ("screen", place, key)
-        kinds = _PICTURES if key in ("picture", "pictures", "on_request") else _TEXTS
+        kinds = PICTURES if key in ("picture", "pictures", "on_request") else TEXTS
         roles = bound.get(name) or [f"{kind}.{name}" for kind in kinds if f"{kind}.{name}" in protocol.roles]
         if not roles or roles[0].partition(".")[0] not in kinds:
             there = [one.partition(".")[2] for one in protocol.roles if one.partition(".")[0] in kinds]
@@ -149,6 +150,8 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if name not in bound and key in ("picture", "sentence", "on_request") and counts != [1]:
             several = {"picture": "pictures", "sentence": "list"}.get(key, "tasks: each")
             yield "SEVERAL", path, f"An item has several {name}. Use {several}, or make a task for each."
+        if isinstance(block, schema.Picture):
+            yield from _drawn(protocol, block, ("screen", place))
         if isinstance(block, schema.Pictures) and block.layout == "row" and not _fits_row(counts):
             advice = f"A row has room for {MOST_IN_ROW} pictures on a phone. Limit the role, as in 1..{MOST_IN_ROW}, or"
             yield "ROW_TOO_LONG", ("screen", place, "layout"), f"{advice} use layout: grid."
@@ -169,6 +172,17 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     if least and not any(least) and not names & bound.keys() and not texts & bound.keys():
         advice = "An item may lack everything that the screen shows. Give one role at least 1."
         yield "NOTHING_SHOWN", ("screen",), advice
+
+
+def _drawn(protocol: ProtocolFile, block: schema.Picture, path: tuple[str | int, ...]) -> Iterator[Found]:
+    for kind, name in drawn_by(block):
+        role = next((f"{of}.{name}" for of in TEXTS if f"{of}.{name}" in protocol.roles), "")
+        if not role and name not in protocol.item.attributes:
+            there = [one.partition(".")[2] for one in protocol.roles if not one.startswith("images.")]
+            advice = f"Name a text or an attribute that has the {kind}. There are: "
+            yield "UNKNOWN_ROLE", (*path, kind), advice + _listed([*there, *protocol.item.attributes]) + "."
+        elif role and bounds(protocol.roles[role])[1] != 1:
+            yield "SEVERAL", (*path, kind), f"An item may have several {name}. Write all {kind} as one JSON list."
 
 
 def _fits_row(counts: Sequence[int | None]) -> bool:
@@ -211,6 +225,8 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
             yield from _check(protocol, one, path)
         if isinstance(one, schema.Words | schema.Edit):
             yield from _shown_text(protocol, one, path)
+        if isinstance(one, schema.Points | schema.Boxes):
+            yield from _marked(protocol, one, path)
         if isinstance(one, schema.Text) and one.shortest > one.longest:
             yield "WRONG_COUNT", (*path, "shortest"), f"The shortest text is longer than the longest, {one.longest}."
         with contextlib.suppress(KeyError):  # an unknown role, which has its own problem
@@ -349,6 +365,25 @@ def _shown_text(
         yield "VALUE_TWICE", (*path, "unmarked"), f"{one.unmarked} is also a mark."
 
 
+def _marked(protocol: ProtocolFile, one: schema.Points | schema.Boxes, path: tuple[str | int, ...]) -> Iterator[Found]:
+    shown = [block.picture for block in protocol.screen if isinstance(block, schema.Picture)]
+    if one.of not in shown:
+        yield "NOT_SHOWN", (*path, "of"), f"Name a picture block of the screen. There are: {_listed(shown)}."
+    elif one.of not in bound_roles(protocol) and bounds(protocol.roles.get(f"images.{one.of}", "1"))[0] == 0:
+        yield "WRONG_COUNT", (*path, "of"), f"An item may lack {one.of}, and nothing could be marked. Give it 1."
+    if one.least > one.most:
+        yield "WRONG_COUNT", (*path, "least"), f"least is more than most, {one.most}."
+    if marks.NONE in one.labels:
+        yield (
+            "VALUE_TWICE",
+            (*path, "labels", marks.NONE),
+            f"{marks.NONE} has a meaning of its own; choose another name.",
+        )
+    labels = [said.label.casefold() for said in one.labels.values()]
+    if len(set(labels)) < len(labels):
+        yield "VALUE_TWICE", (*path, "labels"), "Two marks have the same label."
+
+
 def _longest(protocol: ProtocolFile, one: object) -> int:
     """The characters that a stored answer can take."""
     match one:
@@ -366,6 +401,9 @@ def _longest(protocol: ProtocolFile, one: object) -> int:
         case schema.Check():
             most = len(one.statements) if one.statements else bounds(protocol.roles[str(one.of)])[1] or 30
             return 7 * most
+        case schema.Points() | schema.Boxes():
+            label = max((len(name) + 1 for name in one.labels), default=0)
+            return one.most * ((10 if one.kind == "points" else 20) + label)
         case schema.Words():
             return 100  # a text has few marks as a rule
     return 20

@@ -10,6 +10,7 @@ from functools import partial
 
 from annotation.protocols import answers, base, schema, simulated, tasks, values
 from annotation.protocols.keys import given_keys
+from annotation.protocols.layout import drawn_by
 from annotation.protocols.measuring import labels_listed, lists_labels, seen, seen_as
 from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile, bounds
@@ -17,6 +18,7 @@ from annotation.wording import exact, gettext_noop
 
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
+MARKS = "js/judging/marks.js"  # the same with marks on pictures
 _CHOSEN = "candidate"  # the role of images that stages choose among
 _BAR = 36  # characters of a row of answers on a phone
 _PICK_PICTURE = gettext_noop("pick a picture")
@@ -166,7 +168,7 @@ def _layout(file: ProtocolFile) -> _Layout | None:
     if any(role.startswith("images.") for role in options):
         return None
     match file.screen, file.answers:
-        case [schema.Picture(label=None)], [schema.Rank(ties=True, required=True)]:
+        case [schema.Picture(label=None, points=None, boxes=None)], [schema.Rank(ties=True, required=True)]:
             counts = [bounds(file.roles[role]) for role in options]
             three = sum(least for least, _ in counts) == 3 and all(least == most for least, most in counts)
             return _RANK if three else None
@@ -183,7 +185,7 @@ def _template(file: ProtocolFile) -> str:
         not is_plain(file)
         or _most_options(file, answer) > schema.MOST_KEYS
         or not _fits_bar(answer)
-        or any(getattr(block, "label", None) for block in blocks)
+        or any(map(_has_more, blocks))
     ):
         return GENERIC
     kinds = [type(block) for block in blocks]
@@ -196,6 +198,11 @@ def _template(file: ProtocolFile) -> str:
     if not options and sorted(one.__name__ for one in kinds) == ["Picture", "Sentence"]:
         return "judging/_verify.html"
     return GENERIC
+
+
+def _has_more(block: schema.Block) -> bool:
+    """Whether it has what only the general template shows."""
+    return bool(getattr(block, "label", None)) or (isinstance(block, schema.Picture) and bool(drawn_by(block)))
 
 
 def _fits_bar(answer: schema.Answer) -> bool:
@@ -267,6 +274,8 @@ def _drops_of_chosen(file: ProtocolFile) -> dict[str, str]:
 
 
 def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
+    if isinstance(rule, schema.Agreement):
+        return {f"below {exact(rule.at_least)}": rule.below}
     if isinstance(rule, schema.Mean | schema.Median):
         answer = file.answer(rule.answer)
         below = [] if rule.at_least is None else [f"below {exact(rule.at_least)}"]
@@ -285,13 +294,14 @@ def _labels_of(file: ProtocolFile, value: str) -> list[str]:
 
 
 def _form(file: ProtocolFile, layout: _Layout | None) -> base.Form:
+    marks_pictures = any(isinstance(one, schema.Points | schema.Boxes) for one in file.answers)
     return base.Form(
         parse=partial(answers.parse, file),
         fill=partial(answers.fill, file),
         simulate=partial(simulated.simulate, file),
         describe=partial(answers.in_words, file),
         describe_fields=partial(answers.fields_in_words, file),
-        script=layout.script if layout else SCRIPT,
+        script=layout.script if layout else MARKS if marks_pictures else SCRIPT,
         style=layout.style if layout else STYLE,
         keys=_keys_of_ties(file) + layout.keys if layout else _keys(file),
         labels=partial(labels_listed, file) if lists_labels(file) else None,
@@ -309,6 +319,8 @@ def _keys_of_ties(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
 _HELP = {
     schema.Check: [("Y N", gettext_noop("answer yes or no to the marked statement"))],
     schema.Words: [("← →", gettext_noop("go from word to word"))],
+    schema.Points: [("M", gettext_noop("mark the picture"))],
+    schema.Boxes: [("M", gettext_noop("mark the picture"))],
     schema.Text: [("E", gettext_noop("write your answer")), ("Esc", gettext_noop("stop writing"))],
     schema.Edit: [("E", gettext_noop("edit the text")), ("Esc", gettext_noop("stop writing"))],
 }

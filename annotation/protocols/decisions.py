@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from types import MappingProxyType
 
-from annotation.protocols import answers, option_sets, schema, values
+from annotation.protocols import answers, marks, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Attributes
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DROPPED, KEPT, OPEN, Decision, Posterior, decide
 from annotation.protocols.measuring import is_set, parents_of
@@ -102,6 +102,8 @@ def _by_rule(
     match rule:
         case schema.Mean() | schema.Median():
             return _by_bound(protocol, rule, said, of_item)
+        case schema.Agreement():
+            return _by_agreement(protocol, rule, said)
         case schema.MeanRank():
             return _by_mean_rank(rule, said)
         case schema.Latest():
@@ -216,6 +218,14 @@ def _by_bound(
     ):  # a mean of thirds is not less than a third for its last bit
         return Decision(KEPT, outcome, by=rule.rule)
     return Decision(DROPPED, outcome, rule.below, rule.rule)
+
+
+def _by_agreement(protocol: ProtocolFile, rule: schema.Agreement, said: Sequence[str]) -> Decision:
+    answer = protocol.answer(rule.answer)
+    level = marks.mean_likeness(answer.kind, said, getattr(answer, "radius", 0))
+    if level >= rule.at_least - 1e-9:
+        return Decision(KEPT, _rounded(level), by=rule.rule)
+    return Decision(DROPPED, _rounded(level), rule.below, rule.rule)
 
 
 def _rounded(level: float) -> str:

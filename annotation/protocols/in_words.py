@@ -24,6 +24,8 @@ _LEVELS = {
     "interval": "interval, by the distance of the values",
     "rank": "by the order of the options",
     "set": "by the options that two answers share",
+    "points": "by the share of points that are near one another (F1)",
+    "boxes": "by the share that boxes have in common (mean IoU)",
 }
 
 
@@ -63,6 +65,9 @@ def _choices(file: ProtocolFile, answer: schema.Answer) -> str:
             return f"yes{', unsure' if answer.unsure else ''} or no {asked}"
         case schema.Words(marks=marks):
             return f"marks on words ({', '.join(one.label for one in marks.values())}) of {_role(file, answer.of)}"
+        case schema.Points() | schema.Boxes():
+            what = _listed([f"“{one.label}”" for one in answer.labels.values()], " as") if answer.labels else ""
+            return f"{answer.least} to {answer.most} {answer.kind} on the picture {answer.of.replace('_', ' ')}{what}"
         case schema.Edit():
             return f"{_role(file, answer.of)}, changed or as it is"
     return "a text"
@@ -142,6 +147,8 @@ def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
             return f"the {rule.rule} counts"
         case schema.Mean(at_least=float() as bound) | schema.Median(at_least=float() as bound):
             return f"the {rule.rule} must be at least {exact(bound)}"
+        case schema.Agreement(at_least=bound):
+            return f"annotators must agree on average to at least {exact(bound)} on where the marks are"
         case schema.MeanRank(tie=tie, over=over):
             more = f"; each {over} has a mean rank over all items" if over else ""
             return f"the option with the best mean rank counts, {_TIES[tie]}{more}"
@@ -156,6 +163,8 @@ def _enough(m: int | str) -> str:
 
 def _dropped(file: ProtocolFile, rule: schema.Decision) -> str:
     """The values for which it drops items, each with the reason."""
+    if isinstance(rule, schema.Agreement):
+        return f"; dropped: others ({rule.below})"
     if isinstance(rule, schema.Mean | schema.Median) and rule.at_least is None:
         return f"; dropped: no number ({rule.no_value})" if values.fixed_of(file.answer(rule.answer)) else ""
     if isinstance(rule, schema.Mean | schema.Median):

@@ -15,6 +15,7 @@ from annotation.protocols.schema import ProtocolFile
 # Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
 # looks like it.
 RESERVED = frozenset("ufhzs?؟/")
+MARK = "m"  # goes to the picture that is marked
 _LETTERS = "abdegijklmnopqrtvwxy"
 _PLACES = "123456789"  # of options
 _DIGITS = frozenset("0123456789")
@@ -55,8 +56,8 @@ def looks_like(label: str) -> tuple[str, ...]:
 
 
 def given_keys(protocol: ProtocolFile) -> dict[str, list[Choice]]:
-    """Answer → its points and then its fixed answers, or its marks of words, with their keys, of which every layout has
-    the first. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
+    """Answer → its points and then its fixed answers, or its marks of words, or labels of marks, with their keys, of
+    which every layout has the first. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
 
     With several answers on a screen, keys are those of the answer that is marked; so they must differ within each.
     """
@@ -119,6 +120,9 @@ def _number(label: str) -> str:
 
 def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
     fixed = dict(answer.marks) if isinstance(answer, schema.Words) else values.fixed_of(answer)
+    on_picture = isinstance(answer, schema.Points | schema.Boxes)
+    if isinstance(answer, schema.Points | schema.Boxes):
+        fixed = dict(answer.labels)
     points, anchors, typed = [], {}, is_typed(answer)
     if isinstance(answer, schema.Scale) and not typed:
         points, anchors = values.points(answer), answer.anchors
@@ -129,7 +133,7 @@ def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
             if (other := looks.setdefault(look, value)) != value:
                 raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
     numbered = isinstance(answer, schema.Pick | schema.Rank | schema.Pair) and answer.of
-    taken = {*RESERVED, *(_PLACES if numbered else ""), *(_TYPING if typed else "")}
+    taken = {*RESERVED, *(_PLACES if numbered else ""), *(_TYPING if typed else ""), *(MARK if on_picture else "")}
     for look, value in looks.items():
         if look in RESERVED:
             own = "Winnow's own, as F, H, S, U, Z, ? and / are"

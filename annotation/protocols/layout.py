@@ -7,7 +7,7 @@ from annotation.protocols import schema, values
 from annotation.protocols.base import caption_role
 from annotation.protocols.schema import ProtocolFile, bounds
 
-_PICTURES, _TEXTS = ("images",), ("captions", "texts", "lists")
+PICTURES, TEXTS = ("images",), ("captions", "texts", "lists")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def layout_of(file: ProtocolFile, shows: Sequence[str]) -> Layout:
     asked = {}
     for answer in file.answers:
         if isinstance(answer, schema.Words | schema.Edit) or (isinstance(answer, schema.Check) and answer.of):
-            asked[answer.name] = _taken(file, rest, str(answer.of).rpartition(".")[2], _TEXTS, bound)
+            asked[answer.name] = _taken(file, rest, str(answer.of).rpartition(".")[2], TEXTS, bound)
     return Layout(blocks, asked)
 
 
@@ -50,20 +50,25 @@ def _of_role(rest: Sequence[str], name: str, kinds: Sequence[str]) -> list[str]:
     """The first identities of the role, up to one of another."""
     found: list[str] = []
     for one in rest:
-        role = values.role_of(one) if kinds == _PICTURES else caption_role(one)
+        role = values.role_of(one) if kinds == PICTURES else caption_role(one)
         if role != name:
             break
         found.append(one)
     return found
 
 
+def drawn_by(block: schema.Picture) -> list[tuple[str, str]]:
+    """What is drawn on the picture: `points` or `boxes`, and the text or the attribute that has them."""
+    return [(kind, name) for kind, name in (("points", block.points), ("boxes", block.boxes)) if name]
+
+
 def shown_name(block: schema.Block) -> tuple[str, Sequence[str]]:
     """The role, or the name of a task's part, that the block shows, and the kinds of roles that it may be."""
     match block:
         case schema.Picture(picture=name) | schema.OnRequest(on_request=name) | schema.Pictures(pictures=name):
-            return name, _PICTURES
+            return name, PICTURES
         case schema.Sentence(sentence=name) | schema.Listed(list=name):
-            return name, _TEXTS
+            return name, TEXTS
     raise AssertionError(block)
 
 

@@ -27,11 +27,19 @@ from benchmarks.formats.limits import MAX_CAPTION
 
 BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of the view of each option, whether it was chosen
 BY = "by option"  # what that view is called
-_BY_KIND = {"scale": "ordinal", "number": "interval", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
+_BY_KIND = {
+    "scale": "ordinal",
+    "number": "interval",
+    "rank": "rank",
+    "points": "points",
+    "boxes": "boxes",
+    "text": "",
+    "edit": "",
+}  # the others: nominal
 
 
 def level_of(protocol: ProtocolFile, address: str) -> str:
-    """`nominal`, `ordinal`, `interval`, `rank` or `set`; "" for texts, on which none is computed."""
+    """`nominal`, `ordinal`, `interval`, `rank`, `set`, `points` or `boxes`; "" for texts, on which none is computed."""
     if (said := protocol.measure.get(address)) and said.agreement:
         return said.agreement
     if "." not in address and is_set(protocol.answer(address)):
@@ -151,7 +159,7 @@ def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> Vie
         span = span_of(answer)
         return View(projection, Scale(level, ends=(float(span.least), float(span.most))))
     if "." in address or not isinstance(answer, schema.Check | schema.Words):
-        return View(projection, Scale(level, order))
+        return View(projection, Scale(level, order, radius=getattr(answer, "radius", 0)))
     unit = "statement" if isinstance(answer, schema.Check) else "word"
     return View(projection, Scale(level, order), lambda value: parts_of_value(answer, value), unit)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols import answers, item_data, option_sets, rankings, schema, values
+from annotation.protocols import answers, item_data, marks, option_sets, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, NO_ATTRIBUTES, RIGHT, Attributes, InvalidAnswer, UnsuitableItem
 from annotation.protocols.conditions import depends_on_items
 from annotation.protocols.numbers import checked, is_typed
@@ -215,6 +215,8 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
             return said, _unknown(given, known) if schema.is_within(len(given), count) else few
         case schema.Words():
             return _marked(answer, said)
+        case schema.Points() | schema.Boxes():
+            return said, _no_marks(answer, said)
         case schema.Text(shortest=shortest, longest=longest):
             return answers.WRITTEN, _too_long_or_short(said, shortest, longest)
     return answers.EDITED, _too_long_or_short(said, 1, answer.longest)
@@ -277,6 +279,18 @@ def _marked(answer: schema.Words, said: str) -> tuple[str, str]:
     if len(set(places)) < len(places) or max(places, default=1) > int(found[1]):
         return said, advice
     return f"{found[1]};" + ",".join(f"{place}:{mark}" for place, mark in marks), ""
+
+
+def _no_marks(answer: schema.Points | schema.Boxes, said: str) -> str:
+    """What is wrong with them."""
+    try:
+        there = len(marks.read(answer.kind, said, answer.labels))
+    except marks.NotMarks as error:
+        shape = "x:y" if answer.kind == "points" else "left:top:right:bottom"
+        label = ":" + "|".join(answer.labels) if answer.labels else ""
+        return f"A mark {error}. Write {shape}{label} in ten-thousandths of the picture, with commas between marks."
+    known = answer.least <= there <= answer.most
+    return "" if known else f"Write {answer.least} to {answer.most} marks, or {marks.NONE} if there may be none."
 
 
 def _too_long_or_short(said: str, shortest: int, longest: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols import checks, schema, values
-from annotation.protocols.layout import bound_roles, shown_name
+from annotation.protocols.layout import PICTURES, TEXTS, bound_roles, drawn_by, shown_name
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.records import NAME
 
@@ -128,6 +128,8 @@ class _Renaming:
             self._block(block, shown) for block, shown in zip(file.screen, data.get("screen", []), strict=True)
         ]
         for one in found["answers"]:
+            if one["kind"] in values.MARKED:
+                one["of"] = self._part(one["of"], PICTURES)
             when = one.get("when") or {}
             for listed in (when.get("all", {}), when.get("any", {})):
                 listed |= {address: self._values(address, wanted) for address, wanted in listed.items()}
@@ -177,17 +179,23 @@ class _Renaming:
 
     def _block(self, block: schema.Block, data: dict[str, Any]) -> dict[str, Any]:
         name, kinds = shown_name(block)
+        key = next(iter(type(block).model_fields))
+        drawn = drawn_by(block) if isinstance(block, schema.Picture) else []
+        return {**data, key: self._part(name, kinds)} | {kind: self._part(of, TEXTS) for kind, of in drawn}
+
+    def _part(self, name: str, kinds: Sequence[str]) -> str:
+        """The name of a role of one of these kinds; that of a task's part, or of an attribute, as it is."""
         if name in bound_roles(self.file):
-            return data
-        role = next(f"{kind}.{name}" for kind in kinds if f"{kind}.{name}" in self.file.roles)
-        key = next(key for key, value in data.items() if value == name and key not in ("label", "layout"))
-        return {**data, key: self._short(role)}
+            return name
+        return next((self._short(f"{kind}.{name}") for kind in kinds if f"{kind}.{name}" in self.file.roles), name)
 
     def _options(self, address: str) -> dict[str, str]:
         """The names of an answer's options → those of the benchmark."""
-        answer = self.file.answer(address.partition(".")[0])
-        choosing = isinstance(answer, schema.Pick | schema.Rank | schema.Pair)
-        options = values.options_of(self.file, answer) if choosing else ()
+        name = address.partition(".")[0]
+        answer = next((one for one in self.file.answers if one.name == name), None)  # else a fact about the item
+        if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
+            return {}
+        options = values.options_of(self.file, answer)
         return {role.partition(".")[2]: self._short(role) for role in options}
 
     def _values(self, address: str, value: Any) -> Any:

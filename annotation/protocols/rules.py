@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.protocols import answers, option_sets, rankings, schema, values
+from annotation.protocols import answers, marks, option_sets, rankings, schema, values
 from annotation.protocols.base import (
     CANNOT_JUDGE,
     NEAR,
@@ -147,6 +147,8 @@ class FileRule(Rule):
             order = values.points(answer)
             places = [order.index(one) for one in said if one in order]
             return bool(places) and max(places) - min(places) > 1
+        if isinstance(answer, schema.Points | schema.Boxes):
+            return bool(said) and marks.mean_likeness(answer.kind, said, getattr(answer, "radius", 0)) < marks.HALF
         if isinstance(answer, schema.Rank):
             return super().is_split(["=".join(sorted(rankings.tiers(one)[0])) for one in said])
         return super().is_split(labels)

@@ -28,6 +28,7 @@ LARGEST = 10**15  # of a number: floating point knows it from the next ones
 MOST_KEYS = 9  # options have the keys 1 to 9, and so do the ranks of a ranking
 MOST_OPTIONS = 200  # of a pick, as many as an item can have captions
 MOST_TASKS = 1_000  # of an item
+MOST_MARKS = 40  # on a picture
 MOST_IN_ROW = 4  # pictures side by side, which are 85 pixels wide on a phone
 # Nothing in a file is without a bound, so that a small file cannot make much work (a test walks the JSON Schema).
 _MOST_ANSWERS = 12
@@ -164,10 +165,15 @@ Tasks = Annotated[
 
 
 class Picture(Strict):
-    """One picture, with the zoom; `label` stands on it. Up to four that follow one another stand in a row."""
+    """One picture, with the zoom; `label` stands on it. Up to four that follow one another stand in a row.
+
+    `points` and `boxes` are drawn on it: a text of the item, or an attribute of the image, with a JSON list of them.
+    """
 
     picture: Name
     label: Line | None = None
+    points: Name | None = None
+    boxes: Name | None = None
 
 
 class Pictures(Strict):
@@ -365,7 +371,31 @@ class Edit(_Asked):
     longest: Annotated[int, Field(ge=1, le=5000)] = 2000
 
 
-Answer = Annotated[Pick | Scale | Number | Rank | Pair | Check | Words | Text | Edit, Field(discriminator="kind")]
+class _Marks(_Asked):
+    """Marks on a picture of the screen, each with one of the `labels` if there are any. `least: 0` allows none."""
+
+    of: Name
+    least: Annotated[int, Field(ge=0, le=MOST_MARKS)] = 1
+    most: Annotated[int, Field(ge=1, le=MOST_MARKS)] = 10
+    labels: dict[Name, Choice] = Field(default_factory=dict, max_length=9)
+
+
+class Points(_Marks):
+    """Two points agree that are at most `radius` apart, a share of the picture's sides."""
+
+    kind: Literal["points"]
+    radius: Annotated[float, Field(gt=0, le=1)] = 0.05
+
+
+class Boxes(_Marks):
+    """Two boxes agree by the share that they have in common."""
+
+    kind: Literal["boxes"]
+
+
+Answer = Annotated[
+    Pick | Scale | Number | Rank | Pair | Check | Words | Text | Edit | Points | Boxes, Field(discriminator="kind")
+]
 
 
 class _Decided(Strict):
@@ -438,6 +468,16 @@ class Median(_Bounded):
     rule: Literal["median"]
 
 
+class Agreement(_Decided):
+    """Kept if annotators' marks agree from `at_least` on: by the mean F1 of their points, or IoU of their boxes.
+    `below` is the reason for the others.
+    """
+
+    rule: Literal["agreement"]
+    at_least: Annotated[float, Field(ge=0, le=1)]
+    below: Reason = "below"
+
+
 class MeanRank(_Decided):
     """The option that is best on average. It drops nothing but what cannot be judged. With `over`, the study has the
     mean rank of each value of an attribute too.
@@ -462,7 +502,7 @@ class Latest(_Decided):
 
 
 Decision = Annotated[
-    Majority | DawidSkene | AtLeast | Unanimous | Mean | Median | MeanRank | BradleyTerry | Latest,
+    Majority | DawidSkene | AtLeast | Unanimous | Mean | Median | Agreement | MeanRank | BradleyTerry | Latest,
     Field(discriminator="rule"),
 ]
 
@@ -474,7 +514,7 @@ class Measure(Strict):
     hold: `positive>negative, other>=negative`. `score` is `mean`, or the share of a value of the answer or of a view.
     """
 
-    agreement: Literal["nominal", "ordinal", "interval", "rank", "set"] | None = None
+    agreement: Literal["nominal", "ordinal", "interval", "rank", "set", "points", "boxes"] | None = None
     views: dict[Line, Annotated[dict[Seen, Value], Field(max_length=_MOST_NAMES)]] = Field(
         default_factory=dict, max_length=_MOST_ANSWERS
     )

@@ -2,9 +2,10 @@
 
 The truth about an item is its right answer, or else drawn from the item, the same for everybody. An annotator errs in
 it with the stated rate: on a scale by one point, in a number by up to a tenth of its range, in a check by statement, in
-marked words by half the rate for each word. Options of a comparison or a ranking have a quality, on average one less
-for each place further on; annotators add noise of four times the rate to it. Where the score of a ranking tells which
-ones are right, the truth is one of these.
+marked words by half the rate for each word. Marks on a picture are set beside the true ones, by a twentieth of its
+sides at a rate of 0.1, or left out. Options of a comparison or a ranking have a quality, on average one less for each
+place further on; annotators add noise of four times the rate to it. Where the score of a ranking tells which ones are
+right, the truth is one of these.
 """
 
 from collections.abc import Sequence
@@ -12,13 +13,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from annotation.protocols import answers, base, edits, measuring, numbers, option_sets, schema, values
+from annotation.protocols import answers, base, edits, marks, measuring, numbers, option_sets, schema, values
 from annotation.protocols.schema import ProtocolFile
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
 _OFF = 0.1  # of the range: how far off a number may be
 _TIED = 0.15  # qualities this close are a tie, where there is one
 _MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements that hold
+_MOST_MARKED, _BORDER = 3, 1500  # on a picture, and how far from its border
 _WORDS = "A simulated annotator wrote this. " * 150
 
 
@@ -87,6 +89,8 @@ class _Asked:
                 return ",".join(self._statements(self.answer))
             case schema.Words():
                 return self._marks(self.answer)
+            case schema.Points() | schema.Boxes():
+                return self._on_picture(self.answer)
         return answers.WRITTEN if isinstance(self.answer, schema.Text) else answers.EDITED
 
     def words(self, answer: schema.Text | schema.Edit) -> str:
@@ -191,6 +195,20 @@ class _Asked:
                 mark = "" if mark else self.rng.choice(marks)
             found += [f"{place}:{mark}"] if mark else []
         return f"{count};{','.join(found)}"
+
+    def _on_picture(self, answer: schema.Points | schema.Boxes) -> str:
+        truth, labels, found = self.truth, [*answer.labels] or [""], list[marks.Mark]()
+        most = max(answer.least, min(answer.most, _MOST_MARKED))
+        for _ in range(truth.randint(answer.least, most)):
+            at = [truth.randint(_BORDER, marks.WHOLE - _BORDER) for _ in range(2)]
+            half = truth.randint(_BORDER // 4, _BORDER // 2)
+            label, label_wrong = truth.choice(labels), self.rng.choice(labels)
+            x, y = (round(one + self.rng.gauss(0, self.error_rate * _BORDER)) for one in at)
+            x, y = (min(max(one, half), marks.WHOLE - half) for one in (x, y))
+            corners = (x, y) if answer.kind == "points" else (x - half, y - half, x + half, y + half)
+            if not self.errs() or len(found) < answer.least:
+                found.append(marks.Mark(corners, label_wrong if self.errs(0.5) else label))
+        return marks.written(found)
 
     def _text(self, answer: schema.Words | schema.Edit) -> str:
         """The text that is marked or edited."""

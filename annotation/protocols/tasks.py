@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from random import Random
 
-from annotation.protocols import base, schema, values
+from annotation.protocols import base, marks, schema, values
 from annotation.protocols.conditions import Never, about, depends_on_items
 from annotation.protocols.item_data import require_right_answers
-from annotation.protocols.layout import shown_name
+from annotation.protocols.layout import drawn_by, shown_name
 from annotation.protocols.measuring import parents_of
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord, is_own, role_name
@@ -33,6 +33,7 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
         parts[role] = there[:1] if schema.uses_first(count) else there
     _require_parents(protocol, item, parts)
     require_right_answers(protocol, item)
+    _require_drawn(protocol, item)
     if (tasks := _count(protocol, parts)) > schema.MOST_TASKS:
         lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
         raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")
@@ -91,6 +92,22 @@ def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[st
             circle = " → ".join(map(str, error.args[1]))
             lacks = f"item {item.key}: by {one.parents}, texts of {one.of} depend on themselves: {circle}"
             raise base.UnsuitableItem(f"{lacks}; remove one of these places") from None
+
+
+def _require_drawn(protocol: ProtocolFile, item: ItemRecord) -> None:
+    """What is drawn on pictures can be read. How many pixels a picture has is not known here: see `marks.from_data`."""
+    blocks = [one for one in protocol.screen if isinstance(one, schema.Picture) and drawn_by(one)]
+    attributes = item.attributes() if blocks else {}
+    for block in blocks:
+        for kind, name in drawn_by(block):
+            texts: list[object] = [one.text for one in item.captions if one.role == name]
+            for said in texts or [of[name] for of in attributes.values() if name in of]:
+                try:
+                    marks.from_data(kind, said, (10**9, 10**9))
+                except marks.NotMarks as error:
+                    raise base.UnsuitableItem(
+                        f"item {item.key}: {name}, the {kind} of {block.picture}, {error}"
+                    ) from None
 
 
 def needs_in_words(role: str, count: str) -> str:

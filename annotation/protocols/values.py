@@ -17,6 +17,7 @@ TIE, BOTH_BAD, NOT_APPLICABLE = "tie", "both_bad", "not_applicable"
 YES, NO, UNSURE = "yes", "no", "unsure"
 ELSE = "else"
 _RIGHT = "right"
+MARKED = ("points", "boxes")  # kinds of answers that are marks on a picture
 NUMERIC = ("scale", "number", "check", "words")  # kinds of answers that have a number
 
 

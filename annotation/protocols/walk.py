@@ -7,15 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import answers, base, numbers, option_sets, schema, values
+from annotation.protocols import answers, base, marks, numbers, option_sets, schema, values
 from annotation.protocols.conditions import suiting
 from annotation.protocols.item_data import with_right_answers
+from annotation.protocols.layout import drawn_by
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 MOST = 300  # answers to a screen
 _FEW = 64  # of one question that has more than one can list
 _LISTED = 5  # options or statements of which all combinations are walked
+_DRAWN = {"points": "[[0.5, 0.5]]", "boxes": "[[0.1, 0.2, 0.5, 0.6]]"}  # on a made-up picture
 SEVERAL = 4  # members of a role that may have any number
 
 Fields = dict[str, str]
@@ -27,6 +29,8 @@ def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit:
     """
     captions, images = [], []
     attributes, own = suiting(file) if most else ({}, {})
+    blocks = (block for block in file.screen if isinstance(block, schema.Picture))
+    drawn = {name: _DRAWN[kind] for block in blocks for kind, name in drawn_by(block)}
     for role, count in file.roles.items():
         kind, _, name = role.partition(".")
         least, highest = bounds(count)
@@ -35,8 +39,9 @@ def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit:
             files = [f"{name}{place}.jpg" for place in range(members)]
             images += [ImageRecord(name, file, attributes=attributes.get(role, {})) for file in files]
         else:
-            words = [f"The {name} words, number {place}." for place in range(members)]
-            captions += [CaptionRecord(name, text, attributes.get(role, {})) for text in words]
+            words = drawn.get(name, f"The {name} words, number %s.")
+            texts = [words.replace("%s", str(place)) for place in range(members)]
+            captions += [CaptionRecord(name, text, attributes.get(role, {})) for text in texts]
     kind, subtype = own.pop("type", ""), own.pop("subtype", "")
     made = ItemRecord(f"made-up-{number}", kind, subtype, tuple(captions), tuple(images), own)
     return with_right_answers(file, made, number)
@@ -129,6 +134,8 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
             return [{f"{name}-{one}": value for one, value in zip(asked, of, strict=True)} for of in said], whole
         case schema.Words():
             return _marked(answer, answers.text_of(file, answer, screen.texts, screen.question)), False
+        case schema.Points() | schema.Boxes():
+            return _marks(answer), False
         case schema.Edit():
             return _edited(answer, answers.text_of(file, answer, screen.texts, screen.question)), False
     shortest, lines = max(answer.shortest, 1), "One line.\nAnother: 一句话."
@@ -175,6 +182,18 @@ def _marked(answer: schema.Words, text: str) -> list[Fields]:
     places = [f"{answer.name}-{place}" for place in range(1, len(text.split()) + 1)]
     marked = [{}, *({place: mark} for place in places for mark in answer.marks)][:_FEW]
     return [{answer.name: answer.unmarked, **of} for of in [*marked, *(dict.fromkeys(places, m) for m in answer.marks)]]
+
+
+def _marks(answer: schema.Points | schema.Boxes) -> list[Fields]:
+    """As few marks as there may be, one, and as many, in a row to the far corner."""
+    labels, size = [*answer.labels] or [""], marks.WHOLE // answer.most
+    ends = range(size, marks.WHOLE + 1, size)
+    corners = [(end, end) if answer.kind == "points" else (end - size, 0, end, end) for end in ends]
+    every = [marks.Mark(at, labels[place % len(labels)]) for place, at in enumerate(corners[: answer.most])]
+    return [
+        {answer.name: marks.written(every[:count])}
+        for count in sorted({answer.least, max(1, answer.least), answer.most})
+    ]
 
 
 def _edited(answer: schema.Edit, text: str) -> list[Fields]:

@@ -4,7 +4,7 @@ Options are known by their place, also where one brings a further question: no r
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
@@ -13,14 +13,15 @@ from typing import Any
 from django.utils.translation import gettext, pgettext
 
 from annotation.models import Lease
-from annotation.protocols import answers, numbers, option_sets, schema, values
-from annotation.protocols.base import SubmittedFields
+from annotation.protocols import answers, marks, numbers, option_sets, schema, values
+from annotation.protocols.base import CAPTION_PREFIX, SubmittedFields
 from annotation.protocols.compile import is_plain
 from annotation.protocols.conditions import Never
 from annotation.protocols.keys import given_keys, keys_on_screen
-from annotation.protocols.layout import Layout, layout_of
+from annotation.protocols.layout import Layout, drawn_by, layout_of
 from annotation.protocols.schema import ProtocolFile
-from annotation.screens.material import Part
+from annotation.screens import drawn
+from annotation.screens.material import Part, attribute_of
 from annotation.screens.numbers import decimal_sign
 from annotation.screens.questions import file_for
 
@@ -58,7 +59,8 @@ def context(
         for block, identities in layout.blocks
         if isinstance(block, schema.Sentence | schema.Listed) and identities
     ]
-    pictures = _groups(layout, parts)
+    pictures = _groups(layout, lease, parts, {one["on"] for one in asked if "on" in one})
+    _point_to_pictures(asked, pictures)
     requested = [
         parts[identity]
         for block, identities in layout.blocks
@@ -79,7 +81,17 @@ def context(
     }
 
 
-def _groups(layout: Layout, parts: Mapping[str, Part]) -> list[Context]:
+def _point_to_pictures(asked: Sequence[Context], groups: Sequence[Context]) -> None:
+    """Questions about a picture name it by its place: no role gets out."""
+    marked = [one for group in groups for one in group["pictures"] if one["marked"]]
+    for place, picture in enumerate(marked, 1):
+        picture["place"] = place
+        for one in asked:
+            if one.get("on") == picture["marked"]:
+                one["on"] = place
+
+
+def _groups(layout: Layout, lease: Lease, parts: Mapping[str, Part], marked: Container[str]) -> list[Context]:
     """The pictures that are shown, in `rows` or in grids: those of `picture` blocks that follow one another are a row,
     if that has room for them. In a row, each is called by its label or by its place, in the order of the file.
     """
@@ -88,15 +100,41 @@ def _groups(layout: Layout, parts: Mapping[str, Part]) -> list[Context]:
     for single, run in groupby(blocks, key=lambda one: isinstance(one[0], schema.Picture)):
         together = list(run)
         for group in [together] if single else [[one] for one in together]:
-            shown = [(getattr(block, "label", None), parts[identity]) for block, of in group for identity in of]
+            shown = [(block, identity) for block, of in group for identity in of]
             row = len(shown) <= schema.MOST_IN_ROW if single else _is_row(group[0][0])
             names = _places(len(shown)) if row and len(shown) > 1 else [""] * len(shown)
             pictures = [
-                {**part, "badge": gettext(label) if label else name, "called": gettext(label) if label else name}
-                for (label, part), name in zip(shown, names, strict=True)
+                {**_shown(block, parts[identity], name, marked), "drawing": _drawing(block, lease, identity, parts)}
+                for (block, identity), name in zip(shown, names, strict=True)
             ]
             found.append({"pictures": pictures, "row": row and len(shown) > 1})
     return found
+
+
+def _shown(block: schema.Block, part: Part, name: str, marked: Container[str]) -> Context:
+    """A picture, which has its label or else this name, and what is `marked` on it: the name of its block, or ""."""
+    called = gettext(block.label) if isinstance(block, schema.Picture) and block.label else name
+    role = block.picture if isinstance(block, schema.Picture) and block.picture in marked else ""
+    inside = " ".join(f"{share:.6f}" for share in part.get("inside", drawn.FULL))
+    return {**part, "badge": called, "called": called, "marked": role, "inside": inside}
+
+
+def _drawing(block: schema.Block, lease: Lease, identity: str, parts: Mapping[str, Part]) -> drawn.Drawing | None:
+    """What the item's own data put on the picture, in colours by kind; each has its label, or its number of several."""
+    part = parts[identity]
+    found: list[drawn.Tagged] = []
+    for tone, (kind, name) in enumerate(drawn_by(block) if isinstance(block, schema.Picture) else (), 1):
+        text = parts.get(f"{CAPTION_PREFIX}{name}-0")
+        said = text["text"] if text else attribute_of(lease.task.item_id, identity, name)
+        there = marks.from_data(kind, said, _pixels(part)) if said else []
+        numbers = map(str, range(1, len(there) + 1)) if len(there) > 1 else [""]
+        found += [(mark.label or number, tone, mark) for mark, number in zip(there, numbers, strict=False)]
+    inside = part.get("inside", drawn.FULL)
+    return drawn.drawing((int(part["width"]), int(part["height"])), found, inside)
+
+
+def _pixels(part: Part) -> tuple[int, int]:
+    return part.get("pixels") or (int(part["width"]), int(part["height"]))
 
 
 def _is_row(block: schema.Block) -> bool:
@@ -121,7 +159,7 @@ def _question(
 ) -> Context:
     """One question: its `name`, `kind` and `ask` (`alone`: the screen's own), whether it is `required`, `when` it comes
     as JSON, or that it has `none` to ask of this item, and by kind `options`, `fixed` answers, `points`, `rows`,
-    `lines`, `tokens` or a text.
+    `lines`, `tokens`, a text, or marks `on` a picture.
 
     What can be picked has its `field`, `value` and `keys`, and says whether it is `checked`.
     """
@@ -189,12 +227,16 @@ def _question(
                 {"word": word, "field": field, "given": given.get(field, "")} for _, word, field in fields
             ]
             found |= {"unmarked": answer.unmarked, "marks": fixed}
+        case schema.Points() | schema.Boxes():
+            none = marks.NONE if answer.least == 0 else ""
+            found |= {"labels": fixed, "on": answer.of, "now": given.get(name) or none}
+            found |= {"few": answer.least, "many": answer.most}
         case schema.Text():
             found |= {"now": given.get(name, ""), "least": answer.shortest, "most": answer.longest}
         case schema.Edit():
             was = texts[0]["text"]
             found |= {"was": was, "now": given.get(name) or was, "least": 1, "most": answer.longest}
-    if not isinstance(answer, schema.Words):
+    if not isinstance(answer, schema.Words | schema.Points | schema.Boxes):
         found["fixed"] = [choice(one.identity, one.keys, label=one.label) for one in fixed]
         labels = [one.label for one in fixed]
         found["stacked"] = len(labels) > _ROW or any(len(one) > _LONG for one in labels)

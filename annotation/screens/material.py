@@ -6,7 +6,7 @@ A text that an earlier stage wrote replaces the item's own caption of that role.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -38,11 +38,16 @@ _PARTS_OF_ONE = _parts("= %(item)s")  # most often asked: PostgreSQL would plan 
 _CAPTIONS = """
 SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
 """
+_ATTRIBUTE = """
+SELECT attributes->%(name)s FROM benchmarks_itemimage WHERE item_id = %(item)s AND role || '-' || position = %(image)s
+"""
 _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset and video, or ""
+# Of a caption: text. Of an image: url, width and height in pixels; srcset and video, or ""; in a frame, which part of
+# it the image is (`inside`: left, top, width and height, of 1), and the image’s own `pixels`.
+Part = Mapping[str, Any]
 
 
 class _Stored(NamedTuple):
@@ -84,6 +89,12 @@ def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
     return found | _edited_texts(identity for identity in shown if identity.startswith(EDIT_PREFIX))
 
 
+def attribute_of(item: int | None, image: str, name: str) -> Any:
+    """What an image says of itself under that name, by the image's identity; None if nothing."""
+    found = fetch(_ATTRIBUTE, item=item, image=image, name=name)
+    return found[0][0] if found else None
+
+
 def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
     """`edit-17` → the words that judgment 17 made of the one sentence that its protocol lets people edit."""
     judgments = [int(identity.removeprefix(EDIT_PREFIX)) for identity in identities]
@@ -115,7 +126,17 @@ def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict
     if are_alike((one.role, one.width, one.height) for one in compared):
         return {identity: _picture(one.opaque, one.width, one.height, one) for identity, one in stored.items()}
     size = frame_size((one.width, one.height) for one in stored.values())
-    return {identity: _picture(one.framed, *size, one) for identity, one in stored.items()}
+    return {
+        identity: {**_picture(one.framed, *size, one), "inside": _inside(one, size), "pixels": (one.width, one.height)}
+        for identity, one in stored.items()
+    }
+
+
+def _inside(image: _Stored, frame: tuple[int, int]) -> tuple[float, float, float, float]:
+    """Where an image is in a frame: in the middle, as large as fits."""
+    fits = min(frame[0] / image.width, frame[1] / image.height)
+    width, height = (fits * side / of for side, of in zip((image.width, image.height), frame, strict=True))
+    return (1 - width) / 2, (1 - height) / 2, width, height
 
 
 def _picture(opaque: str, width: int, height: int, of: _Stored) -> Part:

@@ -13,7 +13,7 @@ from annotation.measures import over_annotators, paired, pass_rules
 from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Measure, mean_of_pairs_on, units_in_words
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
-from annotation.protocols.base import NOMINAL, RANK, SET
+from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.roles import asked_as
 from annotation.wording import counted, pseudonym, readable_label
 from benchmarks.metrics import base
@@ -199,6 +199,8 @@ def near_words(level: str | None) -> str:
         return "most pairs of options in the order of the others’ mean ranks"
     if level == SET:
         return "shared half or more with the set of what more than half of the others chose"
+    if level in (POINTS, BOXES):
+        return "marks whose agreement with those of the others was 0.5 or more on average"
     if level:
         return "at most one step from the others’ median, or half a step on a scale of up to four points"
     return "gave the same answer as most of the others"

@@ -1,8 +1,10 @@
 """The screens of protocol files in a real Chromium: each is judged by keyboard alone, at both sizes."""
 
+import io
 import re
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from annotation.models import Annotator, Judgment
@@ -12,10 +14,10 @@ from annotation.screens.material import texts_of
 from annotation.screens.painted import unpainted
 from annotation.screens.screens import build_screens
 from benchmarks.models import Caption
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import PHONE, TWO_FRAMES, fits, in_windows
 from tests.builders import declared, pictures, studies
 
-DIFFERENT = ["image-questions", "rank-images", "revise", "unusual", "visible-or-not", "word-by-word"]
+DIFFERENT = ["image-questions", "rank-images", "revise", "rich-feedback", "unusual", "visible-or-not", "word-by-word"]
 EVERY = [
     pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly])
     for name in [*library.names(), "unusual"]
@@ -23,7 +25,7 @@ EVERY = [
 FIELDS = """() => Object.fromEntries([...document.querySelectorAll('#place [name]:not([name=lease])')]
   .filter(one => !['radio', 'checkbox'].includes(one.type) || one.checked).map(one => [one.name, one.value])
   .map(([name, value]) => [name, value.trim()]).filter(([_, value]) => value))"""
-SMALL = """() => [...document.querySelectorAll('.declared :is(label:has(input), select, textarea, button)')]
+SMALL = """() => [...document.querySelectorAll('.declared :is(label:has(input), select, textarea, button:not(.box))')]
   .filter(one => one.checkVisibility()).map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
   .filter(([_, box]) => Math.min(box.width, box.height) < 43.5).map(([one]) => one)"""
 
@@ -55,6 +57,15 @@ BESIDE = {
     "screen": [{"pictures": "pair", "layout": "row"}, {"picture": "negative", "label": "Before"},
                {"picture": "positive", "label": "After"}],
 }  # fmt: skip
+ON_PICTURE = {
+    **LACKING, "name": "on-picture", "item": {"images": {"positive": 1, "negative": 1}},
+    "screen": [{"picture": "positive"}],
+    "answers": [
+        {"name": "spots", "ask": "Where is it red?", "kind": "points", "of": "positive", "least": 0, "most": 3},
+        {"name": "parts", "ask": "Which parts?", "kind": "boxes", "of": "positive", "most": 2,
+         "labels": {"red": "Red", "blue": "Blue"}},
+    ],
+}  # fmt: skip
 IN_ROWS = """() => [...document.querySelectorAll('[data-row]')].map(row => [...row.querySelectorAll('.card-place')]
   .map(one => [one.textContent.trim(), one.getBoundingClientRect()])
   .map(([name, { x, y, width }], place, all) => [name, y === all[0][1].y, x >= 0 && x + width <= innerWidth, x])
@@ -78,8 +89,13 @@ KEYS = """() => {
   if (field) return (field.dataset.typed = 1, ['e', ...'Some words', ', and some more'.repeat(15), 'Escape']);
   const number = unit.querySelector('.number');
   if (number) return number.value ? [] : ['1', 'Escape', 'ArrowDown'];
+  const where = unit.querySelector('.coordinates');
+  if (where?.dataset.typed) return [];
+  if (where) return (where.dataset.typed = 1, ['m', 'ArrowLeft', 'Enter', 'Escape', 'ArrowDown']);
   const mark = unit.querySelector('.marks [data-keys]');
-  if (mark) return unit.querySelector('.token [aria-label*=": "]') ? [] : [mark.dataset.keys.trim().split(' ')[0]];
+  if (mark && unit.dataset.left) return [];
+  if (mark && unit.querySelector('.token [aria-label*=": "]')) return (unit.dataset.left = 1, ['ArrowDown']);
+  if (mark) return [mark.dataset.keys.trim().split(' ')[0]];
   const input = unit.querySelector('.put') ?? unit.querySelector('input[type=radio], input[type=checkbox]');
   return [(input.dataset.keys || input.value || '1').split(' ')[0]];
 }""".replace("MARKED", "#place [aria-current]")
@@ -123,6 +139,89 @@ def test_a_key_stores_what_is_called_by_it(sit):
         desk.press(key, "Enter").counts(1).says("saved")
         judgment = Judgment.objects.latest("pk")
         assert texts_of(judgment.lease.task)[judgment.answer] == key
+
+
+def _halves(width: int, height: int) -> bytes:
+    """Red on the left, blue on the right."""
+    image = Image.new("RGB", (width, height), "red")
+    image.paste("blue", (width // 2, 0, width, height))
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    return stream.getvalue()
+
+
+def _at(desk, x: float, y: float) -> tuple[float, float]:
+    """Where on the page that place of the picture is."""
+    box = desk.page.locator(".marking").bounding_box()
+    return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+
+def _drag(desk, *way: tuple[float, float], touch: bool = False) -> None:
+    places = [_at(desk, x, y) for x, y in way]
+    if touch:
+        session = desk.page.context.new_cdp_session(desk.page)
+        for kind, place in [("touchStart", places[0]), *(("touchMove", one) for one in places[1:]), ("touchEnd", None)]:
+            points = [dict(zip("xy", place, strict=True))] if place else []
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        return
+    desk.page.mouse.move(*places[0])
+    desk.page.mouse.down()
+    for place in places[1:]:
+        desk.page.mouse.move(*place)
+    desk.page.mouse.up()
+
+
+def _near(said: str, wanted: str) -> bool:
+    """Whether marks are where they were meant to be, to a pixel."""
+    one, other = (re.split(r"[:,]", text) for text in (said, wanted))
+    return len(one) == len(other) and all(
+        abs(int(a) - int(b)) < 60 if b.isdecimal() else a == b for a, b in zip(one, other, strict=True)
+    )
+
+
+def test_a_picture_is_marked_by_mouse_touch_and_keys_whatever_its_frame(sit, axe_violations):
+    study = pictures.paint(declared.of_file(ON_PICTURE).study, [_halves(200, 400), _halves(400, 200)] * 2)
+    desk = sit(annotator=studies.annotator(study))
+    page = desk.page
+    spots, parts = page.locator("[name=spots]"), page.locator("[name=parts]")
+    for _ in in_windows(page):
+        box = page.locator(".marking").bounding_box()
+        assert box["width"] == pytest.approx(2 * box["height"], rel=0.02), "it is the picture, without its frame"
+        shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        corners = [shot.getpixel(tuple(map(round, _at(desk, x, 0.5)))) for x in (0.02, 0.48, 0.52, 0.98)]
+        assert [round(one[0] / 255) - round(one[2] / 255) for one in corners] == [1, 1, -1, -1]
+    page.evaluate(TWO_FRAMES)
+    _drag(desk, (0.25, 0.5))
+    _drag(desk, (0.75, 0.5), (0.8, 0.25), touch=True)
+    assert _near(spots.input_value(), "2500:5000,8000:2500")
+    desk.press("ArrowRight", "Shift+ArrowDown")
+    assert _near(spots.input_value(), "2500:5000,8025:2750")
+    desk.press("Delete", "Control+z", "Control+z")
+    assert _near(spots.input_value(), "2500:5000,8025:2500")
+    desk.press("Escape", "ArrowDown")
+    _drag(desk, (0.6, 0.2), (0.7, 0.4), (0.9, 0.9))
+    desk.press("Escape", "b", "m", "Enter", "ArrowRight", "Shift+ArrowDown", "Enter", "Escape")
+    assert _near(parts.input_value(), "6000:2000:9000:9000:red,5000:5000:6525:6750:blue")
+    page.locator("[data-name=parts] .remove").first.click()
+    (left, top), (right, bottom) = _at(desk, 0.25, 0.25), _at(desk, 0.35, 0.35)
+    desk.press("Escape", "z")
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(left + 2.5 * (right - left), top + 2.5 * (bottom - top))
+    page.mouse.up()
+    desk.press("Escape")
+    assert _near(parts.input_value(), "5000:5000:6525:6750:blue,2500:2500:3500:3500:blue"), "also where it is enlarged"
+    for window in in_windows(page):
+        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+        assert window[0] > 390 or page.evaluate(SMALL) == []
+    given = page.evaluate(FIELDS)
+    page.reload()
+    desk.at_desk()
+    assert page.evaluate(FIELDS) == given, "a draft is kept"
+    desk.press("Enter").counts(1).says("saved")
+    assert Judgment.objects.get().answer == f"{given['spots']}/{given['parts']}"
+    desk.press("u").told("Undone")
+    assert page.evaluate(FIELDS) == given and page.locator(".mark").count() == 4 and page.errors == []
 
 
 def test_words_are_marked_by_clicks_and_stay_over_a_reload(sit):

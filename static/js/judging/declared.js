@@ -12,13 +12,17 @@ import { rank, ranksReady, ranksShow } from "./rank-rows.js";
 import { format, readOut, say } from "./say.js";
 import { nameOf } from "./screen.js";
 
+// What a script for further kinds of questions does (marks.js).
+const more = { ready() {}, show() {}, key() {}, done() {}, waits() {} };
+export const extend = (kind) => Object.assign(more, kind);
+
 const $$ = (node, css) => [...node.querySelectorAll(css)];
 // In the order of the file: those that are pictures stand before the others on the page.
 const questions = (node) => $$(node, ".asked").sort((one, other) => one.dataset.place - other.dataset.place);
 const units = (node) =>
   questions(node).filter(({ hidden }) => !hidden).flatMap((asked) => (asked.matches("[data-unit]") ? [asked] : $$(asked, "[data-unit]").sort(inSight)));
 const inSight = (one, other) => (one.style.order || 99) - (other.style.order || 99);
-const marked = (node) => node.querySelector("[data-unit][aria-current]");
+export const marked = (node) => node.querySelector("[data-unit][aria-current]");
 const asked = (unit) => unit.closest(".asked");
 const typedIn = (unit) => unit.querySelector("textarea");
 
@@ -26,6 +30,8 @@ function done(unit) {
   if (unit.dataset.kind === "words") return true;
   const number = fieldIn(unit);
   if (number && (number.value || !unit.querySelector("input:checked"))) return valueIn(number) !== "";
+  const known = more.done(unit);
+  if (known !== undefined) return known;
   const field = unit.querySelector("select, textarea");
   if ("to" in unit.dataset) return !wrongNumber(unit) && ticked(unit).length > 0;
   if (field) return field.matches("select") ? Boolean(field.value) : [...field.value.trim()].length >= (field.dataset.least || 1);
@@ -84,6 +90,7 @@ function ready({ node }) {
   wordsReady(node);
   ranksReady(node);
   numbersReady(node, (event, field) => leave(event, node, field));
+  more.ready(node);
   start(node);
 }
 
@@ -97,7 +104,7 @@ function leave(event, node, field) {
 
 function start(node) {
   show(node);
-  mark(node, units(node).find((one) => !done(one)) ?? units(node)[0], false);
+  mark(node, units(node).find((one) => !done(one) || more.waits(one)) ?? units(node)[0], false);
 }
 
 // What follows from the answers: which questions come, and what stands beside texts, words and ranks.
@@ -109,6 +116,7 @@ function show(node) {
   wordsShow(node);
   ranksShow(node);
   numbersShow(node);
+  more.show(node);
 }
 
 function comes(node, { all = {}, any = {} }) {
@@ -144,7 +152,7 @@ function put(field, value) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-function mark(node, unit, follow = true) {
+export function mark(node, unit, follow = true) {
   for (const one of $$(node, "[data-unit]")) one.removeAttribute("aria-current");
   unit?.setAttribute("aria-current", "true");
   if (follow) unit?.scrollIntoView({ block: "nearest" });
@@ -165,7 +173,7 @@ function next(node, unit) {
 function key(event, { node }) {
   const place = digit(event);
   const unit = marked(node);
-  if (wordKey(event, unit)) return true;
+  if (wordKey(event, unit) || more.key(event, unit)) return true;
   const moved = optionKey(event, unit, units(node).length < 2);
   if (moved) return true;
   if (event.repeat) return moved === null;

@@ -102,3 +102,24 @@ def test_rankings_agree_by_kendalls_tau_b():
 
 def test_texts_have_no_agreement():
     assert agreement(protocol({"name": "said", "kind": "text"}), [("i", "p", "written")]) == {}
+
+
+MARKED = [
+    [["1000:1000", "1200:1000,9000:9000", "none"], ["none", "none", "none"]],
+    [["0:0:100:100", "50:0:150:100", "0:0:100:60"], ["none", "none", "0:0:1:1"]],
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "first", "second"),
+    [("points", MARKED[0], [2 / 3, 0, 0], [1, 1, 1]), ("boxes", MARKED[1], [1 / 3, 0.6, 3 / 13], [1, 0, 0])],
+)
+def test_marks_on_a_picture_agree_by_where_they_are(kind, labels, first, second):
+    answer = {"name": "spots", "kind": kind, "of": "scene", "least": 0}
+    found = agreement(protocol(answer), rows(np.array(labels, dtype=object)))["spots"]
+    chief = "point_f1" if kind == "points" else "box_iou"
+    assert (found["level"], found["measures"][chief]["n"]) == (kind, 6)
+    assert value(found, chief) == pytest.approx(np.mean([*first, *second]))
+    assert value(found, f"{chief}_mean") == pytest.approx(np.mean([*first, *second]))
+    low, high = (found["measures"][chief][end] for end in ("low", "high"))
+    assert 0 <= low < value(found, chief) < high <= 1

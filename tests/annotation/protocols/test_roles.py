@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from annotation.protocols import answers, library, roles
+from annotation.protocols import answers, checks, library, roles, schema
 from annotation.protocols.compile import as_protocol, is_plain
 from annotation.protocols.decisions import decide_item
 from annotation.protocols.registry import base_name, is_known, name_and_version, protocol_named
@@ -67,6 +67,15 @@ def test_values_are_renamed_where_they_are_options_of_their_answer():
 def test_roles_can_change_places():
     other = with_roles(FOIL, {"captions.positive": "negative", "captions.negative": "positive"})
     assert other.right == {"fit": "negative"} and other.decide[0].drop["positive"] == "foil_fits"
+
+
+def test_what_is_drawn_on_a_picture_and_the_picture_that_is_marked_have_other_names():
+    marked = {"name": "spots", "ask": "Where?", "kind": "points", "of": "scene"}
+    drawn = {"picture": "scene", "boxes": "regions", "points": "model"}
+    of = changed(("item.texts", {"regions": 1}), ("screen", [drawn]), ("answers", [marked]), ("decide", None))
+    other = with_roles(read(of), {"images.scene": "picture", "texts.regions": "parts"})
+    assert other.screen == [schema.Picture(picture="picture", boxes="parts", points="model")]
+    assert other.answers[0].of == "picture" and not list(checks.problems(other))
 
 
 @pytest.mark.parametrize("given, says", [
