@@ -127,14 +127,14 @@ class _Renaming:
         found["screen"] = [
             self._block(block, shown) for block, shown in zip(file.screen, data.get("screen", []), strict=True)
         ]
-        for one in found["answers"]:
+        for one, before in zip(found["answers"], data["answers"], strict=True):
             if one["kind"] in values.MARKED:
                 one["of"] = self._part(one["of"], PICTURES)
             when = one.get("when") or {}
             for listed in (when.get("all", {}), when.get("any", {})):
                 listed |= {address: self._values(address, wanted) for address, wanted in listed.items()}
             if "item" in when:
-                when["item"] = {self._fact(fact): wanted for fact, wanted in when["item"].items()}
+                when["item"] = {self._fact(fact): wanted for fact, wanted in before["when"]["item"].items()}
         for rule in found.get("decide", ()):
             rule |= {key: self._values(rule["answer"], rule[key]) for key in ("of", "keep") if key in rule}
             if "drop" in rule:
@@ -153,8 +153,8 @@ class _Renaming:
             return self._values(address, right)
         if "from" in right:  # a column of the data, which no annotator sees
             meant = right.get("values", {})
-            return right | (
-                {"values": {said: self._values(address, of) for said, of in meant.items()}} if meant else {}
+            return (
+                {**right, "values": {said: self._values(address, of) for said, of in meant.items()}} if meant else right
             )
         return {self._task(task): self._values(address, value) for task, value in right.items()}
 

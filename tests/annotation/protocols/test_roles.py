@@ -124,11 +124,16 @@ def test_names_of_tasks_and_rankings_follow():
 
 def test_conditions_on_items_and_what_data_mean_have_the_new_names():
     one = {"name": "fit", "kind": "pick", "of": ["captions.positive", "captions.negative"], "when": {
-        "item": {"images.positive": "1", "images.positive.model": ["sd-3"], "style": ["oil"]},
+        "item": {"captions.positive": "1", "images.positive": "1", "images.positive.model": ["sd-3"], "style": ["oil"]},
     }}  # fmt: skip
     right = {"fit": {"from": "label", "values": {"1": "negative"}}}
     of = FOIL.model_dump(exclude_unset=True) | {"answers": [one], "right": right, "measure": {}, "decide": []}
     of["item"] |= {"attributes": ["model"]}
-    other = with_roles(ProtocolFile.model_validate(of), {"captions.negative": "foil", "images.positive": "scene"})
-    assert list(other.answers[0].when.item) == ["images.scene", "images.scene.model", "style"]
+    of = ProtocolFile.model_validate(of)
+    other = with_roles(of, {"captions.negative": "foil", "images.positive": "scene"})
+    assert list(other.answers[0].when.item) == [
+        "captions.positive", "images.scene", "images.scene.model", "style"
+    ]  # fmt: skip
     assert (other.right["fit"].column, other.right["fit"].values) == ("label", {"1": "foil"})
+    swapped = with_roles(of, {"captions.positive": "negative", "captions.negative": "positive"})
+    assert next(iter(swapped.answers[0].when.item)) == "captions.negative"
