@@ -34,7 +34,7 @@ def look(path: Path, out: OutputWrapper, wanted: Sequence[str] = ()) -> None:
     for name in names:
         values = dict.fromkeys(as_text(value)[:LONGEST] for row in sample if (value := cell(row, name)) is not None)
         out.write(f"{name}: {' · '.join([*values][:EXAMPLES]) or 'empty'}")
-    found = ratings.guess(names, sample, wanted)
+    found = ratings.guess(names, wanted)
     if not found.answers:
         raise CommandError("No column is recognised as an answer. Write a mapping: docs/reference/ratings.md.")
     out.write("A mapping for it:")

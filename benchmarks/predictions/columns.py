@@ -18,14 +18,21 @@ from typing import Any, Self
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
+from benchmarks.formats.own.answer_columns import (
+    Source,
+    given_mapping,
+    item_column,
+    refuse_missing,
+    source_in,
+    text_in,
+    word_of,
+)
 from benchmarks.formats.own.format import first_rows
-from benchmarks.formats.own.mapping import NotAMapping, Row, as_text, cell, column_in, missing, object_in
-from benchmarks.formats.own.ratings import ITEM_NAMES, Source, source_in, word_of
+from benchmarks.formats.own.mapping import NotAMapping, Row, column_in, mapping_in, mapping_json
 from benchmarks.formats.table import TableLimits
 from benchmarks.predictions.base import Answer, Layout, Reference
 from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import Origin
-from workers import outside_json
 
 VERSION = "predictions/1"
 _LIMITS = TableLimits(rows=600_000, lines=2_000_000, size=2**27, things="items per file")
@@ -60,9 +67,7 @@ class PredictionsMapping:
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Raises NotAMapping."""
-        given = object_in(value, "the mapping", {"winnow", *_PLAIN, "scores", "choices"})
-        if given.get("winnow") != VERSION:
-            raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
+        given = mapping_in(value, VERSION, {*_PLAIN, "scores", "choices"})
         plain = {name: column_in(given[name], name) for name in _PLAIN if name in given}
         scores, choices = given.get("scores", {}), given.get("choices", {})
         if not isinstance(scores, dict) or not isinstance(choices, dict):
@@ -78,18 +83,12 @@ class PredictionsMapping:
 
 def read_mapping(text: str) -> PredictionsMapping:
     """Raises NotAMapping."""
-    try:
-        return PredictionsMapping.from_json(outside_json.read(text))
-    except NotAMapping:
-        raise
-    except ValueError as error:
-        raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
+    return PredictionsMapping.from_json(mapping_json(text))
 
 
 def guess(names: Sequence[str], kind: Kind) -> PredictionsMapping | None:
     """The mapping of a table with these columns; None unless it has an id and every score of some question."""
-    words = {name: word_of(name) for name in names}
-    item = next((name for pattern in ITEM_NAMES for name in names if pattern.fullmatch(words[name])), "")
+    item = item_column({name: word_of(name) for name in names})
     by_parts = {_parts(name): name for name in reversed(names)}
     scores = {name: by_parts[parts] for name in kind.scores if (parts := _parts(name)) in by_parts}
     asked = kind.family.questions.values() if kind.family else ()
@@ -116,12 +115,8 @@ def is_recognised(path: Path, kind: Kind) -> bool:
 def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> PredictionsMapping:
     """Raises Unreadable."""
     sample = first_rows(path, log)
-    names = list(dict.fromkeys((*rows.columns(sample), *(name for row in sample for name in row))))
-    try:
-        found = read_mapping(mapping) if mapping else guess(names, kind)
-    except NotAMapping as why:
-        log.error("BAD_MAPPING", path.name, None, "", str(why))
-        raise Unreadable from None
+    names = rows.every_column(sample)
+    found = given_mapping(path, mapping, read_mapping, log) if mapping else guess(names, kind)
     if found is None or log.count:
         raise Unreadable
     for name in found.scores.keys() - {*kind.scores}:
@@ -130,17 +125,14 @@ def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> Predic
     for name in found.choices.keys() - kind.questions.keys():
         advice = f"Questions of {kind.name} are {', '.join(kind.questions)}."
         log.error("WRONG_VALUE", path.name, None, name[:80], advice)
-    for column, advice in missing(found, names).items():
-        log.error("COLUMN_MISSING", path.name, None, column, f"The mapping names this column. {advice}")
-    if log.count:
-        raise Unreadable
+    refuse_missing(path, found, names, log)
     return found
 
 
 def read_answers(path: Path, log: ProblemLog, kind: Kind, mapping: str = "") -> Iterator[Answer]:
     how = _understood(path, mapping, kind, log)
     for origin, row in rows.read(path, log, _LIMITS):
-        item, *kinds = (_text(row, getattr(how, name)) for name in _PLAIN)
+        item, *kinds = (text_in(row, getattr(how, name)) for name in _PLAIN)
         if not item:
             log.error("VALUE_MISSING", origin.file, origin.row, how.item, "Write the item’s id here.")
             continue
@@ -152,13 +144,8 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind, mapping: str = "") -> 
             yield from _chosen(about, row, name, source, kind, log)
 
 
-def _text(row: Row, place: str) -> str:
-    value = cell(row, place) if place else None
-    return "" if value is None else as_text(value).strip()
-
-
 def _score(row: Row, place: str, origin: Origin, log: ProblemLog) -> float | None:
-    text = _text(row, place)
+    text = text_in(row, place)
     if not text:
         return None  # the item is then incomplete
     try:
@@ -176,7 +163,7 @@ def _chosen(
 ) -> Iterator[Answer]:
     options = (*kind.questions[name].options, NONE, RIGHT, WRONG)
     for place in source.places:
-        if said := _text(row, place):
+        if said := text_in(row, place):
             said = source.values.get(said, said)
             if said in options:
                 yield about(name, choice=said)

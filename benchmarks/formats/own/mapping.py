@@ -97,9 +97,7 @@ class ColumnMapping:
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Raises NotAMapping."""
-        given = object_in(value, "the mapping", {"winnow", "id", "type", "subtype", "together", *KINDS})
-        if given.get("winnow") != VERSION:
-            raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
+        given = mapping_in(value, VERSION, {*PLAIN, TOGETHER, *KINDS})
         plain = {name: column_in(given[name], name) for name in PLAIN if name in given}
         texts, images = (_parts(given.get(kind, {}), kind) for kind in KINDS)
         if not (texts or images):
@@ -113,12 +111,23 @@ TOGETHER = "together"
 
 def read_mapping(text: str) -> ColumnMapping:
     """Raises NotAMapping."""
+    return ColumnMapping.from_json(mapping_json(text))
+
+
+def mapping_json(text: str) -> object:
+    """Raises NotAMapping."""
     try:
-        return ColumnMapping.from_json(outside_json.read(text))
-    except NotAMapping:
-        raise
+        return outside_json.read(text)
     except ValueError as error:
         raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
+
+
+def mapping_in(value: object, version: str, known: Iterable[str]) -> dict[str, Any]:
+    """The object of a mapping of this version. Raises NotAMapping."""
+    given = object_in(value, "the mapping", {"winnow", *known})
+    if given.get("winnow") != version:
+        raise NotAMapping(f'Begin the mapping with "winnow": "{version}".')
+    return given
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,15 @@ from typing import Any, NamedTuple, Self
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
+from benchmarks.formats.own.answer_columns import (
+    Source,
+    given_mapping,
+    item_column,
+    refuse_missing,
+    source_in,
+    text_in,
+    word_of,
+)
 from benchmarks.formats.own.format import first_rows
 from benchmarks.formats.own.mapping import (
     LISTED,
@@ -28,14 +37,12 @@ from benchmarks.formats.own.mapping import (
     as_text,
     cell,
     column_in,
-    columns_in,
+    mapping_in,
+    mapping_json,
     members,
-    missing,
-    object_in,
 )
-from benchmarks.formats.table import TableLimits, spelled
+from benchmarks.formats.table import TableLimits
 from benchmarks.records import Origin
-from workers import outside_json
 
 VERSION = "ratings/1"
 WHOLE = "item"  # whose attributes are those of an item as a whole
@@ -46,26 +53,6 @@ REPEATED = (
 )
 MOST_VOTERS = 1_000  # of one value in one row
 _PLAIN = ("item", "question", "annotator")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where an answer stands: in places, or in `voters` (value → place of those who gave it). `values`: what a value
-    of the file is called by the protocol."""
-
-    places: tuple[str, ...] = ()
-    voters: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def all_places(self) -> tuple[str, ...]:
-        return (*self.places, *self.voters.values())
-
-    def as_json(self) -> object:
-        if self.voters:
-            return {"voters": dict(self.voters)}
-        places = self.places[0] if len(self.places) == 1 else list(self.places)
-        return {"from": places, "values": dict(self.values)} if self.values else places
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +83,7 @@ class RatingsMapping:
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Raises NotAMapping."""
-        given = object_in(value, "the mapping", {"winnow", *_PLAIN, "answers", "attributes"})
-        if given.get("winnow") != VERSION:
-            raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
+        given = mapping_in(value, VERSION, {*_PLAIN, "answers", "attributes"})
         plain = {name: column_in(given[name], name) for name in _PLAIN if name in given}
         answers, attributes = given.get("answers", {}), given.get("attributes", {})
         for name, of in (("answers", answers), ("attributes", attributes)):
@@ -115,25 +100,7 @@ class RatingsMapping:
 
 def read_mapping(text: str) -> RatingsMapping:
     """Raises NotAMapping."""
-    try:
-        return RatingsMapping.from_json(outside_json.read(text))
-    except NotAMapping:
-        raise
-    except ValueError as error:
-        raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
-
-
-def source_in(value: object, where: str) -> Source:
-    if not isinstance(value, dict):
-        return Source(columns_in(value, where))
-    given = object_in(value, where, {"from", "values", "voters"})
-    if "voters" in given:
-        voters = object_in(given["voters"], f"{where}, voters", given["voters"])
-        return Source(voters={name: column_in(of, f"{where}, {name}") for name, of in voters.items()})
-    values = given.get("values", {})
-    if not isinstance(values, dict) or not all(isinstance(one, str) for one in values.values()):
-        raise NotAMapping(f"Write the values of {where} as an object of texts: {{…}}.")
-    return Source(columns_in(given.get("from"), where), values=values)
+    return RatingsMapping.from_json(mapping_json(text))
 
 
 def _by_part(value: object, where: str) -> dict[str, str]:
@@ -158,7 +125,7 @@ def read(path: Path, mapping: RatingsMapping, log: ProblemLog, at_most: TableLim
     numbers: Counter[tuple[str, str]] = Counter()
     try:
         for origin, row in rows.read(path, log, at_most):
-            item, question, annotator = (_name(row, getattr(mapping, name)) for name in _PLAIN)
+            item, question, annotator = (text_in(row, getattr(mapping, name)) for name in _PLAIN)
             item = item if mapping.item else str(origin.row)
             if not item or (mapping.annotator and not annotator):
                 incomplete(origin, mapping.annotator if item else mapping.item, log)
@@ -184,11 +151,6 @@ def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
     else:
         advice = "Fill in this cell, or remove the row; --skip-incomplete leaves such rows out."
         log.error("VALUE_MISSING", origin.file, origin.row, column, advice)
-
-
-def _name(row: Row, place: str) -> str:
-    value = cell(row, place) if place else None
-    return "" if value is None else as_text(value).strip()
 
 
 def _answers(row: Row, source: Source, alone: str, is_named: bool) -> Iterator[tuple[str, str]]:
@@ -232,13 +194,6 @@ def _attributes(row: Row, attributes: Mapping[str, Mapping[str, str]]) -> dict[s
 _ANNOTATOR = re.compile(
     r"(?:annotator|rater|worker|user|participant|assessor|judge|coder|labell?er)(?:_?(?:id|name|no|number|code))?"
 )
-ITEM_NAMES = (
-    re.compile(r"item(?:_?(?:id|key|name|index))?"),
-    re.compile(
-        r"key|(?:image|img|picture|photo|video)(?:_?(?:id|key|name|path|file|index))?|file_?name|unit|u?id|index"
-    ),
-    re.compile(r"(?:sample|example|instance|pair|prompt|question|text|hit|task)_?(?:id|key|name|index)"),
-)
 _VALUE = re.compile(
     r"(?:\w+_)?(?:answer|label|rating|score|judge?ment|vote|likert|response|choice|rank)s?|(?:human_)?scores"
 )
@@ -249,18 +204,13 @@ _GROUP = "answer."  # how crowdsourcing sites begin the names of answers: Answer
 LABEL = "label"  # the only answer, if nothing else names it
 
 
-def word_of(column: str) -> str:
-    """Its name in small letters, without the objects in which it stands."""
-    return re.sub(r"\W+", "_", spelled(column.rpartition(".")[2] or column)).strip("_")
-
-
-def guess(names: Sequence[str], sample: Sequence[Row], wanted: Sequence[str] = ()) -> RatingsMapping:
+def guess(names: Sequence[str], wanted: Sequence[str] = ()) -> RatingsMapping:
     """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
     the answers that are asked for."""
     words = {name: word_of(name) for name in names}
     annotator = next((name for name in names if _ANNOTATOR.fullmatch(words[name])), "")
     question = "question" if wanted and "question" in names and "question" not in wanted else ""
-    item = next((name for pattern in ITEM_NAMES for name in names if pattern.fullmatch(words[name])), "")
+    item = item_column(words)
     rest = [name for name in names if name not in (annotator, item, question)]
     return RatingsMapping(_guessed(rest, words, wanted), item, question, annotator)
 
@@ -292,16 +242,12 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
     """The mapping of a file of ratings: `given` (JSON), or else the likely one. Raises Unreadable, with the reasons in
     the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
     sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
-    names = list(dict.fromkeys((*rows.columns(sample), *(name for row in sample for name in row))))
+    names = rows.every_column(sample)
     if not sample:
         if not log.count:
             log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
         raise Unreadable
-    try:
-        mapping = read_mapping(given) if given else guess(names, sample, wanted)
-    except NotAMapping as why:
-        log.error("BAD_MAPPING", path.name, None, "", str(why))
-        raise Unreadable from None
+    mapping = given_mapping(path, given, read_mapping, log) if given else guess(names, wanted)
     there = f"The columns are: {', '.join(names[:20])}."
     if not given and not mapping.item:
         _unknown(path, "item", there, log)
@@ -311,10 +257,7 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
             _unknown(path, name, there, log)
     for name in mapping.answers.keys() - {*(wanted or mapping.answers)}:
         log.error("UNKNOWN_FIELD", path.name, None, name[:80], f"The protocol asks {', '.join(wanted)}.")
-    for column, advice in missing(mapping, names).items():
-        log.error("COLUMN_MISSING", path.name, None, column, f"The mapping names this column. {advice}")
-    if log.count:
-        raise Unreadable
+    refuse_missing(path, mapping, names, log)
     return mapping
 
 

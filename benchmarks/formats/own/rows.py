@@ -268,3 +268,8 @@ def columns(rows: Sequence[Row]) -> list[str]:
         inner = keys.pop() if len(keys) == 1 else None
         found += [f"{name}.{one}" for one in inner] if inner and len(inner) <= FLAT else [name]
     return found
+
+
+def every_column(rows: Sequence[Row]) -> list[str]:
+    """The columns of these rows, and the objects in which some of them stand."""
+    return list(dict.fromkeys((*columns(rows), *(name for row in rows for name in row))))
