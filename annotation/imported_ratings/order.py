@@ -1,7 +1,5 @@
 """What an import of ratings is asked to do: whose ratings of which benchmark, under which protocol."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,7 +8,6 @@ from django import forms
 from annotation.models import RatingsFile, Study
 from annotation.protocols import library
 from annotation.protocols.registry import is_known
-from benchmarks.formats.own.mapping import NotAMapping
 from benchmarks.formats.own.ratings import ALL, FIRST, LAST, REFUSE, read_mapping
 from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job
@@ -20,19 +17,6 @@ KIND = "ratings"
 REPEATED = {
     REFUSE: "Refuse the file", FIRST: "Keep the first", LAST: "Keep the last", ALL: "Keep each as another annotator’s",
 }  # fmt: skip
-
-
-class MappingField(forms.CharField):
-    """The JSON of a mapping of ratings, written as it is kept."""
-
-    widget = forms.Textarea(attrs={"rows": 8, "class": "code"})
-
-    def clean(self, value: object) -> str:
-        given = super().clean(value)
-        try:
-            return json.dumps(read_mapping(given).as_json(), ensure_ascii=False) if given else ""
-        except NotAMapping as error:
-            raise forms.ValidationError(str(error)) from None
 
 
 class ProtocolField(forms.CharField):
@@ -63,12 +47,9 @@ class RatingsOrder:
             help_text="Where the ratings come from: a repository with its version, or a paper. Releases name it.",
         )
     )  # fmt: skip
-    mapping: str = orders.described(
-        MappingField(
-            max_length=20_000, required=False, label="Mapping",
-            help_text="Which column is what, as JSON. Without one, columns are recognised by their names.",
-        )
-    )  # fmt: skip
+    mapping: str = orders.mapping(
+        read_mapping, 8, "Which column is what, as JSON. Without one, columns are recognised by their names."
+    )
     repeated: str = orders.described(
         forms.ChoiceField(
             choices=list(REPEATED.items()), required=False, initial=REFUSE,
@@ -92,7 +73,3 @@ def queue_ratings(*, benchmark: Benchmark, order: RatingsOrder, file: Path, by: 
     params |= {"kept": more["kept"]} if more.get("kept") else {}
     title = f"Ratings of {benchmark.name} from {order.source}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
-
-
-def kept_upload(uploaded: Sequence) -> dict[str, list[str]]:
-    return {"data": [one.id for one in uploaded]} if uploaded else {}

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from annotation.imported_ratings.forms import RatingsForm
-from annotation.imported_ratings.order import kept_upload, queue_ratings
+from annotation.imported_ratings.order import queue_ratings
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.jobs import kept_uploads, uploads
@@ -41,5 +41,5 @@ def queue_ratings_from_form(
     (file,) = uploaded or files
     return queue_ratings(
         benchmark=benchmark, order=form.order, file=folder / "data" / file.name, by=named(user), created_by=user,
-        upload=str(folder), kept=kept_upload(uploaded),
+        upload=str(folder), kept={"data": [one.id for one in uploaded]} if uploaded else {},
     )  # fmt: skip

@@ -1,9 +1,10 @@
 """Imports and predictions: files of a request, or uploads that were sent in chunks, checked by the pages' own forms."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -21,7 +22,8 @@ from benchmarks.imports.order import LONGEST, Options
 from benchmarks.imports.views import queue_from_form
 from benchmarks.jobs import jobs, kept_uploads
 from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.models import Job
+from benchmarks.jobs.orders import OrderForm
+from benchmarks.models import Benchmark, Job
 from benchmarks.runs.forms import PredictionsForm
 from benchmarks.runs.import_predictions import PredictionsOrder
 from benchmarks.runs.views import queue_predictions_from_form
@@ -176,10 +178,11 @@ class PredictionsFilesBody(PredictionsBody):
     files = FilesField(required=True, min_length=1)
 
 
-class PredictionsNew(JobCommand):
-    """Import a model's answers to the benchmark, all or nothing. The job's `report` has the id of the `run`."""
+class AnswersNew(JobCommand):
+    """Imports answers of models or people to a benchmark: the fields of `form`, and files. `queue` is the page's."""
 
-    command, takes, takes_files = "import_predictions", PredictionsBody, PredictionsFilesBody
+    form: type[OrderForm]
+    queue: Callable[[User, Benchmark, Any, Sequence[Upload]], Job]
     refusals = {503: NO_STORAGE, 507: "The server has no room for the files."}
 
     def permit(self) -> None:
@@ -190,10 +193,17 @@ class PredictionsNew(JobCommand):
         names = [SimpleUploadedFile(one.name, b"") if isinstance(one, Upload) else one for one in chosen]
         data = {name: value for name, value in given.items() if value is not False}
         data |= {"mapping": json.dumps(given["mapping"])} if given.get("mapping") else {}
-        form = PredictionsForm(data, MultiValueDict({"files": names}))
+        form = self.form(data, MultiValueDict({"files": names}))
         if not form.is_valid():
             raise invalid(form_problems(form))
         uploaded = [one for one in chosen if isinstance(one, Upload)]
-        job = queue_predictions_from_form(self.user, self.benchmark, form, uploaded)
+        job = self.queue(self.user, self.benchmark, form, uploaded)
         jobs.dispatch(job)
         return job
+
+
+class PredictionsNew(AnswersNew):
+    """Import a model's answers to the benchmark, all or nothing. The job's `report` has the id of the `run`."""
+
+    command, takes, takes_files = "import_predictions", PredictionsBody, PredictionsFilesBody
+    form, queue = PredictionsForm, staticmethod(queue_predictions_from_form)

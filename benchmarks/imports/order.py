@@ -1,6 +1,5 @@
 """The order of an import: which files become which benchmark, how, and on whose behalf."""
 
-import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from benchmarks import permissions
 from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.own.format import FORMAT as OWN_FORMAT
-from benchmarks.formats.own.mapping import NotAMapping, read_mapping
+from benchmarks.formats.own.mapping import read_mapping
 from benchmarks.formats.registry import FORMATS
 from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job
@@ -23,19 +22,6 @@ OWN = OWN_FORMAT.name
 LONGEST = Benchmark._meta.get_field("name").max_length or 0
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
-
-
-class MappingField(forms.CharField):
-    """The JSON of a mapping, written as it is kept."""
-
-    widget = forms.Textarea(attrs={"rows": 12, "class": "code"})
-
-    def clean(self, value: object) -> str:
-        given = super().clean(value)
-        try:
-            return json.dumps(read_mapping(given).as_json(), ensure_ascii=False) if given else ""
-        except NotAMapping as error:
-            raise forms.ValidationError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -74,13 +60,8 @@ class Options:
             help_text="Import only this split of the release, such as `test`. Leave empty for all.",
         )
     )
-    mapping: str = orders.described(
-        MappingField(
-            max_length=20_000,
-            required=False,
-            label="Mapping",
-            help_text="For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess.",
-        )
+    mapping: str = orders.mapping(
+        read_mapping, 12, "For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess."
     )
     look: bool = orders.switch("Look only", "Read the first rows of your own file, and say which column is what.")
     check_only: bool = orders.switch("Check only", "Do everything except to store it.")

@@ -6,13 +6,15 @@ enclose what a user types.
 """
 
 import dataclasses
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django import forms
 
+from benchmarks.formats.own.mapping import Mapped, NotAMapping
 from benchmarks.jobs.forms import DescribedForm
 from benchmarks.records import Problem, Refused
 
@@ -110,6 +112,27 @@ class LinesField(forms.Field):
 
     def prepare_value(self, value: Any) -> Any:
         return value if isinstance(value, str) or value is None else "\n".join(value)
+
+
+class MappingField(forms.CharField):
+    """The JSON of a mapping, written as it is kept. `read`: its reader, which raises NotAMapping."""
+
+    def __init__(self, read: Callable[[str], Mapped], *, rows: int, **given):
+        super().__init__(widget=forms.Textarea(attrs={"rows": rows, "class": "code"}), **given)
+        self.read = read
+
+    def clean(self, value: object) -> str:
+        given = super().clean(value)
+        try:
+            return json.dumps(self.read(given).as_json(), ensure_ascii=False) if given else ""
+        except NotAMapping as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+def mapping(read: Callable[[str], Mapped], rows: int, help_text: str) -> Any:
+    return described(
+        MappingField(read, rows=rows, max_length=20_000, required=False, label="Mapping", help_text=help_text)
+    )
 
 
 def device() -> Any:

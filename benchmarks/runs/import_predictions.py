@@ -5,7 +5,6 @@ and do not reject the import, since published files may have more items than a b
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,6 @@ from django.db import connection
 from benchmarks import audit, queries
 from benchmarks.formats import text
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own.mapping import NotAMapping
 from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
@@ -42,19 +40,6 @@ class OneLineField(forms.CharField):
         if found is None:
             raise forms.ValidationError("Write this on one line, without control characters.")
         return found
-
-
-class MappingField(forms.CharField):
-    """The JSON of a mapping, written as it is kept."""
-
-    widget = forms.Textarea(attrs={"rows": 6, "class": "code"})
-
-    def clean(self, value: object) -> str:
-        given = super().clean(value)
-        try:
-            return json.dumps(read_mapping(given).as_json(), ensure_ascii=False) if given else ""
-        except NotAMapping as error:
-            raise forms.ValidationError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -85,12 +70,9 @@ class PredictionsOrder:
         "Skip incomplete items",
         "Items without all answers are skipped and listed in the report. Otherwise the import is rejected.",
     )
-    mapping: str = orders.described(
-        MappingField(
-            max_length=20_000, required=False, label="Mapping",
-            help_text="For your own table: which column is which score or choice, as JSON. Without one, a guess.",
-        )
-    )  # fmt: skip
+    mapping: str = orders.mapping(
+        read_mapping, 6, "For your own table: which column is which score or choice, as JSON. Without one, a guess."
+    )
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
 
 

@@ -233,6 +233,8 @@ class Mapped(Protocol):
 
     def places(self) -> Iterator[str]: ...
 
+    def as_json(self) -> dict[str, Any]: ...
+
 
 def missing(mapping: Mapped, columns: Sequence[str]) -> dict[str, str]:
     """The columns that the mapping names and the file lacks, each with what to do."""
