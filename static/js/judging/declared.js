@@ -5,7 +5,7 @@ import { diff, inWords, mark as markChanges } from "./diff.js";
 import { one as oneLine, write } from "./edit-words.js";
 import { kinds } from "./forms.js";
 import { digit, meant } from "./keys.js";
-import { optionKey } from "./options.js";
+import { optionKey } from "./option-keys.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
 import { fieldIn, numbersReady, numbersShow, typeInto, valueIn } from "./numbers.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";

@@ -1,7 +1,7 @@
 // Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
 
 import { kindOf } from "./forms.js";
-import { optionKey } from "./options.js";
+import { optionKey } from "./option-keys.js";
 import { ownsKey, videoKey } from "./videos.js";
 
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden], [type=range])";
