@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template import loader
@@ -66,9 +67,12 @@ def study_reader_reports(request: StaffRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         who = request.POST.get("who", "")
         reports.set_door(study=study, exists=who != "nobody", is_open=who == "everybody", by=named(request.user))
+        messages.success(request, "Saved.")
         return redirect("study-reader-reports", pk)
     found = (
-        ReaderReport.objects.filter(study=study).select_related("item", "answered_by").order_by("answered_at", "-pk")
+        ReaderReport.objects.filter(study=study)
+        .select_related("item", "answered_by")
+        .order_by(F("answered_at").desc(nulls_first=True), "-pk")
     )
     context = {
         "section": "studies", "study": study, "address": address_of(study),

@@ -74,5 +74,8 @@ def test_a_manager_withdraws_the_item_or_dismisses_the_report(admin_client, stud
         admin_client.post(reverse("reader-report-answer", args=[one.pk]), {"answer": said})
     assert [one.answer for one in ReaderReport.objects.order_by("pk")] == ["withdrawn", "dismissed"]
     assert Correction.objects.get().reason == "Reported by a reader: A person." and first.item.key == "item-0"
+    reports.report(study=study, key="item-1", text="Another person.")
+    listed = admin_client.get(page).content.decode()
+    assert listed.index("Another person.") < listed.index(">A person.")  # what is open first
     admin_client.post(page, {"who": "nobody"})
     assert not ReportDoor.objects.get().open
