@@ -40,6 +40,13 @@ class ItemForm(DescribedForm):
                 own[PICTURE + place] = forms.FileField(required=False, label=label, widget=only)
         self.fields = own | self.fields
 
+    def clean(self):
+        given = super().clean()
+        for field in self.texts() if not {"withdraw", "restore"} & set(self.data) else ():
+            if not given.get(field.name, "-").strip() and given.get(f"old-{field.name}"):
+                self.add_error(field.name, "A caption cannot be empty.")
+        return given
+
     def texts(self) -> list[forms.BoundField]:
         return [self[place] for place, part in self.parts.items() if isinstance(part, Caption)]
 

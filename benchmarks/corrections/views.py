@@ -26,6 +26,11 @@ from benchmarks.records import Refused
 PAGE = 50
 Picture = UploadedFile | Upload
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
+DONE = {
+    "": "Corrected. Studies that show the corrected part ask about the item again.",
+    "withdraw": "Withdrawn. Studies no longer ask about the item, and releases leave it out.",
+    "restore": "Put back. Studies ask about the item again.",
+}  # by the button pressed
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -44,11 +49,11 @@ def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
             elif job := _make(request, benchmark, changes, form):
                 return redirect("job-detail", job.pk)
             else:
-                messages.success(request, "Corrected. What studies ask about it is asked again.")
+                messages.success(request, DONE[action])
                 return redirect("item-correct", pk, position)
         except Refused as refusal:
             for problem in refusal.problems:
-                form.add_error(None, f"{problem.column}: {problem.advice}" if problem.column else problem.advice)
+                form.add_error(None, problem.advice)  # its column is one of a file
         except uploads.NoRoom as reason:
             form.add_error(None, str(reason))
     context = {

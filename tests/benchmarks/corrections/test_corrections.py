@@ -102,9 +102,11 @@ def test_the_page_of_an_item_corrects_its_words(admin_client, benchmark):
     assert admin_client.post(address, sent).status_code == 302
     again = admin_client.post(address, {**sent, "caption-negative-0": "A grey cup."})
     assert again.status_code == 422 and b"A green cup." in again.content  # somebody was faster
-    assert admin_client.post(address, {**texts, "reason": "Bad.", "withdraw": "1"}).status_code == 302
-    page = admin_client.get(address).content.decode()
-    assert "Put back" in page and "Wrong colour." in page
+    empty = admin_client.post(address, {**sent, "old-caption-negative-0": "A green cup.", "caption-negative-0": " "})
+    assert empty.status_code == 422 and b"A caption cannot be empty." in empty.content
+    gone = admin_client.post(address, {**texts, "reason": "Bad.", "withdraw": "1"}, follow=True).content.decode()
+    assert "Withdrawn. Studies no longer ask" in gone
+    assert 'class="primary" name="restore"' in gone and "Wrong colour." in gone
     assert admin_client.post(address, {"reason": "A mistake.", "restore": "1"}).status_code == 302
     assert not Item.objects.filter(withdrawn=True).exists() and Correction.objects.count() == 3
 
