@@ -41,7 +41,8 @@ class ItemForm(DescribedForm):
         self.fields = own | self.fields
 
     def clean(self):
-        given = super().clean()
+        super().clean()
+        given = self.cleaned_data
         for field in self.texts() if not {"withdraw", "restore"} & set(self.data) else ():
             if not given.get(field.name, "-").strip() and given.get(f"old-{field.name}"):
                 self.add_error(field.name, "A caption cannot be empty.")
