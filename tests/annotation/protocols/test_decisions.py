@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.protocols import library
+from annotation.protocols.base import RIGHT
 from annotation.protocols.decisions import decide_item
 from annotation.protocols.rankings import mean_ranks
 from tests.annotation.protocols.files import changed, problems, read
@@ -188,5 +189,6 @@ def test_options_that_are_alike_are_first_votes_that_one_fits():
 def test_every_rule_of_the_library_has_an_end_for_every_value(name):
     """Whatever all annotators say alike, the item is kept, or dropped with a reason."""
     of = library.shipped(name)
-    found = decide_item(of, ["cannot_judge"] * of.judgments)
+    of_item = {RIGHT: dict.fromkeys(of.right, "yes")}
+    found = decide_item(of, ["cannot_judge"] * of.judgments, of_item=of_item)
     assert found.state in ("kept", "dropped") and (found.state == "kept" or found.reason == "cannot_judge")

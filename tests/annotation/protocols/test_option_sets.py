@@ -239,7 +239,7 @@ def test_a_table_of_ratings_has_sets_as_they_are_stored(tmp_path, cell, label, f
     path, log = tmp_path / "votes.csv", ProblemLog()
     path.write_text(f'item,annotator,answer\nx,ann,"{cell}"\n')
     found = read_rated(path, cue(), log)
-    assert ([one.label for one in found] == [label] and not log.problems) if fine else log.problems
+    assert ([one.label for one in found.rows] == [label] and not log.problems) if fine else log.problems
 
 
 @pytest.mark.parametrize(("given", "comes"), [("fit-0,odd;2+2", True), ("none;2+2", True), ("fit-0,fit-1;2+2", False)])
