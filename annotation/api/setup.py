@@ -26,8 +26,9 @@ from annotation.protocols.registry import is_known
 from annotation.protocols.roles import CannotMap
 from annotation.studies import lifecycle, starting_points
 from annotation.studies.setup import Setup
-from annotation.studies.setup_forms import StageForm, StudyForm
+from annotation.studies.setup_forms import StageForm
 from annotation.studies.starting_points import StartingPoint
+from annotation.studies.study_form import StudyForm
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters
 from benchmarks.api.errors import form_problems, invalid, wrong_field

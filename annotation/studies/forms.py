@@ -1,4 +1,4 @@
-"""The forms of a study's pages, except those for setting one up (studies/setup_forms.py)."""
+"""The forms of a study's pages, except those for setting one up (setup_forms.py, study_form.py)."""
 
 from collections.abc import Iterable
 

@@ -14,8 +14,9 @@ from annotation.designs.plan import Assumptions, ExpectedEffort, StagePlan, audi
 from annotation.pipeline.part import narrowed
 from annotation.protocols.roles import in_words, split
 from annotation.studies import audit_scores
-from annotation.studies.setup_forms import StageForm, StudyForm, cleaned
+from annotation.studies.setup_forms import StageForm, cleaned
 from annotation.studies.starting_points import SEVERAL, StartingPoint
+from annotation.studies.study_form import StudyForm
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord

@@ -1,0 +1,154 @@
+"""The form of a new study itself, and of the part of the benchmark that it asks about."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from annotation.designs import part
+from annotation.models import Study, StudyState, StudyTemplate
+from annotation.studies.setup_forms import TextField, checked, cleaned
+from benchmarks import queries
+from benchmarks.models import Benchmark, Item
+
+MOST_TYPES = 100  # on the page
+
+
+def _read(read: Callable[[str], object], text: str) -> str:
+    """The text, if it can be read. Raises ValidationError."""
+    try:
+        read(text)
+    except part.WrongPart as refusal:
+        raise forms.ValidationError(str(refusal)) from None
+    return text
+
+
+class StudyForm(forms.Form):
+    name = forms.CharField(
+        label="Study name",
+        max_length=Study._meta.get_field("name").max_length,
+        help_text="Annotators see it, so it should not hint at the answers.",
+    )
+    benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
+    pay_per_hour = forms.DecimalField(
+        label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
+        help_text="Used to compute costs. Winnow does not pay anyone.",
+    )  # fmt: skip
+    currency = forms.CharField(min_length=3, max_length=3)
+    language = forms.ChoiceField(
+        choices=settings.LANGUAGES,
+        initial="en",
+        required=False,
+        help_text="The language of your own texts and of the captions. Annotators can read all pages in six languages.",
+    )
+    consent = TextField(
+        3,
+        label="Consent",
+        required=False,
+        help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
+    )
+    paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
+
+    part_types = forms.MultipleChoiceField(
+        label="Only items of these types", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    part_roles = forms.CharField(
+        label="Only items with these parts",
+        required=False,
+        help_text="How many an item has: images.scene=2.., texts.foil=1",
+    )
+    part_attributes = forms.CharField(
+        label="Only items with these attributes", required=False, help_text="model=sd-3|dall-e-3, style=oil"
+    )
+    part_keys = TextField(
+        3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."
+    )
+    part_sample = forms.IntegerField(
+        label="Random sample of these items",
+        required=False,
+        min_value=1,
+        help_text="Drawn once, for all stages. Items that are imported later do not join. Leave empty to use all.",
+    )
+
+    save_as = forms.CharField(
+        label="Name of the template",
+        max_length=StudyTemplate._meta.get_field("name").max_length,
+        required=False,
+        help_text="All managers can start new studies from it. It has every setting on this page except the study’s "
+        "name and benchmark.",
+    )
+
+    saves_template = False
+    PART = ("part_types", "part_roles", "part_attributes", "part_keys", "part_sample")
+
+    def offer_types(self, benchmark: str) -> None:
+        """Let the form choose among the types and subtypes of the benchmark's items."""
+        found = queries.kinds(Item.objects.filter(benchmark=int(benchmark or 0)))
+        types = Counter[str]()
+        for kind in found:
+            types[kind["type"]] += kind["count"]
+            types[f"{kind['type']}/{kind['subtype']}"] += kind["count"] if kind["subtype"] else 0
+        named = sorted((one, count) for one, count in types.items() if count and one)
+        of_types = self.fields["part_types"]
+        assert isinstance(of_types, forms.MultipleChoiceField)
+        of_types.choices = [(one, f"{one} ({count:,})") for one, count in named[:MOST_TYPES]]
+
+    @property
+    def of_part(self) -> list[forms.BoundField]:
+        has_types = bool(self.fields["part_types"].choices)  # type: ignore[attr-defined]
+        return [self[name] for name in self.PART if has_types or name != "part_types"]
+
+    @property
+    def part_is_open(self) -> bool:
+        return any(field.errors or field.value() for field in self.of_part)
+
+    def chosen_part(self) -> part.Part:
+        """The chosen items, as far as what was typed is valid."""
+        given = self.cleaned_data if self.is_bound else cleaned(self, self.initial)
+        return part.part_of(**{name.removeprefix("part_"): given[name] for name in self.PART if given.get(name)})
+
+    def clean_part_roles(self) -> str:
+        return _read(part.read_roles, self.cleaned_data["part_roles"])
+
+    def clean_part_attributes(self) -> str:
+        return _read(part.read_attributes, self.cleaned_data["part_attributes"])
+
+    def clean_part_keys(self) -> str:
+        return _read(part.read_keys, self.cleaned_data["part_keys"])
+
+    def become_template(self) -> None:
+        """From now on the form is for a template, which has neither name nor benchmark of a study."""
+        self.saves_template = True
+        self.fields["name"].required = self.fields["benchmark"].required = False
+        self.fields["save_as"].required = True
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if not self.saves_template and Study.objects.filter(name=name).exists():
+            raise forms.ValidationError("A study with this name already exists. Choose another name.")
+        return name
+
+    def clean_consent(self) -> str:
+        return checked(self.cleaned_data["consent"])
+
+    def clean_currency(self) -> str:
+        return self.cleaned_data["currency"].upper()
+
+    def clean_language(self) -> str:
+        return self.cleaned_data["language"] or "en"
+
+    def clean_benchmark(self) -> Benchmark:
+        benchmark = self.cleaned_data["benchmark"]
+        if not self.saves_template and not benchmark.present.exists():
+            raise forms.ValidationError("This benchmark has no items. Choose another one.")
+        return benchmark
+
+    def of_study(self) -> dict:
+        """The arguments of `studies.lifecycle.create_study` apart from the stages."""
+        given: dict[str, Any] = {name: value for name, value in self.cleaned_data.items() if name not in self.PART}
+        given["part"] = self.chosen_part()
+        state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
+        del given["save_as"]
+        return {**given, "state": state}
