@@ -42,8 +42,6 @@ def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE, mapping: s
     last, or keep all, each as a separate rating. `mapping`: its JSON; without one, columns are what they probably are.
     """
     how = ratings.understood(path, mapping, log)
-    if not mapping and [how.item, how.annotator] != ["item", "annotator"]:
-        log.note("READ_AS", path.name, None, "", ratings.in_words(how))
     found = {name: _Codes() for name in how.answers}
     for given in ratings.read(path, how, log, RATINGS):
         item = f"{given.item} {given.question}".rstrip()

@@ -171,12 +171,12 @@ def _answers(row: Row, source: Source, alone: str, is_named: bool) -> Iterator[t
             yield from ((who, as_text(one)) for who, one in found.items() if one not in (None, ""))
         elif isinstance(found, list) or (isinstance(found, str) and LISTED.fullmatch(found)):
             values = list(map(as_text, members(found)))
-            yield from [(alone, ",".join(values))] if is_named else enumerate_as_text(values)
+            yield from [(alone, ",".join(values))] if is_named else _numbered(values)
         elif found is not None:
             yield place if several else alone, as_text(found).strip()
 
 
-def enumerate_as_text(values: Iterable[str]) -> list[tuple[str, str]]:
+def _numbered(values: Iterable[str]) -> list[tuple[str, str]]:
     return [(str(number), value) for number, value in enumerate(values, 1)]
 
 
@@ -239,8 +239,8 @@ def _guessed(names: Sequence[str], words: Mapping[str, str], wanted: Sequence[st
 
 
 def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = ()) -> RatingsMapping:
-    """The mapping of a file of ratings: `given` (JSON), or else the likely one. Raises Unreadable, with the reasons in
-    the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
+    """The mapping of a file of ratings: `given` (JSON), or else the likely one, which is noted. Raises Unreadable, with
+    the reasons in the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
     sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
     names = rows.every_column(sample)
     if not sample:
@@ -258,6 +258,8 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
     for name in mapping.answers.keys() - {*(wanted or mapping.answers)}:
         log.error("UNKNOWN_FIELD", path.name, None, name[:80], f"The protocol asks {', '.join(wanted)}.")
     refuse_missing(path, mapping, names, log)
+    if not given and (mapping.item, mapping.annotator) != ("item", "annotator"):
+        log.note("READ_AS", path.name, None, "", _in_words(mapping))
     return mapping
 
 
@@ -267,7 +269,7 @@ def _unknown(path: Path, name: str, there: str, log: ProblemLog) -> None:
     log.error("COLUMN_MISSING", path.name, None, name, advice)
 
 
-def in_words(mapping: RatingsMapping) -> str:
+def _in_words(mapping: RatingsMapping) -> str:
     """Which column is what, in a sentence."""
     answers = [f"{name} from {', '.join(source.all_places)}" for name, source in mapping.answers.items()]
     who = f"annotators from {mapping.annotator}" if mapping.annotator else "annotators numbered within each item"
