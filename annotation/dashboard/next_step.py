@@ -62,13 +62,10 @@ def next_step(
     adjudicate: Mapping[int, int], reopen: int, joined: bool, released: bool,
     unstaffed: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
-    """The first thing that holds the study up, in the order of its stages.
-
-    `closing`: by a stage's key, what closing it would pass on (stage_progress.closing). `adjudicate`: by a
-    stage's key, its items that a person must decide; `reopen`: the items that `shown` can be opened again for, once
-    closed.
-    `joined`: the study has annotators. `unstaffed`: by a stage's position, its items that no annotator is left to
-    judge, if that is known.
+    """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
+    would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide;
+    `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators.
+    `unstaffed`: by a stage's position, its items that no annotator is left to judge, if that is known.
     """
     study = shown.study
     if study.state == StudyState.PAUSED:
@@ -78,11 +75,10 @@ def next_step(
     if not joined and study.state != StudyState.CLOSED:
         invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
         return NextStep("Nobody has joined yet. Send the link to annotators.", "Invite", invite)
-    if waiting := next((one for one in reached if adjudicate.get(one.stage.pk)), None):
-        cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={waiting.stage.position}"
-        return NextStep(
-            f"{waiting}: {counted(adjudicate[waiting.stage.pk], 'item')} to decide by hand.", "Adjudicate", cases
-        )
+    for one in reached:
+        if waiting := adjudicate.get(one.stage.pk):
+            cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={one.stage.position}"
+            return NextStep(f"{one}: {counted(waiting, 'item')} to decide by hand.", "Adjudicate", cases)
     if study.state == StudyState.CLOSED:
         return NextStep("The study is closed. Freeze the result in a release.", "New release", url)
     if reopen:
@@ -95,20 +91,28 @@ def next_step(
             sentence = f"{one} is done ({one.done:,} of {one.total:,}). Close it {_passed_on(went)}."
             return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
     if going := next((one for one in reached if one.is_under_way), None):
-        about = "about " if going.stage.strategy == Strategy.AUDIT else ""
-        sentence = f"{going} is under way: {going.done:,} of {about}{going.total:,} done."
-        items = unstaffed.get(going.stage.position)
-        if items is None:
-            return NextStep(sentence)
-        if items:
-            return NextStep(f"{sentence} No annotator is left to judge {counted(items, 'item')}: invite more.")
-        return NextStep(f"{sentence} Nothing to do but watch.")
+        return _until_done(going, unstaffed)
     if released:
         sentence = "The study is done and released. Make another release if anything changes."
         return NextStep(sentence, "New release", url, is_last=True)
+    return NextStep(f"{_all_stages(reached)}. Freeze the result in a release.", "New release", url)
+
+
+def _all_stages(reached: Sequence[Reached]) -> str:
     unsettled = sum(one.total - one.done for one in reached)
-    state = f"All stages are closed, with {counted(unsettled, 'item')} open" if unsettled else "All stages are done"
-    return NextStep(f"{state}. Freeze the result in a release.", "New release", url)
+    return f"All stages are closed, with {counted(unsettled, 'item')} open" if unsettled else "All stages are done"
+
+
+def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
+    """While a stage is under way: more annotators, if some of its items have none left."""
+    about = "about " if going.stage.strategy == Strategy.AUDIT else ""
+    sentence = f"{going} is under way: {going.done:,} of {about}{going.total:,} done."
+    items = unstaffed.get(going.stage.position)
+    if items is None:
+        return NextStep(sentence)
+    if items:
+        return NextStep(f"{sentence} No annotator is left to judge {counted(items, 'item')}: invite more.")
+    return NextStep(f"{sentence} Nothing to do but watch.")
 
 
 def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, int]) -> list[dict]:

@@ -116,20 +116,14 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     }
     columns = {column.name: column.part for column in data}
     sha256 = export_files.digest(folder / "data.parquet")["sha256"]
-    written = {stage.name: items.written(stage) for stage in stages}
-    card = readme.card(study, whole, stages, written, sha256, columns, notes)
+    card = readme.card(study, whole, stages, {one.name: items.written(one) for one in stages}, sha256, columns, notes)
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     protocol_files.write_files(stages, folder)
     settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
     manifest = {
         "made_by": MADE_BY,
         "version": settings.VERSION,
-        "study": {
-            **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
-            "benchmark": study.benchmark.name,
-            **({"part": study.part} if study.part else {}),
-            "pay_per_hour": float(study.pay_per_hour),
-        },
+        "study": _in_manifest(study),
         "stages": settings_of_stages,
         "columns": columns,
         "source_format": item_table.source_format(study.benchmark),
@@ -143,6 +137,15 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     }
     export_files.write_json(folder / "manifest.json", manifest)
     return manifest
+
+
+def _in_manifest(study: Study) -> dict:
+    return {
+        **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
+        "benchmark": study.benchmark.name,
+        **({"part": study.part} if study.part else {}),
+        "pay_per_hour": float(study.pay_per_hour),
+    }
 
 
 def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder: Path, step: Step) -> dict[str, int]:

@@ -62,9 +62,8 @@ class Rehearsal:
 
 
 def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: int, people: int) -> Rehearsal:
-    """On the first suitable items of the benchmark, or on items made up to suit the file.
-
-    All items of a benchmark are looked at for whether they suit; a study needs every one.
+    """On the first suitable items of the benchmark, or on items made up to suit the file. All items of a benchmark are
+    looked at for whether they suit; a study needs every one.
     """
     found, dice = Rehearsal(), Random(file.name)
     labels: dict[str, None] = {}
@@ -74,21 +73,18 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     asked: set[str] = set()  # names of answers
     most = min(_MOST_SCREENS, max(1, _MOST_ANSWERED // (len(file.answers) * file.judgments)))
     for item, record, tasks in _items(file, benchmark, items, found):
-        texts = texts_of(record)
-        own = file_about(file, record, {})
+        texts, own = texts_of(record), file_about(file, record, {})
         asked |= {one.name for one in own.answers if not isinstance(one.when, Never)}
-        found.items += 1
         of_item = item_data.attributes_of(file, record)
         there |= {name for identity, of in of_item.items() if identity != base.RIGHT for name in of}
         tried = tasks[: most - found.tasks]
+        found.items += 1
+        found.tasks += len(tried)
         found.left_out += len(tasks) - len(tried)
         for place, task in enumerate(tried):
-            found.tasks += 1
-            shown = dice.sample(task.options, len(task.options))
-            found.screens += 1
-            if lacks := unpainted(_rendered(own, item, task, shown, texts)):
-                found.unpainted.setdefault(lacks, record.key)
-            labels |= dict.fromkeys(_walk(own, Screen(shown, texts, task.question), dice, found))
+            screen = Screen(dice.sample(task.options, len(task.options)), texts, task.question)
+            _paint(own, item, record.key, task, screen, found)
+            labels |= dict.fromkeys(_walk(own, screen, dice, found))
             name = f"{record.key}#{place}"
             attributes[name] = of_item
             crowd = _crowd(own, record.key, task, texts, people, dice, of_item)
@@ -97,9 +93,8 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
         found.no_attribute = [name for name in [*file.item.attributes, *item_data.columns(file)] if name not in there]
     found.judgments = len(ratings)
     if ratings:
-        found.decisions.update(
-            (one.state, one.reason) for one in decided(file, ratings, attributes=attributes).values()
-        )
+        decisions = decided(file, ratings, attributes=attributes).values()
+        found.decisions.update((one.state, one.reason) for one in decisions)
         found.agreement = agreement(file, [(row.item, row.annotator, row.label) for row in ratings])
         found.unreachable = [
             *_never_asked(text, file, asked),
@@ -162,6 +157,15 @@ def _rendered(
     picture = {"url": "/picture", "srcset": "", "width": "512", "height": "512"}
     parts = {one: {"text": texts[one]} if one in texts else picture for one in (*task.shows, *shown)}
     return build_screen(lease, protocol, parts, "en").html()
+
+
+def _paint(
+    file: ProtocolFile, item: Item | None, key: str, task: base.TaskSpec, screen: Screen, found: Rehearsal
+) -> None:
+    """Render the screen, and note what a browser could not show."""
+    found.screens += 1
+    if lacks := unpainted(_rendered(file, item, task, screen.shown, screen.texts)):
+        found.unpainted.setdefault(lacks, key)
 
 
 def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) -> Iterable[str]:

@@ -67,13 +67,9 @@ def _unanimous_or_not(labels: Sequence[str]) -> Decision:
 
 
 def _by_rule(
-    protocol: ProtocolFile,
-    rule: schema.Decision,
-    labels: Sequence[str],
-    posteriors: Mapping[str, Posterior],
+    protocol: ProtocolFile, rule: schema.Decision, labels: Sequence[str], posteriors: Mapping[str, Posterior],
     of_item: Attributes,
-) -> Decision:
-    unable = sum(label == CANNOT_JUDGE for label in labels)
+) -> Decision:  # fmt: skip
     said = [CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, rule.answer, protocol) for label in labels]
     said = [one for one in said if one]  # who was not asked has no say
     if not said:
@@ -94,7 +90,7 @@ def _by_rule(
             if (posterior := posteriors.get(rule.answer)) is None:
                 return Decision(OPEN, reason=_AWAITING_ESTIMATE)
             return _by_votes(protocol, rule, said, posterior)
-    if unable * 2 > len(labels):
+    if sum(label == CANNOT_JUDGE for label in labels) * 2 > len(labels):
         return Decision(DROPPED, CANNOT_JUDGE, CANNOT_JUDGE, "majority")
     said = [one for one in said if one != CANNOT_JUDGE]
     if not said:
@@ -241,4 +237,4 @@ def _by_mean_rank(rule: schema.MeanRank, said: Sequence[str]) -> Decision:
         return Decision(KEPT, leaders[0], by="mean_rank" if len(leaders) == 1 else "tie_rule")
     if rule.tie == _DROP:
         return Decision(DROPPED, reason="tie_unresolved", by="tie_rule")
-    return Decision(OPEN, reason="awaiting_adjudication")
+    return Decision(OPEN, reason=AWAITING_ADJUDICATION)

@@ -64,8 +64,6 @@ def read_rated(
     of a task by an annotator, as `measures.ratings_file` has it. Raises Unreadable.
     """
     how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
-    if not mapping and [how.item, how.annotator] != ["item", "annotator"]:
-        log.note("READ_AS", path.name, None, "", ratings.in_words(how))
     found = RatedFile(how)
     places: dict[tuple[str, str], int] = {}  # of each task and annotator: where their rating is
     shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their task
@@ -91,12 +89,7 @@ def read_rated(
             advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
             log.error("TOO_LONG", file, number, "", advice)
             raise Unreadable
-        known = found.attributes.setdefault(rated.task, {})
-        if known.get(RIGHT, of_item.get(RIGHT)) != of_item.get(RIGHT):
-            advice = "An earlier row of this item has another right answer. Correct one of the two."
-            log.error("WRONG_VALUE", file, number, ", ".join(item_data.columns(protocol)), advice)
-        for part, of_part in (*given.attributes.items(), *of_item.items()):
-            known.setdefault(part, {}).update(of_part)
+        _add_attributes(found.attributes.setdefault(rated.task, {}), given, of_item, protocol, log)
         _add(found, rated, given, places, repeated, log)
     return found
 
@@ -124,6 +117,17 @@ def _add(
         log.note("REPEATED_RATING", given.origin.file, given.origin.row, "", f"The {repeated} rating counts.")
         if repeated == LAST:
             found.rows[earlier], found.origins[earlier] = rated, given.origin
+
+
+def _add_attributes(
+    known: dict[str, dict[str, Any]], given: ratings.Given, of_item: Attributes, protocol: ProtocolFile, log: ProblemLog
+) -> None:
+    if known.get(RIGHT, of_item.get(RIGHT)) != of_item.get(RIGHT):
+        advice = "An earlier row of this item has another right answer. Correct one of the two."
+        columns = ", ".join(item_data.columns(protocol))
+        log.error("WRONG_VALUE", given.origin.file, given.origin.row, columns, advice)
+    for part, of_part in (*given.attributes.items(), *of_item.items()):
+        known.setdefault(part, {}).update(of_part)
 
 
 def _of_item(given: ratings.Given, protocol: ProtocolFile, log: ProblemLog) -> Attributes:

@@ -38,20 +38,16 @@ Context = dict[str, Any]
 def context(
     file: ProtocolFile, lease: Lease, options: Sequence[Part], parts: Mapping[str, Part], given: SubmittedFields
 ) -> Context:
-    """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen.
-
-    `texts`: the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not;
-    `requested`: pictures. `questions`: see `_question`. Options that several questions share, or that are ranked,
-    are shown once: `numbered` sentences, and pictures in `shown`. `columns` says whether there are pictures, words
-    or both below the sentences.
+    """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen. `texts`:
+    the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not; `requested`:
+    pictures. `questions`: see `_question`. Options that several questions share, or that are ranked, are shown once:
+    `numbered` sentences, and pictures in `shown`. `columns` says whether there are pictures, words or both below the
+    sentences.
     """
     layout = layout_of(file, lease.task.shows)
     file = file_for(file, lease.task)
-    asked = [
-        _question(file, one, lease, options, parts, layout, given)
-        for one in file.answers
-        if not isinstance(one.when, Never)
-    ]
+    here = [one for one in file.answers if not isinstance(one.when, Never)]
+    asked = [_question(file, one, lease, options, parts, layout, given) for one in here]
     shared = _shared(asked)
     apart = [one for group in shared for one in group]
     texts = [

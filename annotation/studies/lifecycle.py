@@ -68,9 +68,8 @@ def create_study(
 ) -> Study:
     """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 
-    `part` says which of these items, if not all (designs/part.py).
-
-    `created_by` becomes its owner; without one it has no members, and only superusers see it.
+    `part` says which of these items, if not all (designs/part.py). `created_by` becomes its owner; without one it has
+    no members, and only superusers see it.
     """
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
@@ -79,11 +78,7 @@ def create_study(
     seed = secrets.randbits(31) if seed is None else seed
     study.part = drawn_now(part, benchmark.items.all(), seed)
     _check(study, exclude=["created_by", "benchmark", "invite"])
-    # An import commits before or after this
-    if Benchmark.objects.select_for_update(no_key=True).filter(pk=benchmark.pk).first() is None:
-        raise CannotCreate(f"The benchmark {benchmark} has been deleted.")
-    if unknown := unknown_keys(study):
-        raise CannotCreate(f"The benchmark has no {' and no '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}.")
+    _hold_benchmark(study)
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -96,6 +91,15 @@ def create_study(
     _keep_scores(made.values())
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
+
+
+def _hold_benchmark(study: Study) -> None:
+    """Raises CannotCreate if it has been deleted, or lacks items that the study names."""
+    # An import commits before or after this
+    if Benchmark.objects.select_for_update(no_key=True).filter(pk=study.benchmark_id).first() is None:
+        raise CannotCreate(f"The benchmark {study.benchmark} has been deleted.")
+    if unknown := unknown_keys(study):
+        raise CannotCreate(f"The benchmark has no {' and no '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}.")
 
 
 def duplicate_study(*, source: Study, by: str, **given) -> Study:

@@ -102,12 +102,7 @@ class Command(BaseCommand):
         parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
                             "give shares in percent, as on the page")  # fmt: skip
         parser.add_argument("--sample", type=int, help="random items for the baseline, or for the single stage")
-        of_part = parser.add_argument_group("a part of the benchmark")
-        of_part.add_argument("--only-types", default="", metavar="TYPE,…", help="replace, or replace/obj")
-        of_part.add_argument("--only-roles", default="", metavar="ROLE=COUNT,…", help="images.scene=2..,texts.foil=1")
-        of_part.add_argument("--only-attributes", default="", metavar="NAME=VALUE,…", help="model=sd-3|dall-e-3")
-        of_part.add_argument("--only-keys", type=Path, metavar="FILE", help="a text file with a key a line")
-        of_part.add_argument("--only-sample", type=int, metavar="N", help="so many of these items, at random by --seed")
+        self.add_arguments_of_part(parser.add_argument_group("a part of the benchmark"))
         parser.add_argument("--pay", type=money, help="pay per hour of active time; default: the preset's")
         parser.add_argument("--currency")
         parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
@@ -119,6 +114,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--url", help="the address at which annotators reach Winnow; default: that of `make run`")
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
+
+    def add_arguments_of_part(self, parser):
+        parser.add_argument("--only-types", default="", metavar="TYPE,…", help="replace, or replace/obj")
+        parser.add_argument("--only-roles", default="", metavar="ROLE=COUNT,…", help="images.scene=2..,texts.foil=1")
+        parser.add_argument("--only-attributes", default="", metavar="NAME=VALUE,…", help="model=sd-3|dall-e-3")
+        parser.add_argument("--only-keys", type=Path, metavar="FILE", help="a text file with a key a line")
+        parser.add_argument("--only-sample", type=int, metavar="N", help="so many of these items, at random by --seed")
 
     def add_arguments_of_one(self, parser):
         parser.add_argument(

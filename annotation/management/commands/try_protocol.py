@@ -86,48 +86,31 @@ def _needed(file: ProtocolFile) -> set[str | None]:
 
 def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
     """What keeps a study from using the file with these items."""
-    problems = [
-        {
-            "code": "ANSWER_LOST",
-            "line": None,
-            "key": "answers",
-            "advice": f"This is a bug in Winnow, please report it: {one}.",
-        }
+    lost = [
+        _problem("ANSWER_LOST", "answers", f"This is a bug in Winnow, please report it: {one}.")
         for one in found.failures[:20]
     ]
-    problems += [
-        {
-            "code": "NOT_PAINTED",
-            "line": None,
-            "key": "screen",
-            "advice": f"A browser cannot show the screen of item {key}: it {lacks}. Give its roles at least 1, or ask "
-            "about others.",
-        }
+    unpainted = [
+        _problem("NOT_PAINTED", "screen", f"A browser cannot show the screen of item {key}: it {lacks}. Give its roles "
+                 "at least 1, or ask about others.")
         for lacks, key in found.unpainted.items()
-    ]
-    problems += [
-        {
-            "code": "UNSUITABLE_ITEMS",
-            "line": None,
-            "key": "item",
-            "advice": f"{count} items do not suit: the file needs {lacks}. Change `item`, or leave these items out: a "
-            "study needs every item to suit.",
-        }
+    ]  # fmt: skip
+    unsuitable = [
+        _problem("UNSUITABLE_ITEMS", "item", f"{count} items do not suit: the file needs {lacks}. Change `item`, or "
+                 "leave these items out: a study needs every item to suit.")
         for lacks, count in found.unsuitable.most_common(20)
-    ]
-    problems += [
-        {
-            "code": "NO_ATTRIBUTE",
-            "line": None,
-            "key": "item.attributes",
-            "attribute": name,
-            "advice": f"No tried item, and no part of one, has {name}. Import items with it, or remove it here.",
-        }
+    ]  # fmt: skip
+    unsaid = [
+        _problem("NO_ATTRIBUTE", "item.attributes", f"No tried item, and no part of one, has {name}. Import items with "
+                 "it, or remove it here.", attribute=name)
         for name in found.no_attribute
-    ]
-    if not found.items and not found.unsuitable:
-        problems.append({"code": "NO_ITEMS", "line": None, "key": "", "advice": "The benchmark has no items."})
-    return problems
+    ]  # fmt: skip
+    none = [] if found.items or found.unsuitable else [_problem("NO_ITEMS", "", "The benchmark has no items.")]
+    return [*lost, *unpainted, *unsuitable, *unsaid, *none]
+
+
+def _problem(code: str, key: str, advice: str, **more: str) -> dict[str, Any]:
+    return {"code": code, "line": None, "key": key, **more, "advice": advice}
 
 
 def written(result: dict[str, Any]) -> str:

@@ -309,10 +309,8 @@ def pay_in_words(facts: Facts) -> str:
     if facts.people and facts.people == facts.simulated:
         return "nobody was paid, because no people judged"
     rate, currency = study.get("pay_per_hour"), study.get("currency", "")
-    if rate is None:
-        return "not published" if "times" not in facts.plan.public else UNKNOWN
     if not rate:
-        return UNKNOWN
+        return "not published" if rate is None and "times" not in facts.plan.public else UNKNOWN
     costs = [stage["cost"].get("cost") for stage in facts.figures.get("stages", ()) if stage.get("cost")]
     paid = f", {sum(filter(None, costs)):,.2f} {currency} in total" if any(costs) else ""
     return f"{rate:,.2f} {currency} per hour of active time{paid}"

@@ -237,15 +237,7 @@ def _contradictions(rows: _Rows, known: Known) -> Found:
         yield row, f"place is {at}, but in shown the answer is at {_place_of(options, said)}"
     for row, (said, _) in rows.unlike(lambda said, answer: said == (answer is None), rows["withdrawn"], answer):
         yield row, f"withdrawn is {said}, unlike the answer"
-    file, at_row = rows["imported"], rows["imported_row"]
-    for row, (name, said) in rows.unlike(lambda name, said: said is None or said in known.imported[name], stage, file):
-        yield row, f"imported is {said!r:.80}, a file that the manifest does not name for {name}"
-    for row, (_, name) in rows.unlike(
-        lambda said, name: (said is not None) == known.elsewhere.get(name, False), file, who
-    ):
-        yield row, f"imported is unlike for {name} in annotators.jsonl"
-    for row, (_, number) in rows.unlike(lambda said, number: (said is None) == (number is None), file, at_row):
-        yield row, f"imported_row is {number}, unlike imported"
+    yield from _imported(rows, known)
     overlap = rows.of_task["overlap"]
     for row, (_, number, most) in rows.unlike(
         lambda kind, number, most: kind != JUDGE or 1 <= number <= most, rows["kind"], slot, overlap
@@ -255,6 +247,25 @@ def _contradictions(rows: _Rows, known: Known) -> Found:
         (one,) = rows.batch.slice(row, 1).to_pylist()
         if odd := {*one["flags"]} - known.flagged.get(tuple(one[name] for name in FLAGGED), set()):
             yield row, f"flags has {min(odd)!r:.60}, which is not in flags.jsonl"
+    yield from _published(rows, known)
+
+
+def _imported(rows: _Rows, known: Known) -> Found:
+    """What a judgment says of the file that it was imported from, if the manifest or its annotator say otherwise."""
+    stage, who = rows["stage"], rows["annotator"]
+    file, at_row = rows["imported"], rows["imported_row"]
+    for row, (name, said) in rows.unlike(lambda name, said: said is None or said in known.imported[name], stage, file):
+        yield row, f"imported is {said!r:.80}, a file that the manifest does not name for {name}"
+    for row, (_, name) in rows.unlike(
+        lambda said, name: (said is not None) == known.elsewhere.get(name, False), file, who
+    ):
+        yield row, f"imported is unlike for {name} in annotators.jsonl"
+    for row, (_, number) in rows.unlike(lambda said, number: (said is None) == (number is None), file, at_row):
+        yield row, f"imported_row is {number}, unlike imported"
+
+
+def _published(rows: _Rows, known: Known) -> Found:
+    """What a judgment says though it is not public."""
     for name in known.hidden:
         for row in np.flatnonzero(rows.batch.column(name).is_valid()).tolist():
             yield row, f"{name} is not public and has a value"
