@@ -23,6 +23,8 @@ FILES = {  # by the name of the address, which only staff may use
     "predictions-new": 10 * 2**30,
     "ratings-new": 10 * 2**30,
     "reported-new": 10 * 2**30,
+    "corrections-new": 10 * 2**30,
+    "item-correct": 2**30,
     "study-instructions": 64 * 2**20,  # images, of 10 MB each
     "study-returned": 8 * 2**20,
 }

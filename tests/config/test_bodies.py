@@ -15,7 +15,11 @@ from tests.config.running import ROOT
 
 pytestmark = pytest.mark.django_db
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-VALUES = [[], ["a" * 32], [1], [1, 1], [1, 1, 1], ["a"], ["a", "b"], [1, "a"], [1, 1, 1, "a"], [1, 1, "a"], ["a.png"]]
+HEX = "a" * 32
+VALUES = [
+    [], [HEX], [1], [1, 1], [1, 1, 1], ["a"], ["a", "b"], [1, "a"], [1, 1, 1, "a"], [1, 1, "a"], ["a.png"],
+    [HEX, "mp4"],
+]  # fmt: skip
 FORM = "application/x-www-form-urlencoded"
 
 
