@@ -18,6 +18,8 @@ from annotation.models import (
     Judgment,
     Lease,
     Outcome,
+    RatingsFile,
+    ReaderReport,
     Release,
     Seat,
     Slot,
@@ -64,6 +66,15 @@ def attempt(world, **fields):
     return Attempt.objects.create(**{"seat": seat, "kind": "practice", "number": 1, **fields})
 
 
+def ratings(world):
+    facts = {"name": "a.csv", "sha256": "1", "source": "A paper", "mapping": {}}
+    return RatingsFile.objects.create(stage=world["stage"], **facts)
+
+
+def reported(world, **fields):
+    return ReaderReport.objects.create(**{"study": world["stage"].study, "key": "item-0", "text": "A typo.", **fields})
+
+
 def outcome(world, **fields):
     return Outcome.objects.create(**{"task": world["lease"].task, "by": "majority", **fields})
 
@@ -88,6 +99,7 @@ BROKEN = {
     "annotation_judgment_key_key": lambda w: judgment(w, key=w["judgment"].key),
     "judgment_answered_or_withdrawn": lambda w: judgment(w, withdrawn=True),
     "judgment_revision_from_one": lambda w: judgment(w, revision=0),
+    "judgment_imported_with_row": lambda w: judgment(w, imported_row=1),
     "judgment_active_within_elapsed": lambda w: judgment(w, active_ms=2, elapsed_ms=1),
     "flag_has_reason": lambda w: Flag.objects.create(lease=w["lease"], reason=""),
     "instructions_version_once": lambda w: Instructions.objects.create(stage=w["stage"], version=1, text="again"),
@@ -118,6 +130,7 @@ BROKEN = {
     "stage_audits_have_a_target": lambda w: Stage.objects.update(strategy="audit", target_bound=0.05),
     "stage_batches_have_a_size": lambda w: Stage.objects.update(strategy="batches", batch_size=0),
     "annotator_excluded_with_reason": lambda w: Annotator.objects.update(excluded_at=Now()),
+    "annotator_imported_without_link": lambda w: Annotator.objects.update(imported=True),
     "annotator_erased_whole": lambda w: Annotator.objects.update(erased_at=Now(), name="Grace"),
     "seat_once": lambda w: Seat.objects.create(annotator=w["holder"], stage=w["stage"]),
     "seat_place_once": lambda w: Seat.objects.update(batch=1, place=1),
@@ -132,6 +145,9 @@ BROKEN = {
     "outcome_dropped_with_reason": lambda w: outcome(w, state="dropped"),
     "outcome_posterior_range": lambda w: outcome(w, state="kept", outcome="none", by="dawid_skene", posterior=1.5),
     "outcome_adjudicated_with_note": lambda w: outcome(w, state="kept", outcome="none", by="adjudicator"),
+    "ratings_file_once": lambda w: [ratings(w), ratings(w)],
+    "reader_report_has_text": lambda w: reported(w, text=""),
+    "reader_report_answered_or_open": lambda w: reported(w, answer="dismissed"),
     "study_state_known": lambda w: Study.objects.update(state="lost"),
     "study_pay_not_negative": lambda w: Study.objects.update(pay_per_hour=-1),
 }
@@ -146,7 +162,7 @@ def test_the_database_refuses(world, name):
 def test_every_constraint_has_its_test():
     models = (
         Study, Stage, Instructions, InstructionsImage, Annotator, Seat, Attempt, Task, Outcome, Slot, Lease, Judgment,
-        Flag,
+        Flag, RatingsFile, ReaderReport,
     )  # fmt: skip
     declared = {constraint.name for model in models for constraint in model._meta.constraints}
     assert declared <= set(BROKEN)
