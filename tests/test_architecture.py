@@ -77,12 +77,12 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 76_550,
-    "tests": 67_950,
+    "product": 84_000,
+    "tests": 72_500,
     "bench": 4_950,
     "longest chain of imports": 22,
-    "functions over 40 lines": 4,
-    "files over 400 lines": 5,
+    "functions over 40 lines": 5,
+    "files over 400 lines": 6,
 }
 
 
