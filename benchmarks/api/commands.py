@@ -138,7 +138,9 @@ class Command(Endpoint):
 
     def call(self, method: str) -> Call:
         if method != "POST":
-            return super().call(method)
+            read = super().call(method)  # `refusals` are those of the command
+            kept = {status: why for status, why in read.answers.items() if status not in self.refusals}
+            return dataclasses.replace(read, answers=kept)
         body = {"application/json": self.takes} if self.takes().fields else {}
         body |= {"multipart/form-data": self.takes_files} if self.takes_files else {}
         more = {409: self.conflicts} if self.conflicts else {}
