@@ -277,7 +277,7 @@ CHANGES = [
     }),
     ("protocol_files", {
         rule: (PATH, "its SHA-256"),
-        unnamed: ("figures.json", "image-caption-foil@1' is missing"),
+        unnamed: ("figures.json", "image-caption-foil@1:captions.negative=second_positive' is missing"),
         written("protocols/other@1.yaml", MIXED): ("protocols/other@1.yaml", "no format or split"),
         of_label: ("judgments.parquet", "does not allow"),
         of_judgment(answer="both", place=None, answers='{"fit": "both"}'): ("items.jsonl", "votes is"),
