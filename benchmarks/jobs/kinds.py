@@ -30,7 +30,8 @@ KINDS: Mapping[str, KindOfJob] = {
     "import": KindOfJob("imports/_report.html", again="Import again", form="import-new"),
     "predictions": KindOfJob("runs/_predicted.html", again="Import again", form="predictions-new"),
     "ratings": KindOfJob(
-        "imported_ratings/_imported.html", again="Import again", form="ratings-new", page="reference/ratings"
+        "imported_ratings/_imported.html", again="Import again", form="ratings-new", page="reference/ratings",
+        codes=WRONG,
     ),
     "score": KindOfJob("scoring/_scored.html", *SCORES),
     "retrieval": KindOfJob("scoring/_perturbed.html", *SCORES),
@@ -56,7 +57,7 @@ KINDS: Mapping[str, KindOfJob] = {
     ),
     "correct": KindOfJob(
         "corrections/_done.html", "Nothing was corrected", again="Correct again", form="corrections-new",
-        page="guide/corrections", codes="what-can-go-wrong",
+        page="guide/corrections", codes=WRONG,
     ),
     "release": KindOfJob("releases/_ready.html"),
 }  # fmt: skip
