@@ -23,13 +23,16 @@ from annotation.checks.parsing import Known
 from annotation.designs import presets
 from annotation.designs.plan import StagePlan
 from annotation.models import Flag, Kind, ProtocolDraft, Role, Study, StudyTemplate
+from annotation.models.reader_reports import Answered
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocol_files import drafts
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
+from annotation.reader_reports import reports as reader_reports
 from annotation.studies import members
+from benchmarks.corrections.correct import Change, correct
 from benchmarks.jobs import jobs
-from benchmarks.models import JobState, TrainedModel
+from benchmarks.models import Action, Correction, JobState, TrainedModel
 from benchmarks.runs import figures as run_figures
 from tests.annotation.api.reading import adjudicate
 from tests.annotation.dashboard.test_human_baseline_page import answered
@@ -48,8 +51,8 @@ NO_ROWS = {
     "judge", "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
     "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
-    "ratings-new",
-    "images-new", "benchmark-paired-csv", "study-delete", "release-download", "release-file", "client", "client-file",
+    "ratings-new", "report-error", "images-new", "benchmark-paired-csv", "study-delete", "release-download",
+    "release-file", "client", "client-file",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
     "protocol-try-answers", "protocol-try-history",
@@ -91,6 +94,9 @@ PAGES = {
     "protocol-version": [""],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
+    "study-reader-reports": ["corrected"],
+    "corrections-new": ["corrected"],
+    "item-correct": ["corrected"],
     "study-webhooks": ["judged"],
     "benchmark-webhooks": ["judged"],
     "webhook-detail": ["judged"],
@@ -115,6 +121,7 @@ PAGES = {
     "api-release-list": ["judged"],
     "api-study-webhooks": ["judged"],
     "api-benchmark-webhooks": ["judged"],
+    "api-corrections": ["corrected"],
     "api-webhook-events": ["judged"],
     "api-protocol-list": [""],
 }
@@ -207,6 +214,23 @@ def audited(rows: int) -> Study:
     return study
 
 
+def corrected(rows: int) -> Study:
+    """So many captions and pictures of one item corrected, and readers' reports of it, open and answered."""
+    study = builders_studies.study(items=2)
+    item = study.benchmark.items.get(position=1)
+    image = item.item_images.get(role="positive").image
+    pictures = {"action": Action.IMAGE, "place": "positive", "old_image": image, "new_image": image}
+    for number in range(rows):
+        user = User.objects.create_user(f"corrector {number}", is_staff=True)
+        words = {"place": "caption-negative-0", "new": f"A green cup {number}.", "reason": "It is green."}
+        change = Change(item=item.key, action=Action.CAPTION, **words)
+        correct(benchmark=study.benchmark, changes=[change], by="test", made_by=user)
+        Correction.objects.create(item=item, reason="Blurred.", made_by=user, **pictures)
+        reports = [reader_reports.report(study=study, key=item.key, text=f"It is red {number}.") for _ in "ab"]
+        reader_reports.answer(report=reports[0], answer=Answered.DISMISSED, by="test", answered_by=user)
+    return study
+
+
 def scored(study: Study, rows: int) -> None:
     """By so many models that see images, and so many that see none, whose figures are known."""
     of = {item: predictions.bivlc(right=False) for item in study.benchmark.items.all()}
@@ -245,7 +269,10 @@ def world(rows: int) -> dict[str, Study]:
         facts = {"hyperparameters": {"epochs": 1, "image_epochs": 0}, "counts": {"train": 12}, "seconds": 60}
         TrainedModel.objects.create(**own, **facts, preset="negclip", accuracy=0.9, epoch=1)
     questions(rows)
-    return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages, audited)}}
+    return {
+        "asked": asked,
+        **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages, audited, corrected)},
+    }
 
 
 def address(name: str, of: str, studies: dict[str, Study]) -> str:
