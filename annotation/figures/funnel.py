@@ -46,7 +46,7 @@ def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) ->
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
-    """Five queries, however many items and stages."""
+    """Four queries, however many items and stages; one more of a study that asks about a part of its benchmark."""
     places = [stage.pk for stage in stages]
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)
@@ -61,10 +61,11 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     for subject, item in refused:
         unsuited[named[subject]].add(item)
     items = items_of(study).order_by("type", "subtype", "position")
-    kinds = {}
-    for item, kind, subtype in items.values_list("pk", "type", "subtype").iterator():
+    kinds, withdrawn = dict[int, tuple[str, str]](), set[int]()
+    for item, kind, subtype, gone in items.values_list("pk", "type", "subtype", "withdrawn").iterator():
         kinds[item] = same.setdefault((kind, subtype), (kind, subtype))
-    withdrawn = set(items.filter(withdrawn=True).order_by().values_list("pk", flat=True))
+        if gone:
+            withdrawn.add(item)
     return Walk(stages, kinds, found, known, unsuited, withdrawn)
 
 

@@ -16,7 +16,7 @@ from workers import outside_json
 
 def items_of(study: Study) -> QuerySet[Item]:
     """All items of the study, whenever they came. A sample stays the one that was drawn when the study was created."""
-    return items_in(study.benchmark.items.all(), study.part)
+    return items_in(Item.objects.filter(benchmark=study.benchmark_id), study.part)
 
 
 def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
