@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.differences import differences
-from tests.annotation.releases.released import STUDIES as ALL
+from tests.annotation.releases.released import STUDIES
 from tests.independent.agreeing import kappa
 from tests.independent.counts import statistics
 from tests.independent.reading import lines
@@ -20,7 +20,7 @@ from tests.independent.recomputed import figures, main, recompute
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 ROOT = Path(__file__).resolve().parents[2]
-STUDIES = [name for name in ALL if name != "protocol_files"]  # their rules and scales have no second implementation
+FIGURED = [name for name in STUDIES if name != "protocol_files"]  # its rules and scales have no second implementation
 LEAST, MOST = (), tuple(PUBLIC)
 ALONE = """
 import runpy, sys
@@ -33,7 +33,7 @@ print(*sys.modules)
 TESTS = {"side", "runs", "labels_test", "agreement"}
 
 
-@pytest.mark.parametrize("study", [name for name in STUDIES if name != "crowd"])  # that runs by itself below
+@pytest.mark.parametrize("study", [name for name in FIGURED if name != "crowd"])  # that runs by itself below
 def test_every_figure_of_an_export_is_the_same(exports, study):
     folder = exports(study)
     assert differences(recompute(folder), figures(folder)) == []
@@ -42,7 +42,7 @@ def test_every_figure_of_an_export_is_the_same(exports, study):
 @pytest.mark.parametrize(
     "study, public",
     [
-        *((study, public) for study in STUDIES if study != "crowd" for public in (LEAST, MOST)),
+        *((study, public) for study in FIGURED if study != "crowd" for public in (LEAST, MOST)),
         *(("checks", (one,)) for one in PUBLIC if one != "comments"),  # no figure rests on them
     ],
     ids=lambda one: one if isinstance(one, str) else "+".join(one) or "least",
