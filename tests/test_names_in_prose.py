@@ -26,8 +26,8 @@ ENDINGS = {
 # `decisions.state`, `release.made`.
 OBJECTS = {
     "benchmark", "captions", "decisions", "export", "image", "images", "kept", "log", "page", "predictions", "release",
-    "report", "rules", "server", "servers", "site", "source", "stage", "stages", "study", "table", "task", "webhook",
-    "winnow",
+    "report", "rules", "server", "servers", "site", "source", "stage", "stages", "study", "table", "task", "texts",
+    "webhook", "winnow",
 }  # fmt: skip
 # Examples, and files of releases
 OTHERS = {"my_model.py", "sample.py", "annotation/waits.py", "scoring/plan.py", "lmms_eval/utils.py"}
