@@ -71,7 +71,7 @@ function keepApart({ checked, dataset, type }, unit) {
 
 function ready({ node }) {
   node.addEventListener("filled", () => start(node));
-  node.addEventListener("input", ({ target }) => (target.matches("textarea") ? changed(target) : target.matches(".number") && show(node)));
+  node.addEventListener("input", ({ target }) => (target.matches("textarea") ? changed(target) : target.matches("input.number") && show(node)));
   node.addEventListener("change", ({ target }) => {
     const unit = target.closest("[data-to]");
     if (unit) keepApart(target, unit);
@@ -182,11 +182,11 @@ function key(event, { node }) {
   if (by) return (moved === null || !event.target.closest("input")) && !node.closest(".zoomed") && step(node, unit, by);
   if (unit.matches(".row")) return place > 0 && rank(unit, place) && sayNext(node, unit, place);
   const number = fieldIn(unit);
-  if (number && !event.target.matches(".number") && typeInto(event, number, place)) return true;
+  if (number && !event.target.matches("input.number") && typeInto(event, number, place)) return true;
   const input = meant(event, unit.querySelectorAll("[data-keys]"));
   if (!input) return false;
   if (input.matches(".slider")) return input.focus(), true;
-  if (input.matches("textarea, .number")) return write(input), true;
+  if (input.matches("textarea, input.number")) return write(input), true;
   input.checked = input.type === "radio" || !input.checked;
   input.dispatchEvent(new Event("change", { bubbles: true }));
   if (input.type === "checkbox" && !input.checked) return say(format(gettext("Not ticked: %(problem)s"), { problem: nameOf(input) }), true), true;
@@ -200,7 +200,7 @@ function step(node, unit, by) {
   const there = all[(all.indexOf(unit) + by + all.length) % all.length];
   const focused = document.activeElement.closest("[data-unit]");
   mark(node, there);
-  const target = there.querySelector("input:checked, textarea, .number, select, .token [tabindex='0']") ?? there.querySelector("input:not([type=search])");
+  const target = there.querySelector("input:checked, textarea, input.number, select, .token [tabindex='0']") ?? there.querySelector("input:not([type=search])");
   if (focused && !typedIn(there)) target.focus();
   const input = there.querySelector("input:checked");
   const answer = input ? nameOf(input) : (there.querySelector("select") ?? fieldIn(there))?.value;

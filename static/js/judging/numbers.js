@@ -6,7 +6,7 @@ import { onKeyIn, toDigits } from "./keys.js";
 const NUMBER = /^[+-]?(?=.?\d)\d*(?:([.,٫])\d+)?$/;
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/; // or a number with three decimals, if that is the language's sign
 
-export const fieldIn = (unit) => unit?.querySelector(".number") ?? null;
+export const fieldIn = (unit) => unit?.querySelector("input.number") ?? null;
 const slider = (field) => field.closest(".typing").querySelector(".slider");
 const about = (field) => {
   const { least, most, step, sign } = field.closest(".typing").dataset;
@@ -37,7 +37,7 @@ function put(field, number) {
 }
 
 export function numbersReady(node, leave) {
-  for (const field of node.querySelectorAll(".number")) {
+  for (const field of node.querySelectorAll("input.number")) {
     const range = slider(field);
     field.addEventListener("input", () => field.value && release(field));
     onKeyIn(field, (event) => move(event, field) || (event.key === "Enter" && !event.ctrlKey && !event.metaKey && leave(event, field)));
@@ -73,7 +73,7 @@ const release = (field) => ticked(field).forEach((radio) => (radio.checked = fal
 
 // What follows from the answers: where the slider stands, and that a fixed answer leaves no number.
 export function numbersShow(node) {
-  for (const field of node.querySelectorAll(".number")) {
+  for (const field of node.querySelectorAll("input.number")) {
     if ([...ticked(field)].some(({ checked }) => checked)) field.value = "";
     const range = slider(field), value = valueIn(field);
     field.ariaInvalid = field.value !== "" && value === "" ? "true" : null;
