@@ -60,7 +60,7 @@ def check_split(split, items: int) -> None:
     loaded = datasets.load_dataset(str(split), split="test")
     assert len(loaded) == counts["kept"] > 0
     fields = {"id", "image", "caption", "negative_caption", "negative_image", "type", "subtype"}
-    fields |= {"candidate_image", "candidate_image_2", "candidate_image_3"}  # those that were not chosen
+    fields |= {"candidate_image", "candidate_image_2", "candidate_image_3", "votes"}  # those that were not chosen
     assert set(loaded.column_names) == fields
     kept = {row["id"]: row for row in loaded}
     assert {key for key in kept if key.startswith("bivlc")} == {f"bivlc-{number}" for number in INDICES}

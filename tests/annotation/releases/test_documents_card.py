@@ -62,7 +62,7 @@ def test_splits_and_judgments_load(tmp_path, offline):
 def test_tables_without_rows_are_named_and_the_others_load(tmp_path, offline):
     made = release(tmp_path / "a", WORDS)
     folder = made.written()
-    empty = ["adjudications.jsonl", "dropped.jsonl", "flags.jsonl", "tasks.jsonl", "texts.jsonl"]
+    empty = ["adjudications.jsonl", "corrections.jsonl", "dropped.jsonl", "flags.jsonl", "tasks.jsonl", "texts.jsonl"]
     named = ", ".join(f"`{name}`" for name in empty)
     assert f"The library opens no table without rows. These have none: {named}.\n" in made.text("README.md")
     for path in sorted(folder.glob("*.jsonl")):
