@@ -40,7 +40,8 @@ class Normaliser:
                 [list(SECRET)],
             )
             for table, column in cursor.fetchall():
-                cursor.execute(f'SELECT id, "{column}"::text FROM "{table}"')
+                row = "coalesce(to_jsonb(one)->>'id', to_jsonb(one)->>'study_id')"  # one for each study
+                cursor.execute(f'SELECT {row}, one."{column}"::text FROM "{table}" one')
                 short = table.partition("_")[2]
                 self.names |= {value: f"<{short} {number} {column}>" for number, value in cursor.fetchall() if value}
 
