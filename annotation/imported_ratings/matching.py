@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from annotation.models import MOST_JUDGMENTS, Stage
-from annotation.protocols import answers, rankings, schema, values
+from annotation.protocols import answers, option_sets, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent
 from annotation.protocols.compile import is_plain
+from annotation.protocols.measuring import is_set
 from annotation.protocols.ratings import Rated, RatedFile
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog
@@ -126,7 +127,7 @@ def _misfit(file: ProtocolFile, answer: schema.Answer, said: str, task: RatedTas
     match answer:
         case schema.Pick() | schema.Pair() | schema.Rank():
             known = set(answers.option_names(file, answer, task.options).values())
-            given = said.split(",") if isinstance(answer, schema.Pick) else [said]
+            given = sorted(option_sets.chosen(said)) if is_set(answer) else [said]
             if isinstance(answer, schema.Rank):
                 given = [one for tier in rankings.tiers(said) for one in tier]
                 if set(given) != known:

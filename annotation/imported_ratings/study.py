@@ -22,6 +22,7 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN
 from annotation.protocols.ratings import read_rated
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.rules import FileRule
 from annotation.sql import execute, fetch
 from annotation.studies.lifecycle import CannotCreate, create_study
 from benchmarks import audit
@@ -59,7 +60,7 @@ class RatingsImport(BenchmarkWork):
         assert file is not None  # of each published version
         self.progress.begin("reading ratings")
         try:
-            rated = read_rated(path, file, log, params["mapping"], params["repeated"])
+            rated = read_rated(path, file, log, params["mapping"], params["repeated"], has_items=True)
         except Unreadable:
             raise Refused(log.problems, log.count, log.kinds) from None
         log.refuse_if_any()
@@ -182,7 +183,7 @@ def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[int]) 
     columns: dict[str, list] = {name: [] for name in ("tasks", "entropies", "differs", "newest", "waits")}
     for task in tasks:
         given = {next(judgments): answer for _, _, answer in task.given}
-        if getattr(rule, "has_parents", False):
+        if isinstance(rule, FileRule) and rule.asks_items:
             rule = rule_about(stage, task.item)
         spread = disagreement.spread(rule, given)
         decision = rule.settle([*given.values()], task.overlap)

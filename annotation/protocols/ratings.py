@@ -56,12 +56,18 @@ class RatedFile:
 
 
 def read_rated(
-    path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE
+    path: Path,
+    protocol: ProtocolFile,
+    log: ProblemLog,
+    mapping: str = "",
+    repeated: str = REFUSE,
+    has_items: bool = False,
 ) -> RatedFile:
     """The ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
 
     `mapping`: its JSON; without one, columns are what they probably are. `repeated`: what to do with a second rating
-    of a task by an annotator, as `measures.ratings_file` has it. Raises Unreadable.
+    of a task by an annotator, as `measures.ratings_file` has it. Right answers by item are read from the file, unless
+    its items are known (`has_items`). Raises Unreadable.
     """
     how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
     found = RatedFile(how)
@@ -75,7 +81,7 @@ def read_rated(
         before = log.count + log.left_out
         label = _label(file, number, protocol, given.answers, columns, log)
         _check_question(given, protocol, how.question, log)
-        of_item = _of_item(given, protocol, log)
+        of_item = NO_ATTRIBUTES if has_items else _of_item(given, protocol, log)
         if log.count + log.left_out > before:
             continue
         written = {name: said for name, said in given.answers.items() if name in texts and label != CANNOT_JUDGE}

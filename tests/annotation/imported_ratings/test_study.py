@@ -114,6 +114,29 @@ def test_it_can_be_deleted(tmp_path):
     assert not Judgment.objects.exists() and not RatingsFile.objects.exists()
 
 
+def test_outcomes_rest_on_what_each_item_knows(tmp_path):
+    mapping = {"winnow": "ratings/1", "item": "id", "annotator": "who", "answers": {"holds": "said"}}
+    text = "id,who,said\n" + "".join(f"item-{item},{who},yes\n" for item in range(4) for who in "abc")
+    study = imported(tmp_path, text, "true-or-false", mapping)
+    tasks = study.stages.get().tasks.select_related("item", "decided")
+    found = {task.item.meta["label"]: task.decided.state for task in tasks}
+    assert set(found.values()) == {"kept", "dropped"} and found["yes"] == "kept"
+
+
+SETS = {
+    "winnow": "protocol/1", "name": "goes", "title": "Goes", "ask": "Which two?", "instructions": "Choose two.",
+    "item": {"images": {"fit": "1..2", "other": "2..3"}},
+    "answers": [{"name": "goes", "kind": "pick", "of": ["images.fit", "images.other"], "many": 2}],
+}  # fmt: skip
+
+
+def test_sets_are_stored_with_the_number_of_options(tmp_path):
+    name = str(publish(text=json.dumps(SETS), by="test"))
+    mapping = {"winnow": "ratings/1", "item": "id", "annotator": "who", "answers": {"goes": "said"}}
+    study = imported(tmp_path, 'id,who,said\nitem-0,a,"other-0,other-1;2+3"\n', name, mapping, items=1)
+    assert Judgment.objects.get(lease__task__stage__study=study).answer == "other-0,other-1;2+3"
+
+
 EVERY = (  # an answer to each question of MIXED, and stored labels
     "item,who,fit,how,holds,why,better\n"
     "item-0,a,positive,4,\"yes,unsure\",It is clear.,{own}\n"
