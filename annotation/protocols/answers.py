@@ -132,17 +132,20 @@ def parse_one(
         case schema.Points() | schema.Boxes():
             return _marks(answer, sent.get(name, ""))
         case schema.Text():
-            if typed := _cleaned(sent.get(name, "")):
-                _fits(typed, answer.shortest, answer.longest)
-                words[name] = typed
-            return WRITTEN if typed else ""
+            return WRITTEN if _written(sent, name, words, answer.shortest, answer.longest) else ""
         case schema.Edit():
-            if typed := _cleaned(sent.get(name, "")):
-                _fits(typed, 1, answer.longest)
-                words[name] = typed
+            typed = _written(sent, name, words, 1, answer.longest)
             same = typed == _cleaned(text_of(protocol, answer, texts, question))
             return "" if not typed else UNCHANGED if same else EDITED
     raise AssertionError(answer)
+
+
+def _written(sent: base.SubmittedFields, name: str, words: dict[str, str], shortest: int, longest: int) -> str:
+    """Return what was typed, "" for nothing. It goes into `words`."""
+    if typed := _cleaned(sent.get(name, "")):
+        _fits(typed, shortest, longest)
+        words[name] = typed
+    return typed
 
 
 def _cleaned(typed: str) -> str:

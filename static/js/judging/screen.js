@@ -109,7 +109,11 @@ function mark(img) {
   note.innerHTML = "<p></p><button type=button></button>";
   note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: called(img) });
   note.lastChild.textContent = gettext("Load it again");
-  note.lastChild.addEventListener("click", () => loadAgain(img));
+  note.lastChild.addEventListener("click", () => {
+    loadAgain(img);
+    note.remove();
+    img.closest(".screen")?.querySelector("h1")?.focus({ preventScroll: true }); // the next key is for the screen
+  });
   place.append(note);
 }
 
