@@ -160,7 +160,8 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
                 lease.annotator, row.created_at,
                 "" if row.withdrawn else _words(protocol, Answer(row.answer, row.content), edits),
                 _fate(row, task, lease.annotator, row.pk == latest[row.lease_id]),
-                part if part and part.image else None, row.reason, None if row.withdrawn else row.active_ms / 1000,
+                part if part and part.image else None, row.reason,
+                None if row.withdrawn or not row.active_ms else row.active_ms / 1000,
             )
         )  # fmt: skip
     for lease in leases.values():

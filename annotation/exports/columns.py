@@ -169,7 +169,7 @@ _JUDGMENTS = """
     shown                 texts         The options in their order on the screen.
     created_at            time/times    When it was given, in UTC.
     given                 integer+      Its position among the judgments of its task, by time, from 1.
-    active_ms             long/times    Milliseconds with the page in view.
+    active_ms             long/times    Milliseconds with the page in view; 0 if not measured.
     elapsed_ms            long/times    Milliseconds from showing to answering.
     counted               boolean       It counts.
     withdrawn             boolean       It withdraws the answer.

@@ -41,8 +41,8 @@ class Screen:
     others: Sequence[str] = field(repr=False)
 
     @property
-    def seconds(self) -> float:
-        return self.row.active_ms / 1000
+    def seconds(self) -> float | None:
+        return self.row.active_ms / 1000 if self.row.active_ms else None
 
     @property
     def at(self) -> datetime:
@@ -120,5 +120,5 @@ def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:
     """Screens answered in under half of the stage's median time, the fastest first."""
-    found = [one for one in screens if one.seconds < warning_signs.FAST_SHARE * (typical or 0)]
+    found = [one for one in screens if one.seconds and one.seconds < warning_signs.FAST_SHARE * (typical or 0)]
     return sorted(found, key=lambda one: one.row.active_ms)

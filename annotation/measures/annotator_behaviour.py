@@ -74,6 +74,7 @@ def _same(table: RatingTable) -> dict[Any, _Same]:
 
 def _speed_bands(times: Array, typical: float | None) -> list[int]:
     """Judgments in each of six bands of active time, from under a quarter of the median to over four times it."""
+    times = measures_counts.known_times(times)
     bands = np.searchsorted(BANDS, times / typical, side="right") if typical else np.empty(0, dtype=int)
     counts: list[int] = np.bincount(bands, minlength=len(BANDS) + 1).tolist()
     return counts
@@ -129,9 +130,9 @@ def annotator_figures(number: int, rows: Judgments, all_: StageBehaviour, exclud
 
 
 def _speed(active_ms: Array, all_: StageBehaviour) -> Figures:
-    times: list[int] = active_ms.tolist()
+    times: list[int] = measures_counts.known_times(active_ms).tolist()
     quick = sum(time < warning_signs.FAST_SHARE * (all_.typical or 0) for time in times)
-    logs = [math.log(max(1, time) / all_.typical) for time in times] if all_.typical else []
+    logs = [math.log(time / all_.typical) for time in times] if all_.typical else []
     return {
         "median_seconds": median(times) / 1000 if times else None,
         "log_time": median(logs) if logs else None,

@@ -48,7 +48,7 @@ def of_stage(
     found = [
         _row(number, mine.get(number, none), all_, number in excluded, pay) for number in sorted({*known.seated, *mine})
     ]
-    counted = given.active_ms[given.is_judge & given.counted].tolist()
+    counted = counts.known_times(given.active_ms[given.is_judge & given.counted]).tolist()
     level = level_of_view(all_.views[all_.coarse])
     for row in found:
         _add_known(row, position, known.checked.get(row["number"]), known.passed.get(row["number"], {}))
@@ -116,7 +116,7 @@ def _whole(number: int, rows: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -
         "number": number,
         **found,
         "per_hour": counts.ratio(found["answers"], found["active_minutes"] / 60),
-        "quick_share": counts.ratio(found["quick"], found["judged"]),
+        "quick_share": counts.ratio(found["quick"], sum(sum(row["bands"]) for row in own)),
         "log_time": _weighted((row["log_time"], row["judged"]) for row in own),
         "majority": sums,
         "kappa": _weighted((row["kappas"][stage["coarse"]], row["judged"]) for stage, row in rows),

@@ -214,8 +214,14 @@ def annotator_summary(
 
 
 def median_time(counted: Judgments) -> float | None:
-    """The median active time, in ms."""
-    return float(np.median(counted.active_ms)) if len(counted) else None
+    """The median active time, in ms; None if none was measured."""
+    times = known_times(counted.active_ms)
+    return float(np.median(times)) if len(times) else None
+
+
+def known_times(active_ms: Array) -> Array:
+    """Return the times that were measured: a rating from elsewhere, or from a browser without scripts, has 0."""
+    return active_ms[active_ms > 0]
 
 
 def work_signs(counted: Iterable[JudgmentRow], everyone: float | None) -> list[Sign]:
@@ -234,6 +240,7 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
 # What a stage costs
 
 
+NOTHING_TIMED = "no time was measured"
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
 _ALIKE = "all annotators took exactly as long, so nothing shows how much others would differ"
 _ROUNDING = 1e-24  # relative: what may be left of squares that are 0
@@ -243,10 +250,12 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) 
     """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
     Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
-    to come is expected to take the mean active time per counted judgment; `range` uses the 95 % interval of that mean.
+    to come is expected to take the mean active time per counted judgment whose time was measured; `range` uses the 95 %
+    interval of that mean.
     """
     active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
-    each, (low, high, unsure) = ratio(active, counted), minutes_per_judgment(rows, counted)
+    timed = counted - int((rows.counted & rows.is_judge & (rows.active_ms == 0)).sum())
+    each, (low, high, unsure) = ratio(active, timed), minutes_per_judgment(rows, timed)
     end, least, most = (None if value is None else active + left * value for value in (each, low, high))
     return {
         "active_minutes": active,
@@ -261,7 +270,7 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) 
             "cost_high": _paid(most, pay_per_hour),
             "reason": unsure,
         },
-        "reason": "" if counted else NOTHING_JUDGED,
+        "reason": "" if timed else NOTHING_TIMED if counted else NOTHING_JUDGED,
     }
 
 
@@ -269,21 +278,23 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
     return None if minutes is None else minutes / 60 * pay_per_hour
 
 
-def minutes_per_judgment(rows: Judgments, counted: int) -> tuple[float | None, float | None, str]:
-    """A 95 % interval of the active minutes per counted judgment: (low, high, reason if there is none).
+def minutes_per_judgment(rows: Judgments, timed: int) -> tuple[float | None, float | None, str]:
+    """A 95 % interval of the active minutes per counted judgment, `timed` of which have a time: (low, high, reason if
+    there is none).
 
     Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its
     standard error for a large population (Cochran 1977, Sampling Techniques, §6.4) and Student's t.
     """
+    rows = rows[rows.active_ms > 0]
     _, annotator = np.unique(rows.annotator, return_inverse=True)
     n = int(annotator.max(initial=-1)) + 1
-    if not counted or n < 2:
-        return None, None, _ONE_ANNOTATOR if counted else NOTHING_JUDGED
+    if not timed or n < 2:
+        return None, None, _ONE_ANNOTATOR if timed else NOTHING_JUDGED
     minutes = np.bincount(annotator, weights=rows.active_ms / 60_000)
     given = np.bincount(annotator[rows.counted & rows.is_judge], minlength=n)
-    each = math.fsum(minutes) / counted
+    each = math.fsum(minutes) / timed
     squares = math.fsum((minutes - each * given) ** 2)
     if squares <= _ROUNDING * math.fsum(minutes) ** 2:
         return None, None, _ALIKE
-    away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
+    away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / timed
     return max(0.0, each - away), each + away, ""

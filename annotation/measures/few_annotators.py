@@ -196,7 +196,8 @@ def disagreeing_pairs(answers: _Answers, same_as: _Same = eq) -> Iterator[Pair]:
 def _fast(counted: Iterable[JudgmentRow]) -> list[Outlier]:
     times: dict[int, list[int]] = defaultdict(list)
     for row in counted:
-        times[row.annotator].append(row.active_ms)
+        if row.active_ms:
+            times[row.annotator].append(row.active_ms)
     return fast_outliers({number: median(own) for number, own in times.items() if len(own) >= FROM})
 
 

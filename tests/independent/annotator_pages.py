@@ -11,7 +11,7 @@ from tests.independent import agreeing, annotator_tests
 from tests.independent.agreeing import number
 from tests.independent.annotator_tests import FROM
 from tests.independent.people import own_kappas
-from tests.independent.reading import TASK, Files, share
+from tests.independent.reading import TASK, Files, measured, median_time, share
 from tests.independent.stages import Stage
 from tests.independent.working import in_time
 
@@ -36,8 +36,7 @@ class Work:
     def __init__(self, stage: Stage, gold: Mapping[tuple, dict]):
         self.stage, self.gold, self.timed = stage, gold, "times" in stage.public
         self.place = stage.settings["position"]
-        times = stage.counted.active_ms
-        self.typical = float(np.median(times)) if len(times) and self.timed else None
+        self.typical = median_time(stage.counted) if self.timed else None
         self.labels = Counter(stage.counted.answer.map(stage.views[stage.coarse]))
         self.same, self.tasks = stage.majorities, stage.said
         self.kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
@@ -50,7 +49,7 @@ class Work:
         timed = self.timed and {
             "median_seconds": None if self.typical is None else self.typical / 1000,
             "bands": self.bands(self.stage.counted),
-            "times": histogram(self.stage.counted.active_ms.astype(int).to_list()),
+            "times": histogram(measured(self.stage.counted).astype(int).to_list()),
         }
         rows = [self.row(who, seats.get(who["annotator"], {})) for who in everybody if who["annotator"] in there]
         return {
@@ -119,20 +118,21 @@ class Work:
         return found, annotator_tests.written([*annotator_tests.of_runs(found["runs"]), *fast], self.place)
 
     def speed(self, mine: pd.DataFrame) -> dict:
-        quick = int((mine.active_ms < (self.typical or 0) / 2).sum())
-        times = mine.active_ms.clip(lower=1) / self.typical if self.typical else pd.Series(dtype=float)
+        own, typical = measured(mine), median_time(mine)
+        quick = int((own < (self.typical or 0) / 2).sum())
+        times = own / self.typical if self.typical else pd.Series(dtype=float)
         return {
-            "median_seconds": float(np.median(mine.active_ms)) / 1000 if len(mine) else None,
+            "median_seconds": None if typical is None else typical / 1000,
             "log_time": float(np.median(np.log(times))) if len(times) else None,
             "quick": quick,
-            "quick_share": share(quick, len(mine)),
+            "quick_share": share(quick, len(own)),
             "bands": self.bands(mine),
         }
 
     def bands(self, rows: pd.DataFrame) -> list[int]:
         if not self.typical:
             return [0] * (len(ENDS) + 1)
-        found = np.digitize(rows.active_ms / self.typical, ENDS)
+        found = np.digitize(measured(rows) / self.typical, ENDS)
         return [int((found == band).sum()) for band in range(len(ENDS) + 1)]
 
     def said(self, mine: pd.DataFrame, out: bool) -> tuple[Counter, Counter]:
@@ -225,7 +225,7 @@ def together(who: int, mine: Sequence[tuple[dict, dict]], public: frozenset[str]
         sums = summed(rows, "active_minutes", "paid", "quick")
         found |= sums | {
             "per_hour": share(found["answers"], sums["active_minutes"] / 60),
-            "quick_share": share(sums["quick"], found["judged"]),
+            "quick_share": share(sums["quick"], sum(sum(row["bands"]) for row in rows)),
             "log_time": weighted([(row["log_time"], row["judged"]) for row in rows]),
         }
     if "gold" in public:

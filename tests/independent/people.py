@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from tests.independent import annotator_tests
+from tests.independent.reading import median_time
 from tests.independent.working import HOUR_MS, in_time
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def of_one(name: str, stage: "Stage", every: pd.DataFrame, own: pd.DataFrame, mi
     shown = int(picks.many.max()) if len(picks) else 0
     hours = float(every.active_ms.sum()) / HOUR_MS
     answers = Counter(mine.answer)
+    typical = median_time(mine)
     timed = "times" in stage.public and {
-        "median_seconds": float(np.median(mine.active_ms)) / 1000 if len(mine) else None,
+        "median_seconds": None if typical is None else typical / 1000,
         "active_minutes": hours * 60,
         "paid": hours * stage.study["pay_per_hour"],
     }
@@ -73,8 +75,8 @@ def own_kappas(pairs: list[dict]) -> dict[str, float]:
 def signs(mine: pd.DataFrame, picks: pd.DataFrame, stage: "Stage") -> list[str]:
     found = annotator_tests.of_side(annotator_tests.side(picks))
     if "times" in stage.public:
-        seconds = float(np.median(mine.active_ms)) / 1000 if len(mine) else None
-        typical = float(np.median(stage.counted.active_ms)) if len(stage.counted) else None
-        found = annotator_tests.of_speed(len(mine), seconds, typical) + found
+        own = median_time(mine)
+        seconds = None if own is None else own / 1000
+        found = annotator_tests.of_speed(len(mine), seconds, median_time(stage.counted)) + found
         found += annotator_tests.of_runs(annotator_tests.runs(in_time(picks)))
     return [kind for kind, _ in found]

@@ -28,6 +28,16 @@ def lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in file]
 
 
+def measured(rows: pd.DataFrame) -> pd.Series:
+    """Their active times in ms, where there are any."""
+    return rows.active_ms[rows.active_ms > 0]
+
+
+def median_time(rows: pd.DataFrame) -> float | None:
+    times = measured(rows)
+    return float(times.median()) if len(times) else None
+
+
 def share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 

@@ -23,12 +23,14 @@ def pace(counted: pd.DataFrame) -> dict:
 def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
     """`rows` are all of the stage, checks and what was taken back among them; `wanted` judgments are to count."""
     minutes, left = float(rows.active_ms.sum()) / 60_000, wanted - counted
-    each, away = minutes / counted if counted else math.nan, math.nan
-    mine = rows.assign(mine=rows.counted & (rows.kind == "judge")).groupby("annotator")[["active_ms", "mine"]].sum()
-    if counted and (n := len(mine)) > 1:
+    rows = rows[rows.active_ms > 0].assign(mine=rows.counted & (rows.kind == "judge"))
+    timed = int(rows.mine.sum())
+    each, away = minutes / timed if timed else math.nan, math.nan
+    mine = rows.groupby("annotator")[["active_ms", "mine"]].sum()
+    if timed and (n := len(mine)) > 1:
         off = (mine.active_ms / 60_000 - each * mine.mine).astype(float)
         if (off**2).sum() > 1e-24 * minutes**2:
-            away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / counted
+            away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / timed
     end, low, high = (minutes + left * one for one in (each, each - min(away, each), each + away))
     between = {"minutes_low": low, "minutes_high": high, "cost_low": low / 60 * pay, "cost_high": high / 60 * pay}
     found = {

@@ -11,6 +11,8 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from annotation.adjudication import decisions
+from annotation.figures.annotators import annotators
+from annotation.figures.stage import study_figures
 from annotation.measures.declared import decided
 from annotation.models import Annotator, Judgment, Lease, RatingsFile, Study
 from annotation.protocol_files.publish import publish
@@ -106,6 +108,17 @@ def test_its_release_tells_what_was_imported_and_verifies(tmp_path):
     pq.write_table(table.set_column(at, "imported", pa.array(["0" * 64] * len(table))), made / "judgments.parquet")
     mend(made)
     assert any("does not name" in str(one) for one in verify(made).problems)
+
+
+def test_a_time_that_nobody_measured_is_no_time(tmp_path):
+    stage = imported(tmp_path, VOTES).stages.get()
+    cost, found = study_figures(stage)["cost"], annotators(stage)
+    assert (cost["active_minutes"], cost["expected_minutes"], cost["reason"]) == (0, None, "no time was measured")
+    (of_stage,) = found["stages"]
+    assert (of_stage["times"], of_stage["bands"]) == ({"n": 0, "median": None, "quick": 0, "bins": []}, [0] * 6)
+    for row in [of_stage, *of_stage["rows"]]:
+        assert (row["median_seconds"], row.get("quick_share"), row.get("log_time")) == (None, None, None)
+    assert {row["quick_share"] for row in found["whole"]} == {None}
 
 
 def test_it_can_be_deleted(tmp_path):
