@@ -7,10 +7,6 @@ from tests.browser.looking import fits, in_windows
 from tests.builders import pictures, studies
 from tests.builders.videos import video
 
-VIDEOS = [
-    video("libvpx-vp9", size=(640, 360), seconds=2),
-    video("libx264", "mp4", size=(640, 360), seconds=2, sound="aac"),
-]
 STATE = (
     "() => [...document.querySelectorAll('#place video')].map(v => [v.paused, v.muted, v.currentTime, v.duration > 0])"
 )
@@ -18,8 +14,13 @@ CAN_PLAY = "() => [...document.querySelectorAll('#place video')].every(one => on
 MOVED = "from => [...document.querySelectorAll('#place video')].every(one => one.currentTime > from)"
 
 
+def clips() -> list[bytes]:
+    size = (640, 360)
+    return [video("libvpx-vp9", size=size, seconds=2), video("libx264", "mp4", size=size, seconds=2, sound="aac")]
+
+
 def test_videos_wait_to_be_played_and_are_judged_by_keyboard(sit, axe_violations):
-    study = pictures.paint(studies.study(items=2, protocol="verify"), VIDEOS * 10)
+    study = pictures.paint(studies.study(items=2, protocol="verify"), clips() * 10)
     desk = sit(annotator=studies.annotator(study))
     page = desk.page
     page.wait_for_function(CAN_PLAY)
@@ -41,7 +42,7 @@ def test_videos_wait_to_be_played_and_are_judged_by_keyboard(sit, axe_violations
 
 
 def test_an_answer_waits_until_a_video_can_be_played(sit):
-    study = pictures.paint(studies.study(items=1, protocol="verify"), VIDEOS * 5)
+    study = pictures.paint(studies.study(items=1, protocol="verify"), clips() * 5)
     desk, held = sit(annotator=studies.annotator(study)), []
     page = desk.page
     page.route("**/v/*", lambda route: held.append(route))

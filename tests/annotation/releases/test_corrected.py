@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.test import override_settings
 
 from annotation.designs.plan import StagePlan
 from annotation.exports.export import export_split
@@ -17,8 +18,10 @@ from annotation.releases.verification.verifying import verify
 from benchmarks.corrections.correct import Change, correct
 from benchmarks.models import Action
 from tests.annotation.pipeline.test_new_rounds import answer, keys, labels, sit, stages
+from tests.annotation.releases.released import copied
 from tests.builders import studies
 from tests.builders.pipelines import with_originals
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NEGATIVE = "caption-negative-0"
@@ -114,7 +117,8 @@ def test_the_next_version_tells_what_was_corrected_and_withdrawn(tmp_path):
         ("dropped.jsonl", '"withdrawn"', '"no_image_fits"'),
     ],
 )
-def test_a_release_that_says_otherwise_is_not_verified(tmp_path, made, file, old, new):
+def test_a_release_that_says_otherwise_is_not_verified(corrected, tmp_path, file, old, new):
+    made = copied(corrected, tmp_path / "release")
     text = (made / file).read_text()
     assert old in text
     (made / file).write_text(text.replace(old, new, 1))
@@ -122,10 +126,16 @@ def test_a_release_that_says_otherwise_is_not_verified(tmp_path, made, file, old
 
 
 @pytest.fixture
-def made(tmp_path):
-    study = with_originals(studies.study(items=3, stages=STAGES))
-    judge(study)
-    change(study, 0, Action.CAPTION, NEGATIVE, "A blue cup and a red bowl.")
-    change(study, 1, Action.WITHDRAW)
-    judge(study)
-    return released(study, tmp_path, "1.0")
+def corrected() -> Path:
+    """One with a corrected and a withdrawn item, made once."""
+
+    def make(folder: Path) -> None:
+        with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
+            study = with_originals(studies.study(items=3, stages=STAGES))
+            judge(study)
+            change(study, 0, Action.CAPTION, NEGATIVE, "A blue cup and a red bowl.")
+            change(study, 1, Action.WITHDRAW)
+            judge(study)
+            released(study, folder, "1.0")
+
+    return made_once("corrected", make) / "1.0"
