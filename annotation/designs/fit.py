@@ -13,14 +13,22 @@ from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.protocols.values import role_of
 from benchmarks.records import ItemRecord, role_order
 
-_ALIKE = (  # names that people have for the same part
-    {"positive", "caption", "text", "sentence", "statement", "description", "prompt"},
-    {"negative", "foil", "false_caption", "distractor", "hard_negative"},
-    {"positive", "picture", "image", "scene", "photo", "figure"},
-    {"question", "statement", "prompt", "claim"},
-    {"option", "candidate", "choice", "answer"},
-)
 _PICTURES, _TEXTS = "images", "captions"
+_ALIKE = {  # names that people have for the same part
+    _TEXTS: (
+        {"positive", "caption", "text", "sentence", "statement", "description", "prompt"},
+        {"positive", "caption", "text", "sentence", "description", "candidate"},
+        {"negative", "foil", "false_caption", "distractor", "hard_negative"},
+        {"question", "statement", "claim"},
+        {"option", "candidate", "choice", "answer"},
+        {"second_positive", "hard_positive", "paraphrase"},
+    ),
+    _PICTURES: (
+        {"positive", "picture", "image", "scene", "photo", "figure"},
+        {"negative", "foil", "distractor"},
+        {"picture", "image", "option", "candidate", "choice"},
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +112,14 @@ def _free(file: ProtocolFile, role: str, there: Counter[tuple[str, str]]) -> lis
 
 
 def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tuple[str, str]]) -> str:
-    """The part of the item that is most probably meant, by its name and number; the role's own name if none can be."""
-    least, most = bounds(file.roles[role])  # of `first` too, one is meant
-    fitting = [name for name in free if least <= there[_kind(role), name] and there[_kind(role), name] <= (most or 99)]
-    alike = [name for name in fitting if any({name, _name(role)} <= names for names in _ALIKE)]
-    optional = not bounds(file.roles[role])[0]
-    return next(iter([*alike, *([] if optional else fitting)]), _name(role))
+    """The part of the item that is meant: by a name of the same meaning, or the only one with a name that has none; the
+    role's own name if neither can be. A part known to be something else, such as a negative, is never meant.
+    """
+    kind, (least, most) = _kind(role), bounds(file.roles[role])  # of `first` too, one is meant
+    fitting = [name for name in free if least <= there[kind, name] <= (most or 99)]
+    alike = [name for name in fitting if any({name, _name(role)} <= names for names in _ALIKE[kind])]
+    strange = [name for name in fitting if least and not any(name in names for names in _ALIKE[kind])]
+    return next(iter(alike), strange[0] if len(strange) == 1 else _name(role))
 
 
 def coverage(stages: Sequence[StagePlan], item: ItemRecord) -> float:

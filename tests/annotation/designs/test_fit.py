@@ -33,6 +33,9 @@ def test_roles_are_guessed_by_name_kind_and_count(protocol, parts, roles):
     ("image-caption-foil", {"images_scene": 1, "caption": 1}),  # no foil
     ("image-caption-foil", {"images_scene": 1, "caption": 1, "foil": 4}),  # too many
     ("visla-triplet", {"images_scene": 1, "caption": 1, "foil": 1}),  # has fixed roles
+    ("count-objects", {"images_positive": 1, "positive": 1, "negative": 1}),  # a negative is no first object
+    ("image-questions", {"images_picture": 1, "caption": 1}),  # nor a caption a question
+    ("bivlc-disambiguate", {"images_left": 1, "images_right": 1, "prompt": 1}),  # either could be the positive
 ])  # fmt: skip
 def test_what_an_item_lacks_is_not_made_up(protocol, parts):
     assert fitted(stages_in_order([protocol]).stages, item(**parts)) is None
