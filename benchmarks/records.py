@@ -131,6 +131,13 @@ class ItemRecord:
     def images_as(self, role: str) -> list[ImageRecord]:
         return [image for image in self.images if image.role == role]
 
+    def fields(self) -> dict[str, object]:
+        """Its further columns, and its `id`, `type` and `subtype`. If it has these, they are not the columns of its
+        file that are called so: pages, filters and tables of results mean them too.
+        """
+        own = {"id": self.key, "type": self.type, "subtype": self.subtype}
+        return {**self.meta, **{name: value for name, value in own.items() if value}}
+
     def attributes(self) -> dict[str, Attributes]:
         """By identity, those of each caption and image that has some."""
         found: dict[str, Attributes] = {}

@@ -52,7 +52,7 @@ def _when(
 def _is_met(fact: str, wanted: Sequence[str], item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> bool:
     role, attribute = parts_of_fact(fact)
     if not role:
-        return bool(_among(wanted, _of_itself(item, attribute)))
+        return bool(_among(wanted, item.fields().get(attribute)))
     if not attribute:
         return schema.is_within(len(parts.get(role, ())), wanted[0])
     attributes = item.attributes()
@@ -67,10 +67,6 @@ def parts_of_fact(fact: str) -> tuple[str, str]:
         return "", kind
     name, _, attribute = rest.partition(".")
     return f"{kind}.{name}", attribute
-
-
-def _of_itself(item: ItemRecord, name: str) -> object:
-    return {**item.meta, "type": item.type, "subtype": item.subtype}.get(name)
 
 
 def _among(wanted: Sequence[str], said: object) -> list[str]:

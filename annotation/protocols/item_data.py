@@ -2,7 +2,8 @@
 
 A column is any place of the row that the item came from, as in a mapping of columns: a further column of its file
 (`label`), one inside an object (`answer.text`), part of one (`{identifier[:-2]}`). Beside these, the names of the
-item's roles stand for its texts and for the names of its images, and `id`, `type` and `subtype` for themselves.
+item's roles stand for its texts and for the names of its images, and `id`, `type` and `subtype` for what Winnow knows
+by these names.
 """
 
 import re
@@ -87,14 +88,14 @@ def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> Ite
 
 
 def _row(item: ItemRecord) -> dict[str, Any]:
-    """Column → value; further columns of the source stand before the names of roles."""
+    """Column → value; the item's fields stand before the names of roles."""
     parts: dict[str, list[str]] = {}
     for role, value in chain(
         ((one.role, one.text) for one in item.captions), ((one.role, one.name) for one in item.images)
     ):
         parts.setdefault(role, []).append(value)
     alone = {role: found[0] if len(found) == 1 else found for role, found in parts.items()}
-    return {"id": item.key, "type": item.type, "subtype": item.subtype, **alone, **item.meta}
+    return {**alone, **item.fields()}
 
 
 def _right(file: ProtocolFile, name: str, of: schema.ByItem, row: Mapping[str, Any], item: ItemRecord) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,18 @@ def test_what_the_data_say_is_a_value_of_the_answer(data, meta, right):
 
 def test_a_text_under_a_role_that_the_file_does_not_show_can_have_it():
     assert attributes_of(read(BY_ITEM), item({}, CaptionRecord("label", "no")))[RIGHT] == {"holds": "no"}
+
+
+@pytest.mark.parametrize(("name", "said"), [("type", "own"), ("subtype", "column"), ("id", "7")])
+def test_a_column_called_like_a_field_of_winnows_stands_where_the_item_has_none(name, said):
+    """The same for right answers and for questions of some items only."""
+    data = changed(
+        ("answers.0.when", {"item": {name: [said]}}), ("decide", []),
+        ("right", {"holds": {"from": name, "values": {said: "yes"}}}), of=BY_ITEM,
+    )  # fmt: skip
+    record = replace(item(dict.fromkeys(("type", "subtype", "id"), "column")), type="own")
+    assert attributes_of(read(data), record)[RIGHT] == {"holds": "yes"}
+    assert tasks_of(read(data), record, {})
 
 
 @pytest.mark.parametrize(
