@@ -17,6 +17,7 @@ from annotation.protocols.schema import MOST_IN_ROW, MOST_KEYS, MOST_OPTIONS, MO
 from annotation.protocols.values import ELSE, MARKED, NUMERIC, table_values
 from annotation.wording import exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
+from benchmarks.formats.own.mapping import columns_of
 
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
 LONGEST_LABEL = 500  # characters of all answers of a screen together, as they are stored
@@ -755,10 +756,16 @@ def _by_item(protocol: ProtocolFile, name: str, of: schema.ByItem, path: tuple[s
     yield from _known_values(protocol, name, list(of.values.values()), (*path, "values"))
     if any(one.name == name and getattr(one, "of", None) == "pair" for one in protocol.answers):
         yield "WRONG_DESIGN", path, "Not every pair has the right option of the item. Use a pick or a ranking."
-    for role in protocol.roles:
-        if role.partition(".")[2] == of.column:
-            advice = f"{role} is shown to annotators, so it cannot have the right answer. Remove it from item: a role "
-            yield "NOT_BLIND", (*path, "from"), advice + "that the file does not name is not shown."
+    shown = {name.partition(".")[0] for name in columns_of(of.column, ())}
+    roles = [role for role in protocol.roles if role.partition(".")[2] in shown]
+    for role in roles:
+        advice = f"{role} is shown to annotators, so it cannot have the right answer. Remove it from item: a role "
+        yield "NOT_BLIND", (*path, "from"), advice + "that the file does not name is not shown."
+    pictures = [block for block in protocol.screen if isinstance(block, schema.Picture)]
+    drawn = {name: block.picture for block in pictures for _, name in drawn_by(block)}
+    for name in [] if roles else sorted(shown & drawn.keys()):
+        advice = f"{name} is drawn on {drawn[name]} for annotators, so it cannot have the right answer. "
+        yield "NOT_BLIND", (*path, "from"), advice + "Draw something else, or take the right answer from elsewhere."
 
 
 def _names_of_parts(protocol: ProtocolFile) -> list[list[str]]:

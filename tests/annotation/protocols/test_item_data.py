@@ -73,6 +73,15 @@ def test_a_text_under_a_role_that_the_file_does_not_show_can_have_it():
     assert attributes_of(read(BY_ITEM), item({}, CaptionRecord("label", "no")))[RIGHT] == {"holds": "no"}
 
 
+def test_what_is_drawn_on_the_picture_cannot_have_it():
+    drawn = changed(
+        ("screen.0.boxes", "label"), ("item.attributes", ["label"]), ("right", {"holds": {"from": "label"}}), of=BY_ITEM
+    )
+    [found] = problems(drawn)
+    assert (found.code, found.column) == ("NOT_BLIND", "right.holds.from")
+    assert "label is drawn on picture for annotators" in found.advice
+
+
 @pytest.mark.parametrize(("name", "said"), [("type", "own"), ("subtype", "column"), ("id", "7")])
 def test_a_column_called_like_a_field_of_winnows_stands_where_the_item_has_none(name, said):
     """The same for right answers and for questions of some items only."""

@@ -151,7 +151,10 @@ MISTAKES = [  # change, code, path, a word of the advice
         "NO_RIGHT_ANSWER", "decide.0.of", "from: label",
     ),
     (("group", {"pair": {"over": []}}), "WRONG_VALUE", "group.pair.over", "at least 1"),
-    (("right", {"fit": {"from": "scene"}}), "NOT_BLIND", "right.fit.from", "shown to annotators"),
+    *(
+        (("right", {"fit": {"from": place}}), "NOT_BLIND", "right.fit.from", "shown to annotators")
+        for place in ("scene", "scene.first", "{scene[:1]}")
+    ),
     (("right", {"fit": {"from": "label", "values": {"0": "nought"}}}), "UNKNOWN_VALUE", "right.fit.values", "nought"),
     (("right", {"from": "label"}), "UNKNOWN_ANSWER", "right.from", "right: {fit: {from: label}}"),
     (("right", {"fit": {"from": "label", "value": {}}}), "UNKNOWN_KEY", "right.fit.value", "values"),
