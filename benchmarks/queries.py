@@ -26,7 +26,7 @@ def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
     return items.filter(Q(key__icontains=text) | Exists(captions))
 
 
-OF_IMAGE = ("role", "source_name", "licence", "attribution", "round", "crop", "attributes")
+OF_IMAGE = ("role", "source_name", "licence", "attribution", "round", "crop", "attributes", "format")
 
 
 class Part(Protocol):
@@ -59,18 +59,19 @@ def record_of(item: Item) -> ItemRecord:
     )
 
 
-def image_record(role, name, licence, attribution, round, crop, attributes) -> ImageRecord:
+def image_record(role, name, licence, attribution, round, crop, attributes, format) -> ImageRecord:
     """A crop from the database, with lists turned into tuples."""
-    return ImageRecord(role, name, licence, attribution, round, crop and tuple(crop), attributes=attributes)
+    crop = crop and tuple(crop)
+    return ImageRecord(role, name, licence, attribution, round, crop, attributes=attributes, format=format)
 
 
 MATERIAL = """
 SELECT item.key, item.type, item.subtype, item.meta::text,
        (SELECT json_agg(json_build_array(role, text, attributes) ORDER BY role, position)
         FROM benchmarks_caption WHERE item_id = item.id),
-       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop, attributes)
+       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop, attributes, format)
                         ORDER BY role, position)
-        FROM benchmarks_itemimage WHERE item_id = item.id)
+        FROM benchmarks_itemimage JOIN benchmarks_image image ON image.id = image_id WHERE item_id = item.id)
 FROM benchmarks_item item WHERE item.id = %s
 """
 

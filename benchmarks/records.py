@@ -19,6 +19,7 @@ COLUMNS, SHOWN_COLUMNS = 50, 8  # of a kind: counted by themselves, and named
 PLACE = re.compile(r"\[\d+\]")  # of a value in a list: captions[3].text
 Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
 Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
+VIDEOS = {"MP4": "mp4", "WEBM": "webm"}  # formats, and how addresses of such files end
 Plain = str | int | float | bool
 Attributes = Mapping[str, Plain | list[Plain]]  # {"model": "sd-3"}, {"parents": [1, 2]}
 
@@ -81,6 +82,11 @@ class ImageRecord:
         default="", compare=False
     )  # where another file has this image: `name` and `crop` are then only labels
     attributes: Attributes = field(default_factory=dict, hash=False)
+    format: str = field(default="", compare=False)  # of the stored file: PNG, MP4 …
+
+    @property
+    def is_video(self) -> bool:
+        return self.format in VIDEOS
 
     @property
     def part(self) -> Part:

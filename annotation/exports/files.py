@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.exports.columns import TABLES, Column
+from benchmarks.records import VIDEOS
 
 ROWS = 100  # of images, in a row group
 BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
-VIDEOS = {"MP4": "mp4", "WEBM": "webm"}
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "AVIF": "avif", **VIDEOS}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

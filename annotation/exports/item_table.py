@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from annotation.exports import item_parts
-from annotation.exports.files import EXTENSIONS, IMAGE, VIDEOS, ParquetFile, are_videos, split_schema
+from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, are_videos, split_schema
 from annotation.protocols.schema import ProtocolFile
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
@@ -17,7 +17,7 @@ from benchmarks.formats.base import SPLIT
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, ItemImage
 from benchmarks.models.benchmark import original_path
-from benchmarks.records import ItemRecord
+from benchmarks.records import VIDEOS, ItemRecord
 from benchmarks.storage.files import kept
 
 Lines = Callable[[], Iterable[Mapping[str, Any]]]  # the kept items' lines of items.jsonl, from the first one

@@ -39,7 +39,9 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
         raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")
     if all(isinstance(one.when, Never) for one in file_about(protocol, item, carried).answers):
         raise base.UnsuitableItem(f"item {item.key} is asked none of the questions of {protocol.name}")
-    found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
+    bindings = list(_bindings(protocol, item, parts))
+    _require_pictures(protocol, item, parts, [bound for _, bound in bindings])
+    found = [_task(protocol, parts, question, bound) for question, bound in bindings]
     if not found:
         raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
     return found
@@ -108,6 +110,24 @@ def _require_drawn(protocol: ProtocolFile, item: ItemRecord) -> None:
                     raise base.UnsuitableItem(
                         f"item {item.key}: {name}, the {kind} of {block.picture}, {error}"
                     ) from None
+
+
+def _require_pictures(
+    protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]], bindings: Sequence[Bound]
+) -> None:
+    """What is marked or drawn on is a picture: a place in a video is none without a moment."""
+    marked = [one.of for one in protocol.answers if isinstance(one, schema.Points | schema.Boxes)]
+    marked += [one.picture for one in protocol.screen if isinstance(one, schema.Picture) and drawn_by(one)]
+    videos = {
+        f"{role}-{place}"
+        for role in {one.role for one in item.images}
+        for place, image in enumerate(item.images_as(role))
+        if image.is_video
+    }
+    for name, bound in itertools.product(dict.fromkeys(marked), bindings):
+        if videos.intersection([bound[name]] if name in bound else parts.get(f"images.{name}", ())):
+            lacks = f"item {item.key} has a video as {name}, and {protocol.name} has points or boxes on it"
+            raise base.UnsuitableItem(f"{lacks}, which only a picture can have; use a picture, such as one frame of it")
 
 
 def needs_in_words(role: str, count: str) -> str:

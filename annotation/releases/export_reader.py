@@ -116,4 +116,4 @@ def _image(image: Mapping) -> ImageRecord:
     crop = tuple(image["crop"]) if "crop" in image else None
     role = image["key"].rpartition("-")[0]
     said = image["source_name"], image["licence"], image["attribution"], image["round"], crop
-    return ImageRecord(role, *said, attributes=image.get("attributes", {}))
+    return ImageRecord(role, *said, attributes=image.get("attributes", {}), format=image.get("format", ""))

@@ -15,7 +15,7 @@ from annotation.models import Lease, Task
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
-from benchmarks.models.benchmark import VIDEOS
+from benchmarks.records import VIDEOS
 from workers import limits
 from workers.images import are_alike, fitted_size, frame_size, small_size
 

@@ -53,9 +53,6 @@ def small_path(opaque: str) -> str:
     return f"small/{opaque[:2]}/{opaque}.jpg"
 
 
-VIDEOS = {"MP4": "mp4", "WEBM": "webm"}  # formats, and how addresses of such files end
-
-
 class Image(models.Model):
     """One image or short video, stored once by the SHA-256 of its original bytes.
 
@@ -85,13 +82,13 @@ class Image(models.Model):
 
     @property
     def is_video(self) -> bool:
-        return self.format in VIDEOS
+        return self.format in records.VIDEOS
 
     @property
     def address(self) -> str:
         """Of the whole image, or of the video."""
         if self.is_video:
-            return reverse("video", args=[self.opaque, VIDEOS[self.format]])
+            return reverse("video", args=[self.opaque, records.VIDEOS[self.format]])
         return reverse("image", args=[self.opaque])
 
     @property
@@ -186,6 +183,10 @@ class ItemImage(models.Model):
     @property
     def key(self) -> str:
         return f"{self.role}-{self.position}"
+
+    @property
+    def format(self) -> str:
+        return self.image.format
 
     @property
     def framed_path(self) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.exports.files import VIDEOS
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import KINDS
+from benchmarks.records import VIDEOS
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"

@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 
 from annotation.exports import item_parts
 from annotation.exports.columns import TABLES, TASK_KEY, Column, Table
-from annotation.exports.files import EXTENSIONS, VIDEOS, are_videos, parquet_schema, split_schema
+from annotation.exports.files import EXTENSIONS, are_videos, parquet_schema, split_schema
 from annotation.releases.schema import JUDGMENTS, MANIFEST, OF_MANIFEST, OF_STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
+from benchmarks.records import VIDEOS
 
 IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by the kind of a column
     "text": str, "time": str, "integer": int, "long": int, "number": (int, float), "boolean": bool, "texts": list,

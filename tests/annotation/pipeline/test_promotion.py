@@ -210,6 +210,7 @@ def test_what_happens_at_a_click_reads_the_same_material(pipeline):
     item = queries.with_material(pipeline.benchmark.items.all())[0]
     brief, whole = queries.material_of(item.pk), queries.record_of(item)
     assert (brief.key, brief.captions, brief.images) == (whole.key, whole.captions, whole.images)
+    assert [one.format for one in brief.images] == [one.format for one in whole.images] == ["JPEG"] * 5
 
 
 def test_promoting_takes_the_same_few_queries_however_many_items(django_assert_max_num_queries):

@@ -1,11 +1,12 @@
 """Questions that are answered with marks on a picture: read, refused, filled in again, decided, and in words."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from annotation.protocols import answers, simulated, walk
-from annotation.protocols.base import Answer, InvalidAnswer
+from annotation.protocols.base import Answer, InvalidAnswer, UnsuitableItem
 from annotation.protocols.decisions import decide_item
 from annotation.protocols.in_words import answers_in_words, rules_in_words
 from annotation.protocols.tasks import tasks_of
@@ -50,6 +51,17 @@ def test_marks_are_read_and_filled_in_as_they_were_set(sent, label):
 def test_what_is_no_answer_is_refused_by_name(sent, refused):
     with pytest.raises(InvalidAnswer, match=refused):
         answers.parse(FILE, sent, [], {})
+
+
+@pytest.mark.parametrize(
+    "data", [DATA, changed(("screen.0.boxes", "model"), ("item.attributes", ["model"]), ("decide", []))]
+)
+def test_a_video_has_no_marks(data):
+    record = item(["positive", "negative", "more"], ["scene"])
+    assert tasks_of(read(data), record, {})
+    record = replace(record, images=[replace(one, format="WEBM") for one in record.images])
+    with pytest.raises(UnsuitableItem, match="item 7 has a video as scene, and fits has points or boxes on it"):
+        tasks_of(read(data), record, {})
 
 
 @pytest.mark.parametrize(
