@@ -128,16 +128,11 @@ def group(
     A comparison has an item as a group: its tasks with the right answer `compare` must have got it from a larger share
     of annotators than all others with the same part. It has no chance to tell: shares can tie.
     """
-    of = file.group[name]
-    is_right, chance_that, part_of = _rule(file, of, said, right_of)
+    is_right, chance_that = _rule(file, file.group[name], said, right_of)
     groups: dict[tuple[object, ...], list[TaskRow]] = defaultdict(list)
     for task in tasks:
-        position, question, round_ = task.task
-        if isinstance(of, schema.Over):
-            if (shared := _shared(of, position, attributes)) is not None:
-                groups[shared].append(task)
-        elif (part := part_of(question)) is not None:
-            groups[position, round_, part].append(task)
+        if (shared := shared_by(file, name, task.task, attributes)) is not None:
+            groups[shared].append(task)
     rows, chances, waiting = [], [], 0
     for of_group in sorted(groups.values(), key=lambda tasks: tasks[0].task):
         if any(task.state is None for task in of_group):
@@ -153,12 +148,18 @@ def group(
     return {"group": name, "waiting": waiting, **broken_down(rows, SHARE), "chance": chance}
 
 
-def _shared(of: schema.Over, position: int, attributes: Mapping[int, Attributes]) -> tuple[object, ...] | None:
-    """What the item shares with the others of its group; None if it is in none."""
-    said = attributes.get(position, NO_ATTRIBUTES).get(ITEM, {})
-    if not all(column in said for column in of.over or ()):
-        return None
-    return (of.every and position // of.every, *(as_text(said[column]) for column in of.over or ()))
+def shared_by(
+    file: ProtocolFile, name: str, task: TaskKey, attributes: Mapping[int, Attributes]
+) -> tuple[object, ...] | None:
+    """What the task shares with the others of its group; None if it is in none."""
+    of, (position, question, round_) = file.group[name], task
+    if isinstance(of, schema.Over):
+        said = attributes.get(position, NO_ATTRIBUTES).get(ITEM, {})
+        if not all(column in said for column in of.over or ()):
+            return None
+        return (of.every and position // of.every, *(as_text(said[column]) for column in of.over or ()))
+    part = "" if isinstance(of, schema.Comparison) else _places(file, of)(question)
+    return None if part is None else (position, round_, part)
 
 
 _OfGroup = Callable[[Sequence[TaskRow]], float]
@@ -166,12 +167,12 @@ _OfGroup = Callable[[Sequence[TaskRow]], float]
 
 def _rule(
     file: ProtocolFile, of: schema.Group, said: Mapping[str, Sequence[Said]], right_of: Rights
-) -> tuple[_OfGroup, _OfGroup | None, Callable[[str], str | None]]:
-    """Whether a group is right; how likely that is at random; the question of a task → what its group shares."""
+) -> tuple[_OfGroup, _OfGroup | None]:
+    """Whether a group is right; how likely that is at random."""
     if isinstance(of, schema.Comparison):
         shares = _shares(file, of.compare, said, right_of)
         parts = [_places(file, [part]) for part in of.within]
-        return lambda tasks: all(_is_above(shares, part, tasks) for part in parts), None, lambda question: ""
+        return lambda tasks: all(_is_above(shares, part, tasks) for part in parts), None
     verdicts = [_verdicts(file, address, said[address], right_of) for address in file.right]
     chances = [_chances(file, address, said[address], right_of) for address in file.right]
 
@@ -182,7 +183,7 @@ def _rule(
     def chance_that(tasks: Sequence[TaskRow]) -> float:
         return math.prod(found.get(task.task, 1.0) for found in chances for task in tasks)
 
-    return is_right, chance_that, _places(file, [] if isinstance(of, schema.Over) else of)
+    return is_right, chance_that
 
 
 _Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one

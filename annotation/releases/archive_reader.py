@@ -7,7 +7,7 @@ of the folder, is refused.
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
@@ -16,6 +16,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.protocols.library import read_stored
+from annotation.protocols.roles import asked_under
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
 
 MADE_BY, KIND = "Winnow", "release"
@@ -86,6 +89,14 @@ class Files:
         """Of a .jsonl file, one at a time."""
         for number, line in enumerate(self.raw_lines(name), 1):
             yield as_object(line, f"{name}, line {number}")
+
+    def protocol_files(self, stages: Iterable[Mapping]) -> dict[str, ProtocolFile]:
+        """By the stage's name, of those stages (as in the manifest) that ask one, in their order."""
+        return {
+            stage["name"]: asked_under(read_stored(self.read(file["path"]).decode(), file["name"]), stage["protocol"])
+            for stage in sorted(stages, key=lambda stage: stage["position"])
+            if (file := stage["protocol_file"])
+        }
 
     def schema(self, name: str) -> pa.Schema:
         """Of a .parquet file."""

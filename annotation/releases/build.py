@@ -49,7 +49,7 @@ def build(
     _copy_protocols(source, out)
     settings = _settings(source, plan, assigned)
     write_json(out / schema.SETTINGS, settings)
-    evaluation.write(out, settings)
+    rows |= evaluation.write(out, settings, source.lines(ITEMS), source.protocol_files(settings["stages"]))
     files = describe_files(out, rows)
     manifest = settings | {"files": files}
     write_documents(out, plan, manifest, source.schema(DATA))
@@ -106,7 +106,9 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
         "kind": KIND,
         "release": plan.as_json(),
         "columns": there["columns"],
-        evaluation.KEY: evaluation.evaluation_of(there["evaluation_kind"], source.lines(ITEMS)),
+        evaluation.KEY: evaluation.evaluation_of(
+            there["evaluation_kind"], source.lines(ITEMS), source.protocol_files(there["stages"])
+        ),
         "source_format": there["source_format"] if "source" in plan.forms else "",
         "no_source": there["no_source"] if "source" in plan.forms else "",
         "warnings": there["warnings"],

@@ -5,12 +5,12 @@ share of items, and rests on the answers to some of the item's questions.
 """
 
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
-
-import numpy as np
 
 Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
 INTERVAL_METHOD = "Wilson’s"  # of a share, as pages name it
@@ -129,8 +129,8 @@ class Family(Generic[Record]):
         """Whether two scores that a question compares are equal, as an array of n for arrays of n scores. A pair of
         which one score is absent is not; None if that is so of every pair."""
         pairs = (pair for pairs in self.questions.values() for pair in pairs if {*pair} <= scores.keys())
-        found = [np.equal(scores[one], scores[other]) for one, other in pairs]
-        return np.logical_or.reduce(found) if found else None
+        found = [scores[one] == scores[other] for one, other in pairs]
+        return reduce(operator.or_, found) if found else None
 
     def right(self, item: Record, measure: str) -> bool | None:
         """Whether the item is right by this measure; None unless every question that it needs is answered.
@@ -163,9 +163,8 @@ def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
     """
     if any(name not in scores for pair in pairs for name in pair):
         return None
-    return np.logical_and.reduce(
-        [(np.greater_equal if ties else np.greater)(scores[one], scores[other]) for one, other in pairs]
-    )
+    above = operator.ge if ties else operator.gt
+    return reduce(operator.and_, [above(scores[one], scores[other]) for one, other in pairs])
 
 
 def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:

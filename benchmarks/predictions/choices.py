@@ -5,19 +5,20 @@ image is. That part is given, and the others are the options. Questions that com
 """
 
 import re
+import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.predictions.kinds import KINDS, NONE
 from benchmarks.predictions.plan import Place, wanted_scores
 
-LETTERS = "ABCDE"
+LETTERS = string.ascii_uppercase
 ALONE = "Answer with the letter alone."
 WHICH_CAPTION = f"Which caption describes the image? {ALONE}"
 WHICH_IMAGE = f"Which image does the caption describe? {ALONE}"
 LETTER = re.compile(
-    r"\W*(?:(?:the )?(?:correct |right |best )?(?:answer|caption|image|option|choice)(?: is)?\W*)?([A-E])\W*"
-    r"|\W*([A-E])\s*(?:[.:)\]]|\*\*)\s.*",
+    r"\W*(?:(?:the )?(?:correct |right |best )?(?:answer|caption|image|option|choice)(?: is)?\W*)?([A-Z])\W*"
+    r"|\W*([A-Z])\s*(?:[.:)\]]|\*\*)\s.*",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -56,13 +57,13 @@ def choices(kind: str, captions: Mapping[Place, str], images: Mapping[Place, str
             yield Choice(name, ones[0], tuple(others), question.options, captions=False)
 
 
-def letter(text: str, shown: Sequence[str] = ()) -> int | None:
+def letter(text: str, shown: Sequence[str] = (), options: int = 5) -> int | None:
     """The number of the option that an answer names by its letter, or by repeating a caption and nothing else; None if
-    it does neither. `shown`: the captions as they were shown."""
+    it does neither. `shown`: the captions as they were shown; `options`: how many letters there are."""
     said = text.strip()
     matched = LETTER.fullmatch(said)
-    if matched:
-        return LETTERS.index((matched[1] or matched[2]).upper())
+    if matched and (place := LETTERS.index((matched[1] or matched[2]).upper())) < options:
+        return place
     alike = [number for number, caption in enumerate(shown) if _plain(caption) == _plain(said)]
     return alike[0] if len(alike) == 1 else None
 

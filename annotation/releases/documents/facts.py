@@ -15,9 +15,7 @@ from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
 from annotation.protocols import in_words as declared_words
 from annotation.protocols import roles
-from annotation.protocols.library import read_stored
 from annotation.protocols.registry import protocol_named
-from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
@@ -118,12 +116,7 @@ class Facts:
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
         """By the stage's name, of those stages that ask one."""
-        return {
-            stage["name"]: asked_under(
-                read_stored(self.files.read(file["path"]).decode(), file["name"]), stage["protocol"]
-            )
-            for stage in self.manifest["stages"] if (file := stage["protocol_file"])
-        }  # fmt: skip
+        return self.files.protocol_files(self.manifest["stages"])
 
     @cached_property
     def fingerprint(self) -> str:

@@ -23,6 +23,7 @@ from annotation.releases.documents.facts import Facts
 from annotation.releases.documents.hub_metadata import yaml_head
 from annotation.releases.plan import PUBLIC, Plan
 from annotation.releases.scoring import evaluation
+from annotation.releases.scoring.released.items import PICK
 
 WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croissant.json, which has their hashes
 FOLDERS = {
@@ -122,7 +123,7 @@ def _environment() -> Environment:
         "percent": markdown.percent,
         "yaml_head": yaml_head,
     }
-    found.globals |= {"INTERVAL_METHODS": INTERVAL_METHODS, "task_name": evaluation.task_name}
+    found.globals |= {"INTERVAL_METHODS": INTERVAL_METHODS, "task_name": evaluation.task_name, "PICK": PICK}
     found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": TABLES}
     return found
 

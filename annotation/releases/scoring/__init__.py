@@ -2,5 +2,6 @@
 
 `score.py`, `utils.py` and the modules in `released/` are copied into releases, together with the modules of
 `benchmarks/metrics/` and `benchmarks/predictions/` that they compute with. There they import nothing of Winnow, only
-the standard library and numpy. `evaluation.py` lists and writes the files. Start there.
+the standard library and numpy. `questions.py` makes the questions with options that a study asked; `evaluation.py`
+lists and writes the files. Start there.
 """

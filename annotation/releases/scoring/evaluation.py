@@ -4,36 +4,63 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from annotation.exports.files import write_lines
+from annotation.protocols.schema import ProtocolFile
+from annotation.releases.scoring import questions
+from annotation.releases.scoring.released.items import PICK
 from benchmarks.predictions import plan
+from benchmarks.predictions.choices import LETTERS
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import VIDEOS
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"
+QUESTIONS = f"{PACKAGE}/{questions.FILE}"
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 # What the package of a release is made of: all in one folder there, so no two have the same name.
 MODULES = {
-    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models"),
+    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models", "picks"),
     "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "sugarcrepe", "visla"),
     "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
 }
+NO_FILES: Mapping[str, ProtocolFile] = MappingProxyType({})
+Parts = tuple[tuple[str, ...], tuple[plan.Place, ...]]
 IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? import", re.MULTILINE)
 
 
-def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
-    """How to evaluate the items in these lines of items.jsonl: the benchmark's `kind` of evaluation, and the `modules`
-    that do it. None if that is not what was asked: if no item has the captions and images of a question, if one has
-    more negative captions than its questions compare, or a video, since models see images.
+def evaluation_of(
+    kind: str, lines: Iterable[Mapping], asked: Mapping[str, ProtocolFile] = NO_FILES
+) -> dict[str, Any] | None:
+    """How to evaluate the items in these lines of items.jsonl, and the `modules` that do it: by the pick with a right
+    answer that a stage `asked`, or by the benchmark's `kind`, which stands over answers that are right by construction.
+    None if that is not what was asked, or if an item has a video, since models see images.
     """
-    fits, found = False, set()
+    picks = questions.picks_of(asked)
+    found: set[Parts] = set()
+    counts: set[int] = set()
     for line in lines:
         if any(image.get("format") in VIDEOS for image in line["images"]):
             return None
         found.add(_parts(line))
+        if picks:
+            counts.update(len(one["options"]) for one in picks.questions([line]))
+    modules = sorted(f"{name}.py" for names in MODULES.values() for name in names)
+    of_kind = _fits(kind, found)
+    if picks and counts and max(counts) <= len(LETTERS) and (picks.by_item or not of_kind):
+        return {**picks.settings(), "modules": modules}
+    return {"kind": kind, "modules": modules} if of_kind else None
+
+
+def _fits(kind: str, found: Iterable[Parts]) -> bool:
+    """Whether an item has the captions and images of a question of the kind, and none has more negative captions than
+    its questions compare.
+    """
+    fits = False
     for parts in found:
         captions, there = Counter(parts[0]), {*parts[1]}
         places = {(role, place) for role, count in captions.items() for place in range(count)}
@@ -42,13 +69,11 @@ def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
         fits |= bool(compared)
         negatives = {place for place in places if place[0] == "negative"}
         if compared and negatives - {place for one in compared for place in (one.one, one.other)}:
-            return None
-    if not fits:
-        return None
-    return {"kind": kind, "modules": sorted(f"{name}.py" for names in MODULES.values() for name in names)}
+            return False
+    return fits
 
 
-def _parts(line: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+def _parts(line: Mapping[str, Any]) -> Parts:
     """The roles of its captions that scores compare, and the places of its images that they compare them with."""
     keys = [image["key"] for image in line["images"]]
     images = [("positive", 0)] if "positive-0" in keys else []
@@ -63,13 +88,16 @@ def files(manifest: Mapping) -> list[str]:
     if not evaluation:
         return []
     modules = [f"{PACKAGE}/{name}" for name in evaluation["modules"]]
+    modules += [QUESTIONS] if evaluation["kind"] == PICK else []
     return [SCRIPT, *modules, f"{FOLDER}/utils.py", *(f"{FOLDER}/{split}.yaml" for split in manifest["splits"])]
 
 
-def write(folder: Path, settings: Mapping) -> None:
-    """Those files, into the folder of a release with these settings."""
+def write(
+    folder: Path, settings: Mapping, lines: Iterable[Mapping] = (), asked: Mapping[str, ProtocolFile] = NO_FILES
+) -> dict[str, int]:
+    """Those files, into the folder of a release with these settings; the rows of those that have some."""
     if not settings[KEY]:
-        return
+        return {}
     (folder / FOLDER).mkdir()
     (folder / PACKAGE).mkdir()
     (folder / SCRIPT).write_bytes((HERE / "score.py").read_bytes())
@@ -80,6 +108,8 @@ def write(folder: Path, settings: Mapping) -> None:
             _write(folder / PACKAGE / f"{name}.py", IMPORT.sub(lambda found: f"from {found[1] or '.'} import", text))
     for split in settings["splits"]:
         _write(folder / FOLDER / f"{split}.yaml", _task(settings, split))
+    picks = questions.picks_of(asked) if settings[KEY]["kind"] == PICK else None
+    return {QUESTIONS: write_lines(folder / QUESTIONS, picks.questions(lines))} if picks else {}
 
 
 def _write(path: Path, text: str) -> None:
@@ -108,13 +138,19 @@ def _task(settings: Mapping, split: str) -> str:
         "process_results: !function utils.process_results",
         "metric_list:",
     ]
-    kind = KINDS[settings[KEY]["kind"]]
-    for name, figure in figures_of(kind).items():
-        measure = kind.measured.measures[figure.measure]
-        if kind.asks(measure):
-            lines += _metric(name, str(not measure.lower).lower())
+    for name, lower in _measures(settings[KEY]).items():
+        lines += _metric(name, str(not lower).lower())
     lines += [*_metric("tied", "false"), *_metric("unanswered", "false")]
     return "\n".join([*lines, f"metadata: {{version: {settings['release']['version']!r}}}", ""])
+
+
+def _measures(evaluation: Mapping) -> dict[str, bool]:
+    """Of the task for lmms-eval: whether lower is better, by name."""
+    if evaluation["kind"] == PICK:
+        return dict.fromkeys(evaluation["measures"], False)
+    kind = KINDS[evaluation["kind"]]
+    found = {name: kind.measured.measures[figure.measure] for name, figure in figures_of(kind).items()}
+    return {name: measure.lower for name, measure in found.items() if kind.asks(measure)}
 
 
 def _metric(name: str, better: str) -> list[str]:

@@ -6,10 +6,17 @@
     python score.py --transformers google/siglip2-base-patch16-224
     python score.py --predictions scores.jsonl
 
-It needs Python 3.10 or later, numpy and the model's own library; pyarrow too if the release has its images in `data/`
-alone. my_model.py defines `embed_images(images)` and `embed_texts(texts)`, which return an array with a vector for each
-and are compared by cosine; or `score(images, captions)`, which returns a number for each pair, higher is better. Images
-are files' bytes if it sets `BYTES = True`, otherwise pictures of Pillow. A text encoder needs only `embed_texts`.
+If the release asks questions with options (`scoring/questions.jsonl`), answers come in a table with the columns
+`id,answer`, or one `score_OPTION` for each option, and `question` if an item has several; or as lines of JSON with
+these keys. An answer is an option's name, its words or its letter.
+
+    python score.py --predictions answers.csv
+
+It needs Python 3.10 or later. Scores need numpy, and a model its own library; pyarrow too if the release has its images
+in `data/` alone. my_model.py defines `embed_images(images)` and `embed_texts(texts)`, which return an array with a
+vector for each and are compared by cosine; or `score(images, captions)`, which returns a number for each pair, higher
+is better. Images are files' bytes if it sets `BYTES = True`, otherwise pictures of Pillow. A text encoder needs only
+`embed_texts`.
 
 A tied score is never right. How each item is decided is in manifest.json, under `evaluation`.
 """
@@ -42,7 +49,7 @@ def load(name: str) -> ModuleType:
 
 def main(given: list[str] | None = None) -> None:
     """Run the command with these arguments, by default those of this process."""
-    load("command").main(given, __doc__)
+    load("command").main(given, __doc__, load)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ This file reads ../manifest.json and ../items.jsonl and computes with ../scoring
 import importlib.util
 import json
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 RELEASE = Path(__file__).resolve().parent.parent
@@ -18,14 +19,53 @@ assert _spec and _spec.loader
 score = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(score)
 items, images, kinds, plan = (score.load(name) for name in ("items", "images", "kinds", "plan"))
-choices, stored, item_figures = (score.load(name) for name in ("choices", "stored", "item_figures"))
+choices, stored, item_figures, picks = (score.load(name) for name in ("choices", "stored", "item_figures", "picks"))
 
-KIND = kinds.KINDS[json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8"))["evaluation"]["kind"]]
-FIGURES = {  # those that follow from the questions alone
+MANIFEST = json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8"))
+EVALUATION = MANIFEST["evaluation"]
+KIND = kinds.KINDS.get(EVALUATION["kind"])  # None of picks
+FIGURES = EVALUATION.get("measures") or {  # those that follow from the questions alone
     name: figure
     for name, figure in item_figures.figures_of(KIND).items()
     if KIND.asks(KIND.measured.measures[figure.measure])
 }
+
+
+def asked(release):
+    """(item's place, question, names of the options, the right one, the words and images that show them in an order)"""
+    if KIND is None:
+        places = {item["id"]: place for place, item in enumerate(release.items)}
+        for (item, name), one in picks.questions_of(release).items():
+            named = [option["value"] for option in one["options"]]
+            yield places[item], name, named, one["right"][0], partial(shown_of_pick, one)
+        return
+    for place, item in enumerate(release.items):
+        for name, given, sides in questions(item):
+            options = [*KIND.questions[name].options]
+            yield place, name, options, options[0], partial(shown_of_kind, given, sides)
+
+
+def shown_of_kind(given, sides, order):
+    turned = sides[::order]
+    return prompt(given, turned), [role for side in (given, *turned) for kind, role in side if kind == "image"]
+
+
+def shown_of_pick(question, order):
+    """Pictures are called by their number, in the order in which they are shown."""
+    options, roles, lines = question["options"][::order], [], []
+    for part in question["shown"]:
+        if "image" in part:
+            roles.append(part["image"])
+        words = part.get("text") or (f"image {len(roles)}" if "label" in part else "")
+        lines.append(": ".join(filter(None, (part.get("label"), words))))
+    named = []
+    for option in options:
+        if "image" in option:
+            roles.append(option["image"])
+        named.append(option.get("text") or f"image {len(roles)}")
+    lettered = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, named, strict=False)]
+    asks = EVALUATION["asks"][question["answer"]]
+    return "\n".join([*filter(None, lines), asks, *lettered, "Answer with one letter."]), roles
 
 
 def questions(item):
@@ -65,22 +105,21 @@ def expand(dataset, split):
     """A document for each question and order of options; rows of the data are in the order of items.jsonl."""
     release = items.Release(RELEASE, split)
     rows, found = [], defaultdict(list)
-    for row, item in enumerate(release.items):
-        for name, given, sides in questions(item):
-            options = [*KIND.questions[name].options]
-            for order in (0, 1):
-                turned, named = (sides, options) if order == 0 else (sides[::-1], options[::-1])
-                shown = [role for side in (given, *turned) for kind, role in side if kind == "image"]
-                rows.append(row)
-                found["winnow_item"].append(item["id"])
-                found["winnow_type"].append(item["type"])
-                found["winnow_subtype"].append(item["subtype"])
-                found["winnow_question"].append(name)
-                found["winnow_order"].append(order)
-                found["winnow_text"].append(prompt(given, turned))
-                found["winnow_images"].append([release.columns[f"image:{role}"] for role in shown])
-                found["winnow_options"].append(named)
-                found["winnow_letter"].append(choices.LETTERS[named.index(options[0])])
+    for row, name, options, right, shown in asked(release):
+        item = release.items[row]
+        for order in (0, 1):
+            step = -1 if order else 1
+            text, roles = shown(step)
+            rows.append(row)
+            found["winnow_item"].append(item["id"])
+            found["winnow_type"].append(item["type"])
+            found["winnow_subtype"].append(item["subtype"])
+            found["winnow_question"].append(name)
+            found["winnow_order"].append(order)
+            found["winnow_text"].append(text)
+            found["winnow_images"].append([release.columns[f"image:{role}"] for role in roles])
+            found["winnow_options"].append(options[::step])
+            found["winnow_letter"].append(choices.LETTERS[options[::step].index(right)])
     dataset = dataset.select(rows)
     for name, values in found.items():
         dataset = dataset.add_column(name, values)
@@ -109,8 +148,8 @@ def doc_to_text(doc, lmms_eval_specific_kwargs=None):
 
 def read_choice(text, options):
     """The option that the answer names; None if it names none."""
-    place = choices.letter(text)
-    return options[place] if place is not None and place < len(options) else None
+    place = choices.letter(text, options=len(options))
+    return None if place is None else options[place]
 
 
 def process_results(doc, results):
@@ -131,12 +170,23 @@ def in_both_orders(answers):
 
 
 def aggregate(name, answers):
+    if KIND is None:
+        return aggregate_picks(name, answers)
     rows = defaultdict(list)
     for (item, question), (one, other) in in_both_orders(answers).items():
         rows[question].append((item, None, one if one is not None and one == other else kinds.NONE))
     columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in rows.items()}
     records = stored.records(columns, {one["item"]: (one["type"], one["subtype"]) for one in answers}, KIND)
     share = item_figures.compute(FIGURES[name], records, KIND).share
+    return float("nan") if share is None else share
+
+
+def aggregate_picks(name, answers):
+    releases = (items.Release(RELEASE, split) for split in MANIFEST["splits"])
+    release = next(one for one in releases if any(item["id"] == answers[0]["item"] for item in one.items))
+    chosen = {key: one if one == other else None for key, (one, other) in in_both_orders(answers).items()}
+    found = picks.verdicts(release, picks.questions_of(release), chosen)
+    share = picks.figures(found, FIGURES)[name].share
     return float("nan") if share is None else share
 
 

@@ -1,10 +1,13 @@
 """The protocol files in a release: those that its stages name, with the manifest’s hashes, compiled again."""
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 
 from annotation.protocols import compile, roles
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.protocols.schema import ProtocolFile
+from annotation.releases.scoring import evaluation, questions
+from annotation.releases.scoring.released.items import PICK
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
@@ -32,6 +35,21 @@ def _check_stage(place: Place, report: Report, stage: Mapping) -> None:
     with report.reading(path):
         for words in _differing(place.protocol_file(stage), stage):
             report.problem(path, f"the stage {name!r} {words}")
+
+
+def check_questions(place: Place, report: Report) -> None:
+    """The questions by which models are scored, made again of the items and the protocol files."""
+    said, picks = place.manifest["evaluation"], questions.picks_of(files_by_stage(place))
+    if not said or said["kind"] != PICK:
+        return
+    if not picks or {**picks.settings(), "modules": said["modules"]} != said:
+        report.problem(MANIFEST, "its evaluation does not follow from the protocol files")
+        return
+    ours = picks.questions(place.lines("items.jsonl"))
+    for number, (one, other) in enumerate(zip_longest(ours, place.lines(evaluation.QUESTIONS)), 1):
+        report.count("questions for models")
+        if one != other:
+            report.problem(evaluation.QUESTIONS, f"line {number} is not the question that the items and the file make")
 
 
 def _differing(file: ProtocolFile, stage: Mapping) -> Iterator[str]:

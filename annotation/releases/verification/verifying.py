@@ -15,6 +15,7 @@ CHECKS = {  # in order, by what a failing one is called
     "schemas": schemas.check_schemas,
     "protocols": protocols.check_protocols,
     "items": items.check_items,
+    "scoring": protocols.check_questions,
     "tasks.jsonl": tasks.check_tasks,
     "corrections.jsonl": corrections.check_corrections,
     "manifest.json": counts.check_counts,

@@ -6,11 +6,11 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import Unusable, captions_of
+from annotation.releases.scoring.released.items import Unusable, captions_of, wanted_of
 from benchmarks.metrics import hard_positive
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluators import of_family
-from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG
+from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, asked_in_both_orders
 
 LISTED = 10
 
@@ -103,3 +103,40 @@ def figures(records, kind):
 
 def _rows(figures):
     return {name: asdict(figure) for name, figure in figures.items()}
+
+
+def write_scores(path, release, scores):
+    """Winnow's predictions, in the order of the items."""
+    with Path(path).open("w", encoding="utf-8") as file:
+        for (place, name), score in sorted(scores.items()):
+            item = release.items[place]
+            line = {"item": item["id"], "question": name, "score": score}
+            line.update({key: item[key] for key in ("type", "subtype") if item[key]})
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def run(release, asked, load):
+    """All figures, as `--json` prints them."""
+    if asked.predictions:
+        scores, choices = read_predictions(release, asked.predictions)
+    else:
+        wanted = [
+            (place, name, what)
+            for place, item in enumerate(release.items)
+            for name, what in wanted_of(release, item).items()
+        ]
+        scores, choices = load("models").compute_scores(release, wanted, asked), {}
+    records = records_of(release, scores, choices)
+    if asked.predictions:
+        records = complete(release, records, asked.skip_incomplete)
+    if asked.out:
+        write_scores(asked.out, release, scores)
+    generous = records_of(release, scores, choices, ties_are_right=True)
+    kind = asked_in_both_orders(release.kind) if choices else release.kind
+    return {
+        "kind": kind.name,
+        "split": release.split,
+        "in_both_orders": bool(choices),
+        **figures([*records.values()], kind),
+        "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),
+    }

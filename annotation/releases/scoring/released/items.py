@@ -7,6 +7,8 @@ from pathlib import Path
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES, Place, wanted_scores
 
+PICK = "pick"  # the kind of evaluation that picks.py does
+
 
 class Unusable(Exception):
     """The message says in a sentence what is wrong."""
@@ -21,9 +23,10 @@ class Release:
             manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             raise Unusable(f"{self.folder} has no readable manifest.json. Name the folder of a release.") from None
-        if not manifest.get("evaluation"):
+        self.evaluation = manifest.get("evaluation")
+        if not self.evaluation:
             raise Unusable("No measure fits the items of this release.")
-        self.kind = KINDS[manifest["evaluation"]["kind"]]
+        self.kind = KINDS.get(self.evaluation["kind"])  # None of picks
         splits = list(manifest["splits"])
         self.split = split or ("test" if "test" in splits else splits[-1])
         if self.split not in splits:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from annotation.releases.scoring.released.images import decode, open_images
-from annotation.releases.scoring.released.items import Unusable, wanted_of
+from annotation.releases.scoring.released.items import Unusable
 
 
 class Functions:
@@ -77,13 +77,9 @@ class Transformers:
         return getattr(found, "pooler_output", found).float().cpu().numpy()
 
 
-def compute_scores(release, model, size):
-    """(item's place, name of a score) → the score."""
-    wanted = [
-        (place, name, what)
-        for place, item in enumerate(release.items)
-        for name, what in wanted_of(release, item).items()
-    ]
+def compute_scores(release, wanted, asked):
+    """(item's place, name of a score) → the score, of those `wanted`: with what is compared, as `wanted_of` has it."""
+    model, size = loaded(asked), asked.batch_size
     if not model.pairs and not model.embed_images:
         wanted = [one for one in wanted if one[2][0] == "text"]
     if not model.embed_texts:
