@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from annotation.releases.build import MANIFEST
-from annotation.releases.scoring.released import command, images, models
+from annotation.releases.scoring.released import answers, images, models
+from annotation.releases.scoring.released.items import Release
 from benchmarks import queries
 from benchmarks.models import Benchmark
 from benchmarks.predictions.kinds import BIVLC
@@ -43,9 +44,9 @@ def as_release(benchmark: Benchmark, folder: Path) -> Path:
 def test_open_clips_scores_and_figures_are_winnows(media, tmp_path, tiny):
     benchmark = cups(tmp_path, count=6)
     run = scored(benchmark, tiny)
-    asked = {"release": as_release(benchmark, tmp_path / "release"), "split": "", "open_clip": tiny, "batch_size": 4}
+    asked = {"open_clip": tiny, "batch_size": 4}
     asked |= dict.fromkeys(("functions", "transformers", "predictions")) | {"out": tmp_path / "scores.jsonl"}
-    found = command.run(Namespace(**asked))
+    found = answers.run(Release(as_release(benchmark, tmp_path / "release")), Namespace(**asked), lambda name: models)
     stored = {(row[0], row[1]): row[2] for row in run.predictions.values_list("item__key", "question", "score")}
     lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert {(one["item"], one["question"]) for one in lines} == {*stored}
