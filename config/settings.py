@@ -17,11 +17,11 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from annotation.releases.schema import WINNOW as VERSION
 from config import oidc, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("WINNOW_VAR", BASE_DIR / "var")).resolve()
-VERSION = "0.1.0"
 
 
 def flag(name: str) -> bool:

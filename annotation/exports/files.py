@@ -141,10 +141,14 @@ def write_judgments(path: Path, parts: Iterable[pa.Table]) -> int:
     return file.count
 
 
-def write_json(path: Path, content: dict) -> None:
+def write_json(path: Path, content: Mapping) -> None:
+    path.write_bytes(as_json(content))
+
+
+def as_json(content: Mapping) -> bytes:
     """Indented by msgspec: json, which indents in Python, takes twice as long."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
-    path.write_bytes(msgspec.json.format(text, indent=2) + b"\n")
+    return msgspec.json.format(text, indent=2) + b"\n"
 
 
 def files_below(folder: Path) -> list[str]:
@@ -162,6 +166,10 @@ def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str]
     """SHA-256, size and rows of each file, by name, except the manifest and the known files."""
     names = [name for name in files_below(folder) if name != "manifest.json" and name not in known]
     return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
+
+
+def digest_of(content: bytes) -> dict:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
 def digest(path: Path) -> dict:

@@ -52,7 +52,7 @@ def build(
     rows |= evaluation.write(out, settings, source.lines(ITEMS), source.protocol_files(settings["stages"]))
     files = describe_files(out, rows)
     manifest = settings | {"files": files}
-    write_documents(out, plan, manifest, source.schema(DATA))
+    write_documents(out, manifest, source.schema(DATA))
     manifest["files"] = dict(sorted({**describe_files(out, rows, files), **files}.items()))
     manifest["content"] = content_hash(manifest["files"])
     write_json(out / MANIFEST, manifest)

@@ -72,13 +72,12 @@ def line(number: int, split: str = "test", kind: tuple[str, str] = ("replace", "
 @dataclass
 class Release:
     folder: Path
-    plan: Plan
     manifest: dict
     figures: dict
 
     def written(self) -> Path:
         write_json(self.folder / "figures.json", self.figures)
-        write_documents(self.folder, self.plan, self.manifest, SCHEMA)
+        write_documents(self.folder, self.manifest, SCHEMA)
         return self.folder
 
     def text(self, name: str) -> str:
@@ -103,7 +102,7 @@ def release(folder: Path, words: Mapping[str, str] | None = None, **facts) -> Re
     write_json(folder / "figures.json", figures)
     plan = Plan("cats", "1.2", splits={"train": 60, "test": 40}, words=dict(words or {}))
     files = {name: {**digest(folder / name), "rows": rows.get(name)} for name in files_below(folder)}
-    return Release(folder, plan, {**_manifest(plan), "files": files, **facts}, figures)
+    return Release(folder, {**_manifest(plan), "files": files, **facts}, figures)
 
 
 def _data(folder: Path, lines: list[dict]) -> dict[str, int]:

@@ -62,6 +62,7 @@ MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 LISTS = ("texts", "integers")
+IMPUTED = "Nothing was filled in: missing judgments are not estimated, and an item without a decision is in no split."
 SHARDS, DATA, SPLITS = "shards", "data", "splits"
 TYPES = {
     "image": "sc:ImageObject", "video": "sc:VideoObject", "text": "sc:Text", "texts": "sc:Text",
@@ -152,9 +153,29 @@ def _collection(facts: Facts) -> dict:
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
         "dataCollectionMissingData": missing.format_map(counts) if counts["imported"] else "",
+        "dataCollectionRawData": _raw_data(facts),
         **dict.fromkeys(("dataCollectionTimeframe", "dataCollectionTimeFrame"), _days(facts.stated("timeframe"))),
         "dataPreprocessingProtocol": list(filter(None, [facts.stated("preprocessing")])),
+        "dataImputationProtocol": IMPUTED,
+        "dataManipulationProtocol": _changes(facts),
     }
+
+
+def _raw_data(facts: Facts) -> str:
+    images = f"; {facts.rows('images.jsonl'):,} images, with their files and licences in images.jsonl"
+    return (
+        f"{facts.rows('judgments.parquet'):,} rows of judgments.parquet: every judgment and each revision of it"
+        f"{images if facts.licences else ''}. The material is the benchmark {facts.manifest['study']['benchmark']}."
+    )
+
+
+def _changes(facts: Facts) -> str:
+    """What has become of the material since its import."""
+    changed = sum("imported" in one for line in facts.files.lines("items.jsonl") for one in line["captions"])
+    return (
+        f"Captions of kept items that annotators changed: {changed:,} (items.jsonl has the imported texts, texts.jsonl "
+        f"every revision). Corrections after the import: {facts.rows('corrections.jsonl'):,} (corrections.jsonl)."
+    )
 
 
 def _days(text: str) -> list[str]:

@@ -13,19 +13,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from annotation.exports import markdown
 from annotation.exports.columns import TABLES, Column, Table
-from annotation.exports.files import digest, write_json
+from annotation.exports.files import as_json, digest_of
 from annotation.measures.agreement_measures import INTERVAL_METHODS
 from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
 from annotation.releases.documents import statistics
 from annotation.releases.documents.croissant import croissant
-from annotation.releases.documents.facts import Facts
+from annotation.releases.documents.facts import DOCUMENTS, Facts
 from annotation.releases.documents.hub_metadata import yaml_head
 from annotation.releases.plan import PUBLIC, Plan
 from annotation.releases.scoring import evaluation
 from annotation.releases.scoring.released.items import PICK
 
-WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croissant.json, which has their hashes
 FOLDERS = {
     "data": "the kept items with their images, in parquet shards",
     "jsonl": "the same items as lines of JSON, without image bytes",
@@ -41,19 +40,25 @@ TABLE_ONE = [(type, subtype) for type in TYPES for subtype in SUBTYPES]  # the o
 NOT_IN_BIVLC = {("swap", "rel"), ("add", "rel")}
 
 
-def write_documents(folder: Path, plan: Plan, manifest: Mapping, schema: pa.Schema) -> None:
+def write_documents(folder: Path, manifest: Mapping, schema: pa.Schema) -> None:
     """`folder` and `manifest["files"]` have all other files by now, with what is public of them."""
-    release = Files(folder)
-    counts = statistics.compute(release.lines("items.jsonl"))
-    write_json(folder / "statistics.json", counts)
-    facts = Facts(release, plan, manifest, counts)
-    columns = {name: _columns_there(release, table) for name, table in TABLES.items()}
+    counts = statistics.compute(Files(folder).lines("items.jsonl"))
+    for name, content in documents(folder, manifest, schema, counts).items():
+        (folder / name).write_bytes(content)
+
+
+def documents(folder: Path, manifest: Mapping, schema: pa.Schema, counts: Mapping) -> dict[str, bytes]:
+    """Each document by its name. `counts` are the statistics, `schema` that of the parquet files; what `manifest` and
+    `folder` have of the documents themselves is not read.
+    """
+    release, files = Files(folder), {name: of for name, of in manifest["files"].items() if name not in DOCUMENTS}
+    facts = Facts(release, Plan.from_json(manifest["release"]), {**manifest, "files": files}, counts)
+    found = {"statistics.json": as_json(counts)}
     for name in ("data_statement.md", "README.md"):
-        text = TEMPLATES.get_template(f"{name}.j2").render(facts=facts)
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    files = {**manifest["files"], **{name: digest(folder / name) for name in WRITTEN}}
-    columns = {name: found for name, found in columns.items() if found}
-    write_json(folder / "croissant.json", croissant(facts, schema, columns, files))
+        found[name] = TEMPLATES.get_template(f"{name}.j2").render(facts=facts).encode()
+    files |= {name: digest_of(content) for name, content in found.items()}  # croissant.json has their hashes
+    columns = {name: there for name, table in TABLES.items() if (there := _columns_there(release, table))}
+    return {**found, "croissant.json": as_json(croissant(facts, schema, columns, files))}
 
 
 def _columns_there(release: Files, table: Table) -> list[Column]:

@@ -95,25 +95,24 @@ def files(manifest: Mapping) -> list[str]:
 def write(
     folder: Path, settings: Mapping, lines: Iterable[Mapping] = (), asked: Mapping[str, ProtocolFile] = NO_FILES
 ) -> dict[str, int]:
-    """Those files, into the folder of a release with these settings; the rows of those that have some."""
-    if not settings[KEY]:
-        return {}
-    (folder / FOLDER).mkdir()
-    (folder / PACKAGE).mkdir()
-    (folder / SCRIPT).write_bytes((HERE / "score.py").read_bytes())
-    (folder / FOLDER / "utils.py").write_bytes((HERE / "utils.py").read_bytes())
-    for package, names in MODULES.items():
-        for name in names:
-            text = (ROOT / package.replace(".", "/") / f"{name}.py").read_text(encoding="utf-8")
-            _write(folder / PACKAGE / f"{name}.py", IMPORT.sub(lambda found: f"from {found[1] or '.'} import", text))
-    for split in settings["splits"]:
-        _write(folder / FOLDER / f"{split}.yaml", _task(settings, split))
-    picks = questions.picks_of(asked) if settings[KEY]["kind"] == PICK else None
+    """Write those files into the folder of a release with these settings; return the rows of those that have some."""
+    for name, content in contents(settings).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    picks = questions.picks_of(asked) if settings[KEY] and settings[KEY]["kind"] == PICK else None
     return {QUESTIONS: write_lines(folder / QUESTIONS, picks.questions(lines))} if picks else {}
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+def contents(settings: Mapping) -> dict[str, bytes]:
+    """Each of those files but the questions, by its name."""
+    if not settings[KEY]:
+        return {}
+    found = {SCRIPT: (HERE / "score.py").read_bytes(), f"{FOLDER}/utils.py": (HERE / "utils.py").read_bytes()}
+    for package, names in MODULES.items():
+        for name in names:
+            text = (ROOT / package.replace(".", "/") / f"{name}.py").read_text(encoding="utf-8")
+            found[f"{PACKAGE}/{name}.py"] = IMPORT.sub(lambda at: f"from {at[1] or '.'} import", text).encode()
+    return found | {f"{FOLDER}/{split}.yaml": _task(settings, split).encode() for split in settings["splits"]}
 
 
 def task_name(settings: Mapping, split: str) -> str:

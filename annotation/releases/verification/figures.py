@@ -1,16 +1,15 @@
-"""Every figure of figures.json and every number of statistics.json, computed again and compared to 1e-9."""
+"""Every figure of figures.json, computed again and compared to 1e-9."""
 
 from typing import Any
 
 from annotation.measures.funnel import fates
-from annotation.releases.documents import statistics
 from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves
 from annotation.releases.verification.place import FIGURES, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
 
-STATISTICS, TASKS = "statistics.json", "tasks.jsonl"
+TASKS = "tasks.jsonl"
 
 
 def check_figures(place: Place, report: Report) -> None:
@@ -29,7 +28,7 @@ def check_figures(place: Place, report: Report) -> None:
                 told = place.part_of_figures(name)
                 if name == "stages" and len(ours) == len(told):
                     ours, told = recomputed.comparable(rows, ours), recomputed.comparable(rows, told)
-                _compare(report, FIGURES, "figures computed again", {name: ours}, {name: told})
+                compare(report, FIGURES, "figures computed again", {name: ours}, {name: told})
     with report.reading(TASKS):
         pairs = enumerate(zip(outcomes.computed(rows, decided), outcomes.listed(rows.stages), strict=True))
         differing = [words for number, pair in pairs for words in differences(*pair, f"/{number}", TASKS)]
@@ -44,12 +43,7 @@ def check_figures(place: Place, report: Report) -> None:
     _check_fates(place, report, rows, decided)
 
 
-def check_statistics(place: Place, report: Report) -> None:
-    ours = statistics.compute(place.lines("items.jsonl"))
-    _compare(report, STATISTICS, f"numbers of {STATISTICS}", ours, place.json(STATISTICS))
-
-
-def _compare(report: Report, file: str, what: str, ours: object, theirs: object) -> None:
+def compare(report: Report, file: str, what: str, ours: object, theirs: object) -> None:
     report.count(what, leaves(ours))
     for words in differences(ours, theirs, file=file):
         report.problem(file, words)

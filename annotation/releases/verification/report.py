@@ -15,6 +15,7 @@ class Report:
     problems: list[str] = field(default_factory=list)
     more: Counter[str] = field(default_factory=Counter)  # by file, problems beyond those that are told
     told: Counter[str] = field(default_factory=Counter)
+    not_checked: list[str] = field(default_factory=list)  # sentences about what only another Winnow can check
 
     @property
     def good(self) -> bool:
@@ -41,6 +42,7 @@ class Report:
     def _lines(self) -> Iterator[str]:
         for what, count in self.checked.items():
             yield f"checked {count:>9,} {what}"
+        yield from (f"not checked: {words}" for words in self.not_checked)
         yield from (f"problem: {problem}" for problem in self.problems)
         yield from (f"problem: {file}: {count:,} more of this kind" for file, count in sorted(self.more.items()))
         count = len(self.problems) + self.more.total()
@@ -51,6 +53,7 @@ class Report:
         if not as_json:
             return "\n".join(self._lines())
         found = {"good": self.good, "checked": dict(self.checked), "problems": self.problems}
+        found["not_checked"] = self.not_checked
         return json.dumps(found | {"more": dict(sorted(self.more.items()))}, ensure_ascii=False, indent=2)
 
 

@@ -6,7 +6,17 @@ A damaged folder has problems; it never makes this fail.
 from pathlib import Path
 
 from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
-from annotation.releases.verification import corrections, counts, figures, files, items, protocols, schemas, tasks
+from annotation.releases.verification import (
+    corrections,
+    counts,
+    figures,
+    files,
+    items,
+    protocols,
+    rebuilt,
+    schemas,
+    tasks,
+)
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
@@ -20,8 +30,9 @@ CHECKS = {  # in order, by what a failing one is called
     "corrections.jsonl": corrections.check_corrections,
     "manifest.json": counts.check_counts,
     "release.json": counts.check_settings,
-    "statistics.json": figures.check_statistics,
     "figures.json": figures.check_figures,
+    "statistics.json": rebuilt.check_documents,
+    "score.py": rebuilt.check_scoring,
 }
 
 

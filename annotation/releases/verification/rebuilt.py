@@ -1,0 +1,66 @@
+"""What follows from other files, made again by the code that wrote it: documents, score.py, the task for lmms-eval.
+
+What people wrote stands in release.json, from which the documents repeat it.
+"""
+
+from itertools import zip_longest
+
+import pyarrow.parquet as pq
+
+from annotation.releases.documents import statistics
+from annotation.releases.documents.facts import DOCUMENTS
+from annotation.releases.documents.write import documents
+from annotation.releases.schema import WINNOW
+from annotation.releases.scoring import evaluation
+from annotation.releases.scoring.released.items import PICK
+from annotation.releases.verification.figures import compare
+from annotation.releases.verification.place import MANIFEST, Place
+from annotation.releases.verification.report import Report
+
+STATISTICS, ITEMS = "statistics.json", "items.jsonl"
+
+
+def check_documents(place: Place, report: Report) -> None:
+    counts = statistics.compute(place.lines(ITEMS))
+    with report.reading(STATISTICS):
+        compare(report, STATISTICS, f"numbers of {STATISTICS}", counts, place.json(STATISTICS))
+    if _is_ours(place, report, DOCUMENTS):
+        with report.reading("README.md"):
+            schema = pq.read_schema(place.folder / place.below("data", ".parquet")[0])
+            _check(place, report, documents(place.folder, place.manifest, schema, counts))
+
+
+def check_scoring(place: Place, report: Report) -> None:
+    told = place.manifest[evaluation.KEY]
+    names = [evaluation.SCRIPT, f"{evaluation.PACKAGE}/", f"{evaluation.FOLDER}/"]
+    if told and _is_ours(place, report, names):
+        # Of picks, protocols.py says what follows from the protocol file
+        found = told if told["kind"] == PICK else evaluation.evaluation_of(told["kind"], place.lines(ITEMS))
+        if found != told:
+            report.problem(MANIFEST, f"{evaluation.KEY} is {told!r:.80}, but {found!r:.80} by {ITEMS}")
+        _check(place, report, evaluation.contents(place.manifest))
+
+
+def _is_ours(place: Place, report: Report, names: list[str] | tuple[str, ...]) -> bool:
+    """Whether this Winnow would write the same: another one may have other words and another score.py."""
+    if place.manifest["version"] == WINNOW:
+        return True
+    made_by = f"Winnow {place.manifest['version']!s:.60} made them, and this is Winnow {WINNOW}"
+    report.not_checked.append(f"{', '.join(names)}: {made_by}. Verify them with that one.")
+    return False
+
+
+def _check(place: Place, report: Report, made: dict[str, bytes]) -> None:
+    for name in sorted(made.keys() & {*place.names}):
+        report.count("files made again from the others")
+        if words := _difference(made[name], (place.folder / name).read_bytes()):
+            report.problem(name, words)
+
+
+def _difference(ours: bytes, theirs: bytes) -> str:
+    """The first line that differs, in words; nothing if none does."""
+    lines = zip_longest(*(one.decode(errors="replace").split("\n") for one in (ours, theirs)))
+    for number, (one, other) in enumerate(lines, 1) if ours != theirs else ():
+        if one != other:
+            return f"line {number} is {other!r:.120}, but the other files make it {one!r:.120}"
+    return "its bytes are not those that the other files give" if ours != theirs else ""
