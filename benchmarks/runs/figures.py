@@ -4,7 +4,8 @@ answers is withdrawn, which is left out from then on, or put back.
 What takes too long for a page is computed by the worker; `of_runs` lists it as missing.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from celery import shared_task
@@ -16,9 +17,10 @@ from benchmarks.metrics.base import Typed
 from benchmarks.models import Caption, Correction, Item, Prediction, Run, RunOrigin
 from benchmarks.models.correction import WHOLE
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS
+from benchmarks.predictions.mean_scores import in_words, mean_scores
 
-VERSION = 5  # of the figures and their format: increase it when either changes
+VERSION = 6  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked again
@@ -74,7 +76,22 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
             generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
             ties = stored.ties(records, generous, kind)
         found[run.pk] = {**stored.summarize(records, kind), "ties": ties}
+        if kind is HARD_POSITIVE:
+            scores = _scores_by_item(columns)
+            means = mean_scores(
+                ((*answers.items[item], of) for item, of in scores.items() if item in answers.items), kind
+            )
+            found[run.pk]["notes"] += in_words(means)
     cache.set_many({key(run, at): found[run.pk] for run in runs}, KEEP)
+    return found
+
+
+def _scores_by_item(columns: Mapping[str, stored.Column]) -> dict[int, dict[str, float]]:
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    for name, column in columns.items():
+        for item, score in zip(column.items, column.scores, strict=True):
+            if score is not None:
+                found[item][name] = score
     return found
 
 

@@ -12,6 +12,7 @@ from benchmarks.predictions.collecting import collect
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL
 from benchmarks.predictions.matching import match
+from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_json, as_lines
 
 
@@ -36,10 +37,13 @@ class Command(BaseCommand):
         refuse(log, self.stdout, "Nothing was computed")
         matching = match(abouts, reading.read_items(Path(items), kind, log)) if items else None
         refuse(log, self.stdout, "Nothing was computed")
-        found = evaluate(matching.matched if matching else abouts, kind, log)
+        answered = matching.matched if matching else abouts
+        found = evaluate(answered, kind, log)
         refuse(log, self.stdout, "Nothing was computed")
         assert found is not None  # None only if the log has a problem
-        report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
+        means = mean_scores(((one.type, one.subtype, one.scores) for one in answered), kind)
+        report = {**as_json(found), **({"mean_scores": means} if means else {})}
+        report |= {"matching": matching.as_json() if matching else None, **left_out(log)}
         written = lambda report: "\n".join([*as_lines(found), *notes_below(report)])  # noqa: E731
         write_result(report, written, options["json"], self.stdout)
 
@@ -51,7 +55,8 @@ def left_out(log: ProblemLog) -> dict:
 
 def notes_below(report: dict) -> list[str]:
     """The lines below the table: skipped items and unmatched answers."""
-    lines = [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
+    lines = in_words(report.get("mean_scores", {}))
+    lines += [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
     if matching := report["matching"]:
         lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
         lines.append(f"Answers without a matching item: {matching['unmatched']:,}")

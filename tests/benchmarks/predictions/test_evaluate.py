@@ -162,6 +162,8 @@ def test_hard_positives(given):
     found = given("hard_positive", lines)
     assert [round(found[name], 2) for name in ("original", "augmented", "brittleness", "n")] == [66.67, 33.33, 33.33, 3]
     assert found["mean_of_subtypes"]["replace"] == {"original": 50, "augmented": 25, "brittleness": 25}
+    assert found["mean_scores"]["replace"] == pytest.approx({"s(c)": 7 / 3, "s(cp)": 5 / 3, "s(cn)": 2})
+    assert found["mean_scores"]["replace_att"] == {"s(c)": 3, "s(cp)": 1.5, "s(cn)": 1.5}
 
 
 @pytest.mark.parametrize(
