@@ -32,14 +32,14 @@ from workers.models.training_task import Curve, Task, Trained, Trainer
 KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 TRAINED, UNFINISHED = "trained", "training"  # folders in that of models
-CHANGES = ("epochs", "batch", "rate", "seed")
+CHANGES = ("epochs", "batch", "rate", "hard_negative", "seed")
 AGAIN = "nothing new: this model stands"
 
 
 def _setting(name: str, label: str, help_text: str = "") -> Any:
     """A number instead of the preset's."""
     low, high = LIMITS[name]
-    kind: type = forms.FloatField if name == "rate" else forms.IntegerField
+    kind: type = forms.FloatField if isinstance(low, float) else forms.IntegerField
     return orders.described(kind(min_value=low, max_value=high, required=False, label=label, help_text=help_text))
 
 
@@ -86,6 +86,11 @@ class TrainOrder:
     epochs: int | None = _setting("epochs", "Epochs")
     batch: int | None = _setting("batch", "Items per batch")
     rate: float | None = _setting("rate", "Learning rate")
+    hard_negative: float | None = _setting(
+        "hard_negative",
+        "Weight of the hard-negative loss",
+        "For presets with negative captions and no negative images.",
+    )
     seed: int | None = _setting("seed", "Seed", "0 if empty. On a CPU the same seed gives the same weights.")
     device: str = orders.device()
 

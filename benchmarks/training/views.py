@@ -48,7 +48,7 @@ def train_new(request: StaffRequest, pk: int) -> HttpResponse:
 def _changes(settings: dict) -> dict:
     """A job's preset and the settings that differ from it, since empty fields are the preset's."""
     usual = PRESETS[settings["preset"]].settings.as_json()
-    other = {name for name in train.CHANGES if settings[name] != usual[name]}
+    other = {name for name in train.CHANGES if settings.get(name, usual[name]) != usual[name]}
     other |= {"epochs"} if settings["image_epochs"] != usual["image_epochs"] else set()
     return {name: settings[name] for name in ("preset", *other)}
 

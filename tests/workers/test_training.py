@@ -103,6 +103,19 @@ def prefers_own(model: "clip.Clip", task: Task) -> float:
     return float(((images * own).sum(1) > (images * swapped).sum(1)).mean())
 
 
+def test_the_weight_of_the_hard_negative_loss_is_a_setting(base, tmp_path):
+    """Hard Positive §5.3, Table 3: the loss is linear in it, and with 0 the negatives have no part at all."""
+    vectors = torch.nn.functional.normalize(torch.arange(48.0).sin().reshape(8, 6), dim=-1)
+    images, texts, scale = vectors[:2], vectors[2:], torch.tensor(2.0)
+    found = {}
+    for weight in (0, 0.25, 0.5, 1):
+        trainer = loading.load_trainer(trainings.task(base, tmp_path, "hard_positive", hard_negative=weight))
+        found[weight] = trainer._loss(2, images, texts, scale).item()
+        other = torch.cat([texts[:2], -texts[2:4], texts[4:]])
+        assert (trainer._loss(2, images, other, scale).item() == found[weight]) == (weight == 0)
+    assert found[1] - found[0.5] == pytest.approx(2 * (found[0.5] - found[0.25]))
+
+
 # What a killed training leaves
 
 
@@ -295,7 +308,14 @@ def test_presets_carry_the_numbers_of_bivlc():
 
 @pytest.mark.parametrize(
     ("preset", "changes", "code"),
-    [("clip", {}, "PRESET_UNKNOWN"), ("negclip", {"batch": 1}, "BAD_SETTING"), ("negclip", {"rate": 0}, "BAD_SETTING")],
+    [
+        ("clip", {}, "PRESET_UNKNOWN"),
+        ("negclip", {"batch": 1}, "BAD_SETTING"),
+        ("negclip", {"rate": 0}, "BAD_SETTING"),
+        ("negclip", {"hard_negative": -0.25}, "BAD_SETTING"),
+        ("clip_coco", {"hard_negative": 0.25}, "BAD_SETTING"),
+        ("trohn_img", {"hard_negative": 0.25}, "BAD_SETTING"),
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(preset, changes, code):
     with pytest.raises(CannotScore, match=code):

@@ -216,7 +216,8 @@ class EncoderTrainer:
         if IMAGE in self.preset.needs:
             return losses.with_negative_pairs(shown, own, images[n:], texts[n:], scale)
         negatives, positives = texts[n : 2 * n], texts[2 * n :]
-        loss = losses.with_negative_texts(shown, own, negatives, scale)
+        only_positives = SECOND in self.preset.needs and not self.settings.hard_negative
+        loss = losses.with_negative_texts(shown, own, negatives[:0] if only_positives else negatives, scale)
         if self.settings.hard_negative:
             loss = loss + self.settings.hard_negative * losses.hard_negative(shown, own, negatives, scale)
         if self.settings.hard_positive:

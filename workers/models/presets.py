@@ -17,7 +17,8 @@ class Settings:
     """All that decides what a training does, besides the base model and the items.
 
     `batch`: items (for detectors: images or captions); hard negatives and positives come on top of them.
-    `hard_negative` and `hard_positive` weigh these losses. `image_epochs` are those of a detector's neuron for images.
+    `hard_negative` and `hard_positive` weigh these losses; a preset with hard positives and a weight of 0 sees no hard
+    negative at all, as in Hard Positive §5.3 (Table 3). `image_epochs` are those of a detector's neuron for images.
     """
 
     preset: str
@@ -55,6 +56,11 @@ class Preset:
         """Whether it trains a detector of what models made, instead of an encoder."""
         return self.settings.image_epochs > 0
 
+    @property
+    def without(self) -> frozenset[str]:
+        """The settings that would change nothing."""
+        return frozenset() if CAPTION in self.needs and IMAGE not in self.needs else frozenset({"hard_negative"})
+
 
 CAPTION, IMAGE, SECOND = "negative caption", "negative image", "second positive caption"
 PRESETS: dict[str, Preset] = {
@@ -88,7 +94,10 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }  # fmt: skip
-LIMITS = {"batch": (2, 100_000), "epochs": (1, 1000), "rate": (1e-9, 10.0), "warmup": (0, 100_000), "seed": (0, 2**31)}
+LIMITS = {
+    "batch": (2, 100_000), "epochs": (1, 1000), "rate": (1e-9, 10.0), "warmup": (0, 100_000), "seed": (0, 2**31),
+    "hard_negative": (0.0, 100.0),
+}  # fmt: skip
 
 
 def settings_of(preset: str, **changes: float | None) -> Settings:
@@ -103,6 +112,9 @@ def settings_of(preset: str, **changes: float | None) -> Settings:
         low, high = LIMITS[name]
         if not low <= value <= high:
             raise CannotScore("BAD_SETTING", f"The setting {name} must be between {low:g} and {high:g}, not {value}.")
+    if {*given} & PRESETS[preset].without:
+        names = ", ".join(sorted({*given} & PRESETS[preset].without))
+        raise CannotScore("BAD_SETTING", f"The preset {PRESETS[preset].title} has no setting {names}. Leave it out.")
     if "epochs" in given and PRESETS[preset].detects:
         given["image_epochs"] = given["epochs"]
     return replace(PRESETS[preset].settings, **given)  # type: ignore[arg-type]
