@@ -32,7 +32,7 @@ from workers.models.training_task import Curve, Task, Trained, Trainer
 KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 TRAINED, UNFINISHED = "trained", "training"  # folders in that of models
-CHANGES = ("epochs", "batch", "rate", "hard_negative", "seed")
+CHANGES = ("epochs", "batch", "rate", "hard_negative", "neighbours", "seed")
 AGAIN = "nothing new: this model stands"
 
 
@@ -90,6 +90,12 @@ class TrainOrder:
         "hard_negative",
         "Weight of the hard-negative loss",
         "For presets with negative captions and no negative images.",
+    )
+    neighbours: int | None = _setting(
+        "neighbours",
+        "Similar images to draw from",
+        "For each image of a batch, one of so many most similar images joins "
+        "the batch with its caption (ARO). 0: none.",
     )
     seed: int | None = _setting("seed", "Seed", "0 if empty. On a CPU the same seed gives the same weights.")
     device: str = orders.device()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.builders import trainings
@@ -114,6 +115,34 @@ def test_the_weight_of_the_hard_negative_loss_is_a_setting(base, tmp_path):
         other = torch.cat([texts[:2], -texts[2:4], texts[4:]])
         assert (trainer._loss(2, images, other, scale).item() == found[weight]) == (weight == 0)
     assert found[1] - found[0.5] == pytest.approx(2 * (found[0.5] - found[0.25]))
+
+
+def test_each_image_brings_one_of_its_nearest_ones_into_the_batch(base, tmp_path):
+    """ARO §4, C.2: another one in another epoch, with its own caption and negative, and none twice."""
+    trainer = loading.load_trainer(trainings.task(base, tmp_path, "negclip", 12, batch=3))
+    trainer.similar = trainer._similar()
+    images = {
+        one.image: next(trainer.clip.images([trainer.task.open_image(one.image)]))[0] for one in trainer.task.train
+    }
+    for image, near in trainer.similar.items():
+        others = sorted((float(images[image] @ other) for name, other in images.items() if name != image), reverse=True)
+        assert min(float(images[image] @ images[one]) for one in near) == pytest.approx(others[2], abs=1e-6)
+    seen = set()
+    for trainer.epoch in range(8):
+        found = trainer._with_alternatives([0, 1, 2])
+        assert found[:3] == [0, 1, 2] and 3 <= len(found) == len({*found}) <= 6
+        near = {one for place in (0, 1, 2) for one in trainer.similar[trainer.task.train[place].image]}
+        assert {trainer.task.train[place].image for place in found[3:]} <= near
+        seen.add(tuple(found))
+    batch = next(trainer._batches())
+    assert len(seen) > 1 and len(batch.pixels) == batch.count > 3 and len(batch.tokens) == 2 * batch.count
+
+
+def test_the_nearest_of_few_images_are_all_others():
+    rows = np.array([[1, 0], [0.6, 0.8], [0, 1]])
+    assert encoder_trainer.nearest(rows, 1) == [[1], [2], [1]]
+    assert encoder_trainer.nearest(rows, 3) == [[1, 2], [0, 2], [0, 1]]
+    assert encoder_trainer.nearest(rows[:1], 3) == [[]]
 
 
 # What a killed training leaves
@@ -315,6 +344,7 @@ def test_presets_carry_the_numbers_of_bivlc():
         ("negclip", {"hard_negative": -0.25}, "BAD_SETTING"),
         ("clip_coco", {"hard_negative": 0.25}, "BAD_SETTING"),
         ("trohn_img", {"hard_negative": 0.25}, "BAD_SETTING"),
+        ("detector", {"neighbours": 3}, "BAD_SETTING"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(preset, changes, code):

@@ -2,11 +2,13 @@
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import accelerate
 import numpy as np
@@ -38,7 +40,9 @@ from workers.models.training import (
 )
 from workers.models.training_task import Curve, Example, Task, Trained, Watch
 
+Option = TypeVar("Option")
 EVERY = 500  # steps between two checkpoints within an epoch
+COMPARED = 1024  # images with all others at once
 HOTTEST = math.log(100)  # CLIP's limit of its learned temperature
 
 
@@ -98,6 +102,10 @@ class EncoderTrainer:
         self.plot = Plot(Curve(batches * self.settings.epochs))
         self.epoch = self.step = 0  # epochs done, and steps of the present one
         self.best: tuple[float, int] = (-1.0, 0)  # accuracy, after how many epochs
+        self.similar: dict[str, list[str]] = {}  # image → those most similar to it
+        self.places: dict[str, list[int]] = defaultdict(list)  # image → its items
+        for number, one in enumerate(task.train):
+            self.places[one.image].append(number)
 
     def _optimizer(self) -> torch.optim.Optimizer:
         """AdamW. Biases, gains and the temperature do not decay, as in open_clip."""
@@ -115,6 +123,9 @@ class EncoderTrainer:
     def run(self, watch: Watch) -> Trained:
         main = self.accelerator.is_main_process
         with self.checkpoints.locked() if main else nullcontext(), reproducible(self.device, self.settings.seed):
+            if self.settings.neighbours:
+                watch.begin("comparing images", None)
+                self.similar = self._similar()
             self._resume()
             self.accelerator.wait_for_everyone()  # before the main one writes
             curve, rows = self.plot.curve, math.ceil(len(self.task.train) / self.settings.batch)
@@ -226,10 +237,32 @@ class EncoderTrainer:
 
     # The batches
 
+    def _similar(self) -> dict[str, list[str]]:
+        """By image, its most similar ones as the base model, which this still is, encodes them (ARO §4, C.2)."""
+        self.towers.eval()
+        names = sorted({one.image for one in self.task.train})
+        rows = vectors(names, lambda asked: self.clip.images(map(self.task.open_image, asked)))
+        found = nearest(np.stack([rows[name] for name in names]), self.settings.neighbours)
+        among = [{name: [names[one] for one in near] for name, near in zip(names, found, strict=True)}]
+        if self.accelerator.num_processes > 1:  # all need the same batches, and devices may round differently
+            accelerate.utils.broadcast_object_list(among)
+        return among[0]
+
+    def _with_alternatives(self, places: list[int]) -> list[int]:
+        """The places, and for each one that of an item with one of its most similar images, unless it is there already:
+        ARO adds the image and its caption to the batch (§4, C.2)."""
+        found = dict.fromkeys(places)
+        for one in (self.task.train[place] for place in places):
+            if near := self.similar.get(one.image):
+                image = self._one_of(near, one.key, "alternative")
+                found |= {self._one_of(self.places[image], one.key, "its item"): None}
+        return list(found)
+
     def _batches(self) -> Iterator[Batch]:
         """Those of this epoch that are still to come, made ahead on threads."""
         places, size = order(self.task.train, self.settings.seed, self.epoch), self.settings.batch
-        chosen = [places[start : start + size] for start in range(self.step * size, len(places), size)]
+        starts = range(self.step * size, len(places), size)
+        chosen = [self._with_alternatives(places[start : start + size]) for start in starts]
         with ThreadPoolExecutor(devices.cores(), thread_name_prefix="decode") as pool:
             make = lambda batch: self._batch([self.task.train[place] for place in batch], pool)  # noqa: E731
             for made in prefetched(make, chosen, 1, 1, self.clip.depth):
@@ -252,8 +285,8 @@ class EncoderTrainer:
             return example.negatives[0]
         return self._one_of(example.negatives, example.key, "negative")
 
-    def _one_of(self, texts: Sequence[str], key: str, what: str) -> str:
-        return texts[int.from_bytes(draw(self.settings.seed, self.epoch, key, what)) % len(texts)]
+    def _one_of(self, options: Sequence[Option], key: str, what: str) -> Option:
+        return options[int.from_bytes(draw(self.settings.seed, self.epoch, key, what)) % len(options)]
 
     # Validation
 
@@ -322,6 +355,17 @@ class EncoderTrainer:
 
     def forget(self) -> None:
         self.checkpoints.forget()
+
+
+def nearest(rows: np.ndarray, count: int) -> list[list[int]]:
+    """The places of the `count` other rows with the highest cosine to each row, in ascending order."""
+    count = min(count, len(rows) - 1)
+    found: list[list[int]] = []
+    for start in range(0, len(rows) if count else 0, COMPARED):
+        cosines = rows[start : start + COMPARED] @ rows.T
+        cosines[range(len(cosines)), range(start, start + len(cosines))] = -np.inf
+        found += np.sort(np.argpartition(-cosines, count - 1, axis=1)[:, :count]).tolist()
+    return found or [[] for _ in rows]
 
 
 def retrieval(side: Sequence[Example], images: dict[str, np.ndarray], texts: dict[str, np.ndarray], size: int) -> float:

@@ -19,6 +19,7 @@ class Settings:
     `batch`: items (for detectors: images or captions); hard negatives and positives come on top of them.
     `hard_negative` and `hard_positive` weigh these losses; a preset with hard positives and a weight of 0 sees no hard
     negative at all, as in Hard Positive §5.3 (Table 3). `image_epochs` are those of a detector's neuron for images.
+    `neighbours`: how many of the most similar images each image's strong alternative is drawn from, 0 for none.
     """
 
     preset: str
@@ -32,6 +33,7 @@ class Settings:
     hard_negative: float = 0.0
     hard_positive: float = 0.0
     image_epochs: int = 0
+    neighbours: int = 0
     seed: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -59,7 +61,8 @@ class Preset:
     @property
     def without(self) -> frozenset[str]:
         """The settings that would change nothing."""
-        return frozenset() if CAPTION in self.needs and IMAGE not in self.needs else frozenset({"hard_negative"})
+        found = set() if CAPTION in self.needs and IMAGE not in self.needs else {"hard_negative"}
+        return frozenset(found | ({"neighbours"} if self.detects else set()))
 
 
 CAPTION, IMAGE, SECOND = "negative caption", "negative image", "second positive caption"
@@ -67,10 +70,11 @@ PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset("CLIP-COCO", "InfoNCE", (), Settings("clip_coco", batch=400, epochs=10)),
-        # ARO, Appendix: batch, epochs, the smallest rate of its sweep (1e-5, 5e-6, 1e-6), AdamW with 50 warm-up steps
+        # ARO, App. C: batch, epochs, the smallest rate of its sweep (1e-5, 5e-6, 1e-6), AdamW with 50 warm-up steps;
+        # strong alternatives among the 3 nearest images (§4, C.2)
         Preset(
-            "NegCLIP", "InfoNCE with hard negative captions in the batch", (CAPTION,),
-            Settings("negclip", batch=1024, epochs=5),
+            "NegCLIP", "InfoNCE with hard negative captions and similar images in the batch", (CAPTION,),
+            Settings("negclip", batch=1024, epochs=5, neighbours=3),
         ),
         Preset(
             "TROHN-Text", "InfoNCE with hard negative captions in the batch", (CAPTION,),
@@ -96,7 +100,7 @@ PRESETS: dict[str, Preset] = {
 }  # fmt: skip
 LIMITS = {
     "batch": (2, 100_000), "epochs": (1, 1000), "rate": (1e-9, 10.0), "warmup": (0, 100_000), "seed": (0, 2**31),
-    "hard_negative": (0.0, 100.0),
+    "hard_negative": (0.0, 100.0), "neighbours": (0, 1000),
 }  # fmt: skip
 
 
