@@ -25,14 +25,14 @@ from benchmarks.training.released import ReleasedSplit, to_train_on
 from workers.contents import Contents
 from workers.models.loading import load_trainer
 from workers.models.model_name import LONGEST, ModelName, check_device, parse_model
-from workers.models.presets import LIMITS, PRESETS, Settings, settings_from, settings_of
+from workers.models.presets import ACCURACY, LIMITS, PRESETS, RETRIEVAL, Settings, settings_from, settings_of
 from workers.models.refusals import CannotScore
 from workers.models.training_task import Curve, Task, Trained, Trainer
 
 KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 TRAINED, UNFINISHED = "trained", "training"  # folders in that of models
-CHANGES = ("epochs", "batch", "rate", "hard_negative", "neighbours", "seed")
+CHANGES = ("epochs", "batch", "rate", "rates", "hard_negative", "neighbours", "choose", "seed")
 AGAIN = "nothing new: this model stands"
 
 
@@ -86,6 +86,23 @@ class TrainOrder:
     epochs: int | None = _setting("epochs", "Epochs")
     batch: int | None = _setting("batch", "Items per batch")
     rate: float | None = _setting("rate", "Learning rate")
+    rates: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST,
+            required=False,
+            label="Other learning rates to try",
+            help_text="Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch of all "
+            "is stored (ARO).",
+        )
+    )
+    choose: str = orders.described(
+        forms.ChoiceField(
+            choices=[("", "The preset’s"), (ACCURACY, "The questions of its loss"), (RETRIEVAL, "Retrieval")],
+            required=False,
+            label="What the best epoch is chosen by",
+            help_text="On the validation items. Retrieval: images find their captions, and captions their images.",
+        )
+    )
     hard_negative: float | None = _setting(
         "hard_negative",
         "Weight of the hard-negative loss",
@@ -111,7 +128,8 @@ def queue_train(*, benchmark: Benchmark, order: TrainOrder, by: str, created_by=
 def params_of(benchmark: Benchmark, order: TrainOrder, user=None) -> dict:
     """The order as a job has it, with all of the preset's settings. Raises Refused."""
     with refused():
-        chosen = settings_of(order.preset, **{name: getattr(order, name) for name in CHANGES})
+        given = {name: None if value == "" else value for name in CHANGES for value in [getattr(order, name)]}
+        chosen = settings_of(order.preset, **given | {"rates": _rates(order.rates) or None})
         check_base(parse_model(order.model, order.pretrained, settings.MODELS))
         check_device(order.device)
         check_name(order.name)
@@ -119,6 +137,14 @@ def params_of(benchmark: Benchmark, order: TrainOrder, user=None) -> dict:
             release_of(benchmark, order.release, user)
     names = ("model", "pretrained", "device", "name", "release")
     return {"benchmark": benchmark.pk, "settings": chosen.as_json()} | {name: getattr(order, name) for name in names}
+
+
+def _rates(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(one) for one in text.split(",") if one.strip())
+    except ValueError:
+        advice = "Write learning rates as numbers with commas between them, for example 5e-6, 1e-5."
+        raise CannotScore("BAD_SETTING", advice) from None
 
 
 def follow(params: dict) -> None:
@@ -228,8 +254,11 @@ class Training(BenchmarkWork):
         path = f"{TRAINED}/{name}-{trained.weights[:12]}"
         self.export(trainer, settings.MODELS / path)
         facts = trained.facts | {"notes": self.notes}
+        if "rates" in facts:
+            tried = ", ".join(f"{rate:g} ({accuracy:.3f})" for rate, accuracy in facts["rates"])
+            facts["notes"] = [*self.notes, f"The learning rate {facts['rate']:g} was chosen. Accuracies: {tried}."]
         spent = time.monotonic() - self.began
-        whole = trained.curve.steps + self.settings.epochs + self.settings.image_epochs  # as `step` counts
+        whole = trained.curve.steps + self.settings.all_epochs  # as `step` counts
         seconds = round(spent * whole / self.steps if self.steps else spent, 1)
         try:
             with transaction.atomic():
@@ -290,11 +319,5 @@ def estimate(benchmark: Benchmark, chosen: Settings) -> float | None:
     last = TrainedModel.objects.filter(preset=chosen.preset).first()
     if last is None:
         return None
-    epochs = last.hyperparameters["epochs"] + last.hyperparameters["image_epochs"]
-    return (
-        last.seconds
-        / (last.counts["train"] * epochs)
-        * 0.8
-        * benchmark.present.count()
-        * (chosen.epochs + chosen.image_epochs)
-    )
+    pace = last.seconds / (last.counts["train"] * settings_from(last.hyperparameters).all_epochs)
+    return pace * 0.8 * benchmark.present.count() * chosen.all_epochs

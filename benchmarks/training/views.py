@@ -50,7 +50,8 @@ def _changes(settings: dict) -> dict:
     usual = PRESETS[settings["preset"]].settings.as_json()
     other = {name for name in train.CHANGES if settings.get(name, usual[name]) != usual[name]}
     other |= {"epochs"} if settings["image_epochs"] != usual["image_epochs"] else set()
-    return {name: settings[name] for name in ("preset", *other)}
+    found = {name: settings[name] for name in ("preset", *other)}
+    return found | ({"rates": ", ".join(map(str, found["rates"]))} if "rates" in found else {})
 
 
 def presets_for(benchmark: Benchmark) -> list[dict]:

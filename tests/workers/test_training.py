@@ -145,6 +145,35 @@ def test_the_nearest_of_few_images_are_all_others():
     assert encoder_trainer.nearest(rows[:1], 3) == [[]]
 
 
+def test_the_best_of_several_rates_is_stored_as_if_it_had_been_the_only_one(base, tmp_path):
+    """ARO C.3, also after a death while the second rate learns. A rate of 1e-9 learns nothing."""
+    changes = {"count": 8, "batch": 4, "epochs": 3, "warmup": 2}
+    task = trainings.task(base, tmp_path / "three", "negclip", rate=1e-9, rates=(3e-3, 1e-8), **changes)
+    with pytest.raises(Killed):
+        loading.load_trainer(task).run(DiesAfter(12))
+    found = weights(task, tmp_path / "best")
+    assert found == weights(trainings.task(base, tmp_path, "negclip", rate=3e-3, **changes), tmp_path / "alone")
+    _, trained = trainings.trained(task)
+    assert trained.facts["rate"] == 3e-3 and trained.accuracy == trained.facts["rates"][1][1]
+    assert len(trained.curve.accuracies) == 9 and 1 <= trained.epoch <= 3
+
+
+def test_retrieval_chooses_among_all_validation_items(base, tmp_path):
+    """Whatever the batch; the preset's own questions are asked where it says so."""
+    tasks = [trainings.task(base, tmp_path, "negclip", 12, batch=2, choose=by) for by in ("retrieval", "accuracy")]
+    by_retrieval, by_accuracy = (loading.load_trainer(task).validate() for task in tasks)
+    trainer = loading.load_trainer(tasks[0])
+    images, texts = (
+        {name: next(encode([name]))[0] for name in names}
+        for names, encode in (
+            ({one.image for one in tasks[0].train}, lambda names: trainer.clip.images(map(tasks[0].open_image, names))),
+            ({one.text for one in tasks[0].train}, trainer.clip.texts),
+        )
+    )
+    assert by_retrieval == encoder_trainer.retrieval(tasks[0].train, images, texts, 12)
+    assert by_accuracy == prefers_own(trainer.clip, tasks[0])
+
+
 # What a killed training leaves
 
 
@@ -345,6 +374,7 @@ def test_presets_carry_the_numbers_of_bivlc():
         ("clip_coco", {"hard_negative": 0.25}, "BAD_SETTING"),
         ("trohn_img", {"hard_negative": 0.25}, "BAD_SETTING"),
         ("detector", {"neighbours": 3}, "BAD_SETTING"),
+        ("negclip", {"rates": (1e-5, 0.0)}, "BAD_SETTING"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(preset, changes, code):

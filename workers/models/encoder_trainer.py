@@ -23,16 +23,18 @@ from workers.models import clip, losses
 from workers.models import device as devices
 from workers.models.model_name import versions
 from workers.models.prefetch import prefetched
-from workers.models.presets import IMAGE, PRESETS, SECOND
+from workers.models.presets import IMAGE, PRESETS, RETRIEVAL, SECOND
 from workers.models.training import (
     Checkpoints,
     Plot,
     draw,
+    nearest,
     no_memory,
     order,
     plain,
     rate_at,
     reproducible,
+    retrieval,
     sha256,
     vectors,
     write,
@@ -42,7 +44,7 @@ from workers.models.training_task import Curve, Example, Task, Trained, Watch
 
 Option = TypeVar("Option")
 EVERY = 500  # steps between two checkpoints within an epoch
-COMPARED = 1024  # images with all others at once
+RETRIEVED = 5000  # items among which retrieval chooses, as many as COCO has validation images
 HOTTEST = math.log(100)  # CLIP's limit of its learned temperature
 
 
@@ -98,9 +100,11 @@ class EncoderTrainer:
         )
         towers = Towers(self.model, self.clip.finish, max(3 * self.settings.batch, 1))
         self.towers, self.optimizer = self.accelerator.prepare(towers, self._optimizer())
-        batches = math.ceil(len(task.train) / self.settings.batch)
-        self.plot = Plot(Curve(batches * self.settings.epochs))
-        self.epoch = self.step = 0  # epochs done, and steps of the present one
+        self.rates = (self.settings.rate, *self.settings.rates)
+        self.base = plain(self.model.state_dict()) if self.settings.rates else {}
+        self.batches = math.ceil(len(task.train) / self.settings.batch)
+        self.plot = Plot(Curve(self.batches * self.settings.all_epochs))
+        self.epoch = self.step = 0  # epochs done, of all rates, and steps of the present one
         self.best: tuple[float, int] = (-1.0, 0)  # accuracy, after how many epochs
         self.similar: dict[str, list[str]] = {}  # image → those most similar to it
         self.places: dict[str, list[int]] = defaultdict(list)  # image → its items
@@ -128,11 +132,11 @@ class EncoderTrainer:
                 self.similar = self._similar()
             self._resume()
             self.accelerator.wait_for_everyone()  # before the main one writes
-            curve, rows = self.plot.curve, math.ceil(len(self.task.train) / self.settings.batch)
-            if self.epoch < self.settings.epochs:
-                ends = self.settings.epochs - self.epoch  # the end of an epoch, with its validation, is a step too
-                watch.begin("training", curve.steps - self.epoch * rows - self.step + ends)
-            while self.epoch < self.settings.epochs:
+            curve, epochs = self.plot.curve, self.settings.all_epochs
+            if self.epoch < epochs:
+                ends = epochs - self.epoch  # the end of an epoch, with its validation, is a step too
+                watch.begin("training", curve.steps - self.epoch * self.batches - self.step + ends)
+            while self.epoch < epochs:
                 self._train_epoch(watch)
                 self._end_epoch()
                 watch.step(curve)
@@ -142,17 +146,28 @@ class EncoderTrainer:
             "processes": self.accelerator.num_processes, "device": str(self.device),
             "precision": self.clip.loaded.precision, "versions": versions(), "base": self.clip.loaded.fingerprint,
         }  # fmt: skip
-        return Trained(sha256(self._best_file(epoch)) if main else "", accuracy, epoch, curve, facts)
+        if self.settings.rates:
+            facts |= {"rate": self.rates[(epoch - 1) // self.settings.epochs], "rates": self._best_of_rates()}
+        of_rate = (epoch - 1) % self.settings.epochs + 1
+        return Trained(sha256(self._best_file(epoch)) if main else "", accuracy, of_rate, curve, facts)
+
+    def _best_of_rates(self) -> list[list[float]]:
+        """Each rate with its highest accuracy."""
+        found, each = [one for _, one in self.plot.curve.accuracies], self.settings.epochs
+        return [[rate, max(found[place * each : (place + 1) * each])] for place, rate in enumerate(self.rates)]
 
     def _train_epoch(self, watch: Watch) -> None:
         self.towers.train()
-        steps = math.ceil(len(self.task.train) / self.settings.batch)
+        steps, epochs = self.batches, self.settings.epochs
+        if self.epoch and not self.step and self.epoch % epochs == 0:  # the next rate begins where the first one did
+            self.model.load_state_dict(self.base)
+            self.optimizer.state.clear()
         for batch in self._batches():
-            place = self.epoch * steps + self.step
-            rate = rate_at(place, self.plot.curve.steps, self.settings.rate, self.settings.warmup)
-            loss = self._learn(batch, rate, watch)
+            place = self.epoch % epochs * steps + self.step
+            peak = self.rates[self.epoch // epochs]
+            loss = self._learn(batch, rate_at(place, epochs * steps, peak, self.settings.warmup), watch)
             self.step += 1
-            self.plot.add(place + 1, loss)
+            self.plot.add(self.epoch * steps + self.step, loss)
             if self.step % EVERY == 0 and self.step < steps:
                 self._save()
             watch.step(self.plot.curve)
@@ -160,7 +175,7 @@ class EncoderTrainer:
     def _end_epoch(self) -> None:
         self.epoch, self.step = self.epoch + 1, 0
         accuracy = self.validate()
-        self.plot.curve.accuracies.append([self.epoch * self.plot.curve.steps // self.settings.epochs, accuracy])
+        self.plot.curve.accuracies.append([self.epoch * self.batches, accuracy])
         if accuracy > self.best[0]:
             self.best = accuracy, self.epoch
             if self.accelerator.is_main_process:
@@ -260,7 +275,7 @@ class EncoderTrainer:
 
     def _batches(self) -> Iterator[Batch]:
         """Those of this epoch that are still to come, made ahead on threads."""
-        places, size = order(self.task.train, self.settings.seed, self.epoch), self.settings.batch
+        places, size = order(self.task.train, self.settings.seed, self._of_rate), self.settings.batch
         starts = range(self.step * size, len(places), size)
         chosen = [self._with_alternatives(places[start : start + size]) for start in starts]
         with ThreadPoolExecutor(devices.cores(), thread_name_prefix="decode") as pool:
@@ -286,14 +301,20 @@ class EncoderTrainer:
         return self._one_of(example.negatives, example.key, "negative")
 
     def _one_of(self, options: Sequence[Option], key: str, what: str) -> Option:
-        return options[int.from_bytes(draw(self.settings.seed, self.epoch, key, what)) % len(options)]
+        return options[int.from_bytes(draw(self.settings.seed, self._of_rate, key, what)) % len(options)]
+
+    @property
+    def _of_rate(self) -> int:
+        """The epoch within those of its learning rate: all rates see the same batches."""
+        return self.epoch % self.settings.epochs
 
     # Validation
 
     def validate(self) -> float:
         """The accuracy by which the best weights are chosen (docs/guide/training.md)."""
         self.towers.eval()
-        side, needs = self.task.validation, self.preset.needs
+        by_retrieval = self.settings.choose == RETRIEVAL
+        side, needs = self.task.validation, () if by_retrieval else self.preset.needs
         files = {one.image for one in side} | ({one.negative_image for one in side} if IMAGE in needs else set())
         texts = {one.text for one in side}
         if needs:
@@ -303,7 +324,7 @@ class EncoderTrainer:
         images = vectors(sorted(files), lambda names: self.clip.images(map(self.task.open_image, names)))
         captions = vectors(sorted(texts), self.clip.texts)
         if not needs:
-            return retrieval(side, images, captions, self.settings.batch)
+            return retrieval(side, images, captions, RETRIEVED if by_retrieval else self.settings.batch)
         return sum(self._right(one, images, captions) for one in side) / len(side)
 
     def _right(self, one: Example, images: dict[str, np.ndarray], texts: dict[str, np.ndarray]) -> float:
@@ -355,28 +376,3 @@ class EncoderTrainer:
 
     def forget(self) -> None:
         self.checkpoints.forget()
-
-
-def nearest(rows: np.ndarray, count: int) -> list[list[int]]:
-    """The places of the `count` other rows with the highest cosine to each row, in ascending order."""
-    count = min(count, len(rows) - 1)
-    found: list[list[int]] = []
-    for start in range(0, len(rows) if count else 0, COMPARED):
-        cosines = rows[start : start + COMPARED] @ rows.T
-        cosines[range(len(cosines)), range(start, start + len(cosines))] = -np.inf
-        found += np.sort(np.argpartition(-cosines, count - 1, axis=1)[:, :count]).tolist()
-    return found or [[] for _ in rows]
-
-
-def retrieval(side: Sequence[Example], images: dict[str, np.ndarray], texts: dict[str, np.ndarray], size: int) -> float:
-    """Among each `size` items in order: the mean share of images that score highest with their own caption, and of
-    captions with their own image. What another item has in common with this one is no rival; a tie is not right."""
-    right = 0
-    for start in range(0, len(side), size):
-        part = side[start : start + size]
-        scores = np.stack([images[one.image] for one in part]) @ np.stack([texts[one.text] for one in part]).T
-        names, words = np.array([one.image for one in part]), np.array([one.text for one in part])
-        same = (names[:, None] == names[None, :]) | (words[:, None] == words[None, :])
-        others = np.where(same, -np.inf, scores)
-        right += int((scores.diagonal() > others.max(1)).sum() + (scores.diagonal() > others.max(0)).sum())
-    return right / (2 * len(side))

@@ -9,6 +9,7 @@ from typing import Any
 
 from workers.models.refusals import CannotScore
 
+ACCURACY, RETRIEVAL = "accuracy", "retrieval"  # by what the best epoch is chosen: the preset's own questions, or recall
 LEAST = 10  # items with everything that the preset needs
 
 
@@ -20,6 +21,7 @@ class Settings:
     `hard_negative` and `hard_positive` weigh these losses; a preset with hard positives and a weight of 0 sees no hard
     negative at all, as in Hard Positive §5.3 (Table 3). `image_epochs` are those of a detector's neuron for images.
     `neighbours`: how many of the most similar images each image's strong alternative is drawn from, 0 for none.
+    `rates` are tried after `rate`, each from the base model; `choose` says by what the best epoch of all is chosen.
     """
 
     preset: str
@@ -34,10 +36,16 @@ class Settings:
     hard_positive: float = 0.0
     image_epochs: int = 0
     neighbours: int = 0
+    rates: tuple[float, ...] = ()
+    choose: str = ACCURACY
     seed: int = 0
 
+    @property
+    def all_epochs(self) -> int:
+        return self.epochs * (1 + len(self.rates)) + self.image_epochs
+
     def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"betas": list(self.betas)}
+        return asdict(self) | {"betas": list(self.betas), "rates": list(self.rates)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class Preset:
     def without(self) -> frozenset[str]:
         """The settings that would change nothing."""
         found = set() if CAPTION in self.needs and IMAGE not in self.needs else {"hard_negative"}
-        return frozenset(found | ({"neighbours"} if self.detects else set()))
+        return frozenset(found | ({"neighbours", "rates", "choose"} if self.detects else set()))
 
 
 CAPTION, IMAGE, SECOND = "negative caption", "negative image", "second positive caption"
@@ -71,10 +79,10 @@ PRESETS: dict[str, Preset] = {
     for preset in (
         Preset("CLIP-COCO", "InfoNCE", (), Settings("clip_coco", batch=400, epochs=10)),
         # ARO, App. C: batch, epochs, the smallest rate of its sweep (1e-5, 5e-6, 1e-6), AdamW with 50 warm-up steps;
-        # strong alternatives among the 3 nearest images (§4, C.2)
+        # strong alternatives among the 3 nearest images (§4, C.2), and the choice by retrieval (C.3)
         Preset(
             "NegCLIP", "InfoNCE with hard negative captions and similar images in the batch", (CAPTION,),
-            Settings("negclip", batch=1024, epochs=5, neighbours=3),
+            Settings("negclip", batch=1024, epochs=5, neighbours=3, choose=RETRIEVAL),
         ),
         Preset(
             "TROHN-Text", "InfoNCE with hard negative captions in the batch", (CAPTION,),
@@ -104,7 +112,7 @@ LIMITS = {
 }  # fmt: skip
 
 
-def settings_of(preset: str, **changes: float | None) -> Settings:
+def settings_of(preset: str, **changes: Any) -> Settings:
     """The preset's settings with changes, where they are not None. Raises CannotScore: PRESET_UNKNOWN, BAD_SETTING.
 
     With `epochs` a detector's neurons are both trained for that long.
@@ -112,7 +120,8 @@ def settings_of(preset: str, **changes: float | None) -> Settings:
     if preset not in PRESETS:
         raise CannotScore("PRESET_UNKNOWN", f"There is no preset “{preset[:40]}”. Use one of {', '.join(PRESETS)}.")
     given = {name: value for name, value in changes.items() if value is not None}
-    for name, value in given.items():
+    numbers = [(name, value) for name, value in given.items() if name in LIMITS]
+    for name, value in [*numbers, *(("rate", rate) for rate in given.get("rates", ()))]:
         low, high = LIMITS[name]
         if not low <= value <= high:
             raise CannotScore("BAD_SETTING", f"The setting {name} must be between {low:g} and {high:g}, not {value}.")
@@ -121,12 +130,12 @@ def settings_of(preset: str, **changes: float | None) -> Settings:
         raise CannotScore("BAD_SETTING", f"The preset {PRESETS[preset].title} has no setting {names}. Leave it out.")
     if "epochs" in given and PRESETS[preset].detects:
         given["image_epochs"] = given["epochs"]
-    return replace(PRESETS[preset].settings, **given)  # type: ignore[arg-type]
+    return replace(PRESETS[preset].settings, **given)
 
 
 def settings_from(value: Mapping[str, Any]) -> Settings:
     """Settings from their `as_json`."""
-    known = {field.name for field in fields(Settings)}
-    first, second = value["betas"]
-    given = {name: one for name, one in value.items() if name in known}
-    return Settings(**(given | {"betas": (first, second)}))
+    known = {field.name for field in fields(Settings)} & {*value}
+    pairs = ((name, value[name]) for name in known)
+    given: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in pairs}
+    return Settings(**given)

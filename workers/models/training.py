@@ -30,6 +30,7 @@ from workers.models.training_task import POINTS, Curve, Example
 
 CHECKPOINT, CONFIG, WEIGHTS = "checkpoint.pt", "open_clip_config.json", "open_clip_model.safetensors"
 DETECTOR = "detector.safetensors"
+COMPARED = 1024  # images with all others at once
 
 
 def order(examples: Sequence[Example], seed: int, epoch: int) -> list[int]:
@@ -186,3 +187,28 @@ class Plot:
 def vectors(names: list[str], encode: Callable[[Iterable[str]], Iterator[np.ndarray]]) -> dict[str, np.ndarray]:
     """Vectors by name."""
     return dict(zip(names, (row for batch in encode(names) for row in batch), strict=True))
+
+
+def nearest(rows: np.ndarray, count: int) -> list[list[int]]:
+    """The places of the `count` other rows with the highest cosine to each row, in ascending order."""
+    count = min(count, len(rows) - 1)
+    found: list[list[int]] = []
+    for start in range(0, len(rows) if count else 0, COMPARED):
+        cosines = rows[start : start + COMPARED] @ rows.T
+        cosines[range(len(cosines)), range(start, start + len(cosines))] = -np.inf
+        found += np.sort(np.argpartition(-cosines, count - 1, axis=1)[:, :count]).tolist()
+    return found or [[] for _ in rows]
+
+
+def retrieval(side: Sequence[Example], images: dict[str, np.ndarray], texts: dict[str, np.ndarray], size: int) -> float:
+    """Among each `size` items in order: the mean share of images that score highest with their own caption, and of
+    captions with their own image. What another item has in common with this one is no rival; a tie is not right."""
+    right = 0
+    for start in range(0, len(side), size):
+        part = side[start : start + size]
+        scores = np.stack([images[one.image] for one in part]) @ np.stack([texts[one.text] for one in part]).T
+        names, words = np.array([one.image for one in part]), np.array([one.text for one in part])
+        same = (names[:, None] == names[None, :]) | (words[:, None] == words[None, :])
+        others = np.where(same, -np.inf, scores)
+        right += int((scores.diagonal() > others.max(1)).sum() + (scores.diagonal() > others.max(0)).sum())
+    return right / (2 * len(side))

@@ -276,6 +276,7 @@ def test_a_further_process_of_torchrun_stores_nothing(scenes, base, monkeypatch,
         ({"name": "../mine"}, "NAME_UNCLEAR"),
         ({"release": "Cups 2.0"}, "RELEASE_UNKNOWN"),
         ({"epochs": 0}, "BAD_SETTING"),
+        ({"rates": "1e-5 and 1e-6"}, "BAD_SETTING"),
     ],
 )
 def test_the_command_refuses_in_a_sentence(scenes, base, changes, code):
