@@ -4,6 +4,7 @@ from typing import Any
 
 from annotation.charts.scores import score_plots
 from annotation.charts.study import Subject
+from annotation.measures.over_annotators import ANNOTATORS
 from annotation.measures.types import Figures
 from annotation.protocols import schema
 from annotation.protocols.base import Protocol
@@ -23,9 +24,20 @@ def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str,
         if one["reason"]
     ]
     return {
-        "scored": {"answers": found, "groups": scores["groups"], "problems": problems, "by_type": _by_type(scores)},
+        "scored": {
+            "answers": found,
+            "groups": [{**one, "whole": _for_others(one["whole"])} for one in scores["groups"]],
+            "problems": problems,
+            "by_type": [_for_others(row) for row in _by_type(scores)],
+        },
         "score_plots": list(score_plots(scores, of)),
     }
+
+
+def _for_others(row: Figures) -> Figures:
+    """With the interval for other annotators, if there is one, under a name of its own."""
+    known = row["over"] == ANNOTATORS
+    return {**row, **{f"others_{end}": row[end] if known else None for end in ("low", "high")}}
 
 
 def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:

@@ -2,20 +2,21 @@
 
 A tie counts as half a win for each. Strengths are of maximum likelihood, by Newton's method, and have the mean zero;
 they exist where no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982):
-they hold with ties, whose results vary less than wins and losses do, and where comparisons of one item depend on each
-other, since they are summed by item, times √(n / (n − 1)) of n items, with Student's t of n − 1 degrees of freedom.
-They need several items that differ: there is no interval for what was compared on fewer than `FEWEST` items, or came
-out on each as expected.
+they hold with ties, whose results vary less than wins and losses do, and where comparisons of one item, or by one
+annotator, depend on each other (`over_annotators.spread`). They need several items that differ: there is no interval
+for what was compared on fewer than `FEWEST` items, or came out on each as expected.
 """
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from annotation.measures.exact_tests import student_t_95
-from annotation.measures.types import Array
+from annotation.measures.over_annotators import Spread, Spreads, spread
+from annotation.measures.scored import COMPARED, NONE, Span, with_intervals
+from annotation.measures.types import Array, Figures
 
 FEWEST = 10  # items behind an interval
 FEW_ITEMS = f"compared on fewer than {FEWEST} items"
@@ -31,28 +32,38 @@ class Compared(NamedTuple):
     first: str
     second: str
     score: float
+    annotator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """On the logit scale, with its 95 % interval, and `n`, the comparisons that it was in. Where `low` and `high` are
-    None, `reason` says why.
+    """On the logit scale, `measured` with its intervals (`scored.with_intervals`), and `n`, the comparisons that it was
+    in. Without intervals, `reason` says why.
     """
 
     name: str
-    value: float
-    low: float | None
-    high: float | None
+    measured: Figures
     n: int
     reason: str = ""
+
+    @property
+    def value(self) -> float:
+        return float(self.measured["value"])
+
+
+class Strengths(NamedTuple):
+    """Strongest first, and how much stronger each is than each later one, if there are at most `COMPARED`."""
+
+    rows: list[Strength]
+    differences: list[Figures]
 
 
 class NoStrengths(ValueError):
     """There is no estimate; the message says why."""
 
 
-def bradley_terry(compared: Sequence[Compared]) -> list[Strength]:
-    """The strengths of all that was compared, strongest first. Raises NoStrengths."""
+def bradley_terry(compared: Sequence[Compared]) -> Strengths:
+    """The strengths of all that was compared. Raises NoStrengths."""
     names = sorted({name for one in compared for name in (one.first, one.second)})
     place = {name: number for number, name in enumerate(names)}
     first = np.array([place[one.first] for one in compared], dtype=int)
@@ -66,23 +77,51 @@ def bradley_terry(compared: Sequence[Compared]) -> list[Strength]:
     if not _is_connected(wins > 0):
         raise NoStrengths("some lost or won all comparisons with the others, so their distance has no estimate")
     strengths = _most_likely(wins)
-    chance = 1 / (1 + np.exp(strengths[second] - strengths[first]))
+    away = score - 1 / (1 + np.exp(strengths[second] - strengths[first]))
     _, item = np.unique([hash(one.item) for one in compared], return_inverse=True)
+    _, people = np.unique([one.annotator for one in compared], return_inverse=True)
     scores = np.zeros((item.max() + 1, len(names)))
-    np.add.at(scores, (item, first), score - chance)
-    np.add.at(scores, (item, second), chance - score)
-    bread = np.linalg.pinv(_information(wins + wins.T, strengths))
-    items = len(scores)
-    away = np.linalg.norm(scores @ bread, axis=0)  # of the sandwich's diagonal the root, never of less than zero
-    away *= student_t_95(max(1, items - 1)) * np.sqrt(items / max(1, items - 1))
+    np.add.at(scores, (item, first), away)
+    np.add.at(scores, (item, second), -away)
     n = (wins + wins.T).sum(axis=1).round().astype(int)
     reasons = _why_no_interval(np.concatenate([item, item]), np.concatenate([first, second]), scores)
-    rows = zip(names, strengths.tolist(), away.tolist(), n.tolist(), reasons, strict=True)
-    found = [
-        Strength(name, value, None if why else value - width, None if why else value + width, count, why)
-        for name, value, width, count, why in rows
+    bread = np.linalg.pinv(_information(wins + wins.T, strengths))
+    parts = away[:, None] * (bread[first] - bread[second])  # of each comparison in the error of each strength
+    spreads = spread(parts, item, people)
+    order = sorted(range(len(names)), key=lambda one: (-strengths[one], names[one]))
+    rows = [
+        Strength(
+            names[one], _measured(strengths[one], None if reasons[one] else spreads, one), int(n[one]), reasons[one]
+        )
+        for one in order
     ]
-    return sorted(found, key=lambda one: (-one.value, one.name))
+    if len(names) > COMPARED:
+        return Strengths(rows, [])
+    pairs = list(combinations(order, 2))
+    apart = spread(np.column_stack([parts[:, one] - parts[:, other] for one, other in pairs]), item, people)
+    return Strengths(
+        rows,
+        [
+            {
+                "first": names[one],
+                "second": names[other],
+                "n": int((wins + wins.T)[one, other].round()),
+                **_measured(strengths[one] - strengths[other], None if reasons[one] or reasons[other] else apart, at),
+            }
+            for at, (one, other) in enumerate(pairs)
+        ],
+    )
+
+
+def _measured(value: float, found: Spreads | None, at: int) -> Figures:
+    """With the intervals of the estimate at this place among those of `found`."""
+
+    def span(of: Spread) -> Span:
+        return float(value - of.half(at)), float(value + of.half(at))
+
+    if found is None or found.these is None:
+        return with_intervals(float(value), NONE, None)
+    return with_intervals(float(value), span(found.these), found.others and span(found.others))
 
 
 def _why_no_interval(item: Array, of: Array, scores: Array) -> list[str]:

@@ -11,6 +11,7 @@ from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JUDGE, JudgmentRow
 from annotation.measures.label_scale import label_scale
 from annotation.measures.ratings import Rating
+from annotation.measures.scored import intervals
 from annotation.measures.scores import scores
 from annotation.measures.types import Figures
 from annotation.protocols import answers, schema, values
@@ -177,6 +178,7 @@ def scores_in_words(found: Figures, digits: int) -> list[str]:
 def _interval(of: Figures, digits: int) -> str:
     if of["value"] is None:
         return "not defined"
-    within = "" if of["low"] is None else f" (95%: {of['low']:.{digits}f} to {of['high']:.{digits}f})"
+    each = [f"{low:.{digits}f} to {high:.{digits}f} {whom}" for low, high, whom in intervals(of)]
+    within = f" (95%: {'; '.join(each)})" if each else ""
     count = of.get("n_items", of.get("n"))
     return f"{of['value']:.{digits}f}{within}, n = {count:,}"

@@ -1,5 +1,6 @@
-"""The 95 % interval of a share of items when annotators differ: Wilson's, on fewer items than there are. Pure.
+"""95 % intervals when annotators differ: of a share of items, and of what each judgment has a part in. Pure.
 
+`interval` is that of a share of items: Wilson's, on fewer items than there are.
 Items judged by one annotator carry less information than the same number judged by several. Whether item i is right is
 p + Σ_a w_ia b_a + e_i, where w_ia is the share of the item's judgments that annotator a gave, and b_a and e_i are
 random, independent, with variances of their own. Both follow from two sums of squares, of the items and of the
@@ -7,7 +8,10 @@ annotators' totals, set equal to what they are on average (Henderson 1953, metho
 many items to themselves, the variance of the mean is the cluster-robust one times m / (m − 1). It turns n into the
 *effective* n for Wilson's interval: n by the design effect (Kish 1965), times (1.96 / t)² (Korn and Graubard 1998).
 
-docs/reference/measures.md has the formulas, and how often the interval holds (`python -m bench.coverage`).
+`spread` is for means and strengths, whose error is a sum over judgments. It clusters by item and by annotator (Cameron,
+Gelbach and Miller 2011), with the annotators' part corrected for unequal loads and with the same degrees of freedom.
+
+docs/reference/measures.md has the formulas, and how often the intervals hold (`python -m bench.coverage`).
 """
 
 import math
@@ -99,6 +103,61 @@ def _squares_in_common(who: Array, share: Array) -> float:
     pairs = who[:, :, None] * (int(who.max()) + 1) + who[:, None, :]
     _, place = np.unique(pairs, return_inverse=True)
     return float((np.bincount(place.ravel(), (share[:, :, None] * share[:, None, :]).ravel()) ** 2).sum())
+
+
+class Spread(NamedTuple):
+    """The variances of K estimates, and the degrees of freedom of each."""
+
+    variance: Array
+    freedom: Array
+
+    def t(self, at: int) -> float:
+        return _student_t_95(float(self.freedom[at]))
+
+    def half(self, at: int) -> float:
+        """Half of the width of Student's interval of one estimate."""
+        return self.t(at) * math.sqrt(self.variance[at])
+
+
+class Spreads(NamedTuple):
+    """For the annotators at hand; for others like them. None if the judgments do not show how items, or annotators,
+    differ.
+    """
+
+    these: Spread | None
+    others: Spread | None
+
+
+def spread(parts: Array, items: Array, annotators: Array) -> Spreads:
+    """`parts` (N × K): what each of N judgments adds to the errors of K estimates, 0 in sum; `items` and `annotators`
+    (N): whose judgment it is, numbered from 0.
+    """
+    count = int(items.max()) + 1
+    if count < 2:
+        return Spreads(None, None)
+    by_items = _squared_sums(parts, items) * count / (count - 1)
+    these = Spread(by_items, np.full(parts.shape[1], float(count - 1)))
+    loads = np.bincount(annotators) / len(annotators)
+    alike = float((loads**2).sum())  # 1 by as many annotators as count alike
+    if 1 / alike - 1 < _LEAST_FREEDOM * (1 - _ROUNDING):
+        return Spreads(these, None)
+    cells = items.astype(np.int64) * len(loads) + annotators
+    own = _squared_sums(parts, np.unique(cells, return_inverse=True)[1])
+    # Of the annotators' variance, what is left in their totals once the mean is subtracted.
+    left = 1 - 2 * float((loads**3).sum()) / alike + alike
+    by_annotators = np.maximum(0, (_squared_sums(parts, annotators) - (1 - alike) * own) / left)
+    error = by_items / math.sqrt(count - 1) + by_annotators / math.sqrt(max(_LEAST_FREEDOM, 1 / alike - 1))
+    variance = by_items + by_annotators
+    known = error > 0
+    freedom = np.where(known, (variance / np.where(known, error, 1)) ** 2, count - 1)
+    return Spreads(these, Spread(variance, freedom))
+
+
+def _squared_sums(parts: Array, of: Array) -> Array:
+    """Σ over groups of judgments of the squared sum of their parts, for each estimate."""
+    sums = np.zeros((int(of.max()) + 1, parts.shape[1]))
+    np.add.at(sums, of, parts)
+    return np.asarray((sums**2).sum(axis=0))
 
 
 def _student_t_95(freedom: float) -> float:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_terry
-from annotation.measures.scored import Range, Said, Scored, summary
+from annotation.measures.scored import NONE, Range, Said, Scored, summary, with_intervals
 from annotation.measures.types import Figures
 from annotation.protocols import rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Attributes
@@ -35,24 +35,30 @@ def strengths(
             elif names[0] == names[1]:
                 counts["same"] += 1
             else:
-                compared.append(Compared(one.row.task[0], str(names[0]), str(names[1]), score))
+                compared.append(Compared(one.row.task[0], str(names[0]), str(names[1]), score, one.row.annotator))
                 counts["ties"] += score == 0.5
-    found = {"answer": rule.answer, "over": rule.over, "n": len(compared), **counts, "rows": [], "reason": ""}
+    found = {
+        "answer": rule.answer,
+        "over": rule.over,
+        "n": len(compared),
+        **counts,
+        "rows": [],
+        "differences": [],
+        "reason": "",
+    }
     if not compared:
         return {**found, "reason": _NO_ATTRIBUTE if counts["unknown"] or not said else "nothing was compared"}
     rates = _rates(compared)
     try:
         estimated = bradley_terry(compared)
     except NoStrengths as problem:
-        none = dict.fromkeys(("value", "low", "high"))
+        none = with_intervals(None, NONE, None)
         rows = [{"name": name, **none, "n": sum(of.values()), **of} for name, of in rates.items()]
         return {**found, "rows": rows, "reason": str(problem)}
-    found["rows"] = [
-        {"name": one.name, "value": one.value, "low": one.low, "high": one.high, "n": one.n, **rates[one.name]}
-        for one in estimated
-    ]
+    found["rows"] = [{"name": one.name, **one.measured, "n": one.n, **rates[one.name]} for one in estimated.rows]
+    found["differences"] = estimated.differences
     without: dict[str, list[str]] = defaultdict(list)
-    for strength in estimated:
+    for strength in estimated.rows:
         if strength.reason:
             without[strength.reason].append(strength.name)
     return {**found, "reason": "; ".join(f"no interval for {', '.join(of)}: {why}" for why, of in without.items())}
@@ -102,7 +108,9 @@ def ranks(
         most = max(most, len(placed))
         for option, value in _values_of(file, attributes.get(position, {}), over).items():
             if option in placed:
-                groups[value].append(Scored(position, one.row.type, one.row.subtype, question, placed[option]))
+                groups[value].append(
+                    Scored(position, one.row.type, one.row.subtype, question, placed[option], one.row.annotator)
+                )
     ends = Range(1.0, float(most))
     rows = [{"name": value, **summary(of, ends)} for value, of in sorted(groups.items())]
     rows.sort(key=lambda row: row["value"])

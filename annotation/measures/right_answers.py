@@ -7,10 +7,12 @@ Pure. docs/reference/measures.md defines the figures.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import TaskKey
-from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, scored
+from annotation.measures.over_annotators import ITEMS, interval
+from annotation.measures.scored import NONE, SHARE, Range, Said, broken_down, scored, summary, with_intervals
 from annotation.measures.types import Figures
 from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, NO_ATTRIBUTES, Attributes
@@ -19,6 +21,7 @@ from annotation.protocols.measuring import is_set
 from annotation.protocols.numbers import span_of
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.own.mapping import as_text
+from benchmarks.metrics.base import wilson
 
 
 class Rights:
@@ -40,7 +43,7 @@ def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of
         if right and one.value != CANNOT_JUDGE:
             rows.append(scored(one, float(_is(file, address, one.value, right))))
             chances.append(chance_of(file, address, right, one.row.places, one.value))
-    found = broken_down(rows, SHARE)
+    found = broken_down(rows, lambda of: summary(of, SHARE))
     return {**found, "chance": math.fsum(chances) / len(chances) if chances else None}
 
 
@@ -69,7 +72,7 @@ def set_scores(file: ProtocolFile, name: str, said: Sequence[Said], right_of: Ri
             chosen, wanted, there = found
             rows.append(scored(one, option_sets.jaccard(chosen, wanted)))
             cells.update((option in chosen, option in wanted) for option in there)
-    return {"jaccard": broken_down(rows, Range(0.0, 1.0)), "kappa": _kappa(cells)}
+    return {"jaccard": broken_down(rows, lambda of: summary(of, Range(0.0, 1.0))), "kappa": _kappa(cells)}
 
 
 def _kappa(cells: Mapping[tuple[bool, bool], int]) -> Figures:
@@ -133,6 +136,9 @@ def group(
     for task in tasks:
         if (shared := shared_by(file, name, task.task, attributes)) is not None:
             groups[shared].append(task)
+    judged_by: dict[TaskKey, list[int]] = defaultdict(list)
+    for row in {(one.row.task, one.row.annotator) for address in file.right for one in said[address]}:
+        judged_by[row[0]].append(row[1])
     rows, chances, waiting = [], [], 0
     for of_group in sorted(groups.values(), key=lambda tasks: tasks[0].task):
         if any(task.state is None for task in of_group):
@@ -141,11 +147,43 @@ def group(
         kinds = {(task.type, task.subtype) for task in of_group}
         kind, subtype = kinds.pop() if len(kinds) == 1 else ("", "")
         # Of several items, the group is the sampling unit; no two groups over the same columns share one.
-        rows.append(Scored(of_group[0].task[0], kind, subtype, "", float(is_right(of_group))))
+        people = [who for task in of_group for who in judged_by[task.task]]
+        rows.append(Unit(of_group[0].task[0], kind, subtype, bool(is_right(of_group)), people))
         if chance_that:
             chances.append(chance_that(of_group))
     chance = math.fsum(chances) / len(chances) if chances else None
-    return {"group": name, "waiting": waiting, **broken_down(rows, SHARE), "chance": chance}
+    return {"group": name, "waiting": waiting, **broken_down(rows, share_of_units), "chance": chance}
+
+
+class Unit(NamedTuple):
+    """A group; `item` is its first, `judged_by` has the annotator of each judgment of its tasks."""
+
+    item: int
+    type: str
+    subtype: str
+    right: bool
+    judged_by: Sequence[int]
+
+
+def share_of_units(rows: Sequence[Unit]) -> Figures:
+    """The share of right groups. Whether one is right rests on several annotators, so that its intervals are those of
+    the human baseline (`over_annotators.interval`), by fewer groups where groups of the same items depend on each
+    other.
+    """
+    n, right = len(rows), [row.right for row in rows]
+    people = {who for row in rows for who in row.judged_by}
+    counts = {"n_items": n, "n_judgments": n, "n_annotators": len(people)}
+    if not n:
+        return {**with_intervals(None, NONE, None), **counts}
+    share = sum(right) / n
+    totals: dict[int, float] = defaultdict(float)
+    for row in rows:
+        totals[row.item] += row.right - share
+    squares, items = math.fsum(one**2 for one in totals.values()), len(totals)
+    together = squares * items / (items - 1) * (n - 1) / n**2 / (share * (1 - share)) if items > 1 and squares else 1.0
+    found = interval(right, [row.judged_by for row in rows])
+    these, others = (wilson(share * of, of) for of in (n / max(1, together), found["effective"] / max(1, together)))
+    return {**with_intervals(share, these, None if found["over"] == ITEMS else others), **counts}
 
 
 def shared_by(

@@ -5,19 +5,27 @@ Judgments are counted ones of live tasks; those that say “cannot judge”, or 
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple
 
-from annotation.measures.exact_tests import student_t_95
+import numpy as np
+
 from annotation.measures.judgments import JudgmentRow
-from annotation.measures.types import Figures
+from annotation.measures.over_annotators import ANNOTATORS, ITEMS, Spread, spread
+from annotation.measures.types import Array, Figures
 from annotation.protocols import answers
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.compile import in_own_names
 from annotation.protocols.schema import ProtocolFile
-from benchmarks.metrics.base import wilson
+from benchmarks.metrics.base import Z, wilson
 
+THESE, OTHERS = "for these annotators", "for others like them"  # as pages and reports name the intervals
+COMPARED = 10  # groups of which each two are compared
+Span = tuple[float | None, float | None]
+NONE: Span = (None, None)
+Unit = Any  # a row with a `type` and a `subtype`
 _ROUNDING = 1e-24  # what may be left of a variance that is 0, of a scale from 0 to 1
 
 
@@ -36,6 +44,7 @@ class Scored(NamedTuple):
     subtype: str
     question: str
     value: float
+    annotator: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,51 +77,121 @@ def value_of(file: ProtocolFile, address: str, label: str) -> str:
 
 def scored(one: Said, value: float) -> Scored:
     position, question, _ = one.row.task
-    return Scored(position, one.row.type, one.row.subtype, question, value)
+    return Scored(position, one.row.type, one.row.subtype, question, value, one.row.annotator)
 
 
-def broken_down(rows: Sequence[Scored], ends: Range) -> Figures:
-    """`summary` of the `whole`, and a row for each type and subtype."""
-    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
+def broken_down(rows: Sequence[Unit], measured: Callable[[Sequence[Unit]], Figures]) -> Figures:
+    """What is measured of the `whole`, and a row for each type and subtype."""
+    groups: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     for row in rows:
         groups[row.type, row.subtype].append(row)
-    by_type = [
-        {"type": kind, "subtype": subtype, **summary(of, ends)} for (kind, subtype), of in sorted(groups.items())
-    ]
-    return {"whole": summary(rows, ends), "by_type": by_type}
+    by_type = [{"type": kind, "subtype": subtype, **measured(of)} for (kind, subtype), of in sorted(groups.items())]
+    return {"whole": measured(rows), "by_type": by_type}
+
+
+def with_intervals(value: float | None, these: Span, others: Span | None) -> Figures:
+    """A score with `low` and `high` for other annotators like these, and `these_low` and `these_high` for these.
+
+    `over` is what the first is over: ITEMS if the judgments do not show how annotators differ, so that both are one.
+    """
+    (low, high), over = (these, ITEMS) if others is None else (others, ANNOTATORS)
+    none = low is None or high is None
+    return {
+        "value": value, "low": low, "high": high, "over": None if none else over,
+        "these_low": these[0], "these_high": these[1],
+    }  # fmt: skip
+
+
+def intervals(found: Figures) -> list[tuple[float, float, str]]:
+    """Of a score (`with_intervals`): both ends, and whom the interval holds for; one if both are the same."""
+    others, these = ((found["low"], found["high"]), (found["these_low"], found["these_high"]))
+    if these[0] is None:
+        return []
+    if found["over"] == ITEMS:
+        return [(*these, f"{THESE} only, as the judgments do not show how annotators differ")]
+    return [(*these, f"{THESE} and {OTHERS}")] if others == these else [(*these, THESE), (*others, OTHERS)]
 
 
 def summary(rows: Sequence[Scored], ends: Range) -> Figures:
-    """The mean of the judgments with its 95 % interval. Items are the sampling units: the standard error is that of a
-    ratio (Cochran 1977, §6.4). Of a share, Wilson's interval for as many answers as carry that much information. Where
-    the items of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if
-    as many items as n alike ones leave possible were at either end of the scale (`_unseen`).
+    """The mean of the judgments with its 95 % intervals (`with_intervals`). Its standard error is that of a ratio
+    (Cochran 1977, §6.4), over items, or over items and annotators (`over_annotators.spread`). Of the range between the
+    ends, the mean is a share, and Wilson's interval that of as many judgments as carry its information. Where the items
+    of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if as many
+    items as n alike ones leave possible were at either end of the scale (`_unseen`).
     """
-    of_item: dict[int, list[float]] = defaultdict(list)
-    for row in rows:
-        of_item[row.item].append(row.value)
-    n, judged = len(of_item), len(rows)
-    if not judged:
-        return {"value": None, "low": None, "high": None, "n_items": 0, "n_judgments": 0}
-    value = math.fsum(row.value for row in rows) / judged
-    squares = math.fsum((math.fsum(given) - value * len(given)) ** 2 for given in of_item.values())
-    variance = squares * n / (n - 1) / judged**2 if n > 1 else 0.0
-    is_alike = variance <= _ROUNDING * (ends.most - ends.least) ** 2
-    low: float | None
-    high: float | None
-    if ends.share:
-        effective = n if is_alike else min(judged, value * (1 - value) / variance)
-        low, high = wilson(value * effective, effective)
-    elif n < 2:
-        low, high = None, None
-    elif is_alike:
-        low, high = value - _unseen(n) * (value - ends.least), value + _unseen(n) * (ends.most - value)
+    counts = {"n_items": 0, "n_judgments": len(rows), "n_annotators": 0}
+    if not rows:
+        return {**with_intervals(None, NONE, None), **counts}
+    items, people = (_numbered(column) for column in ([row.item for row in rows], [row.annotator for row in rows]))
+    counts |= {"n_items": int(items.max()) + 1, "n_annotators": int(people.max()) + 1}
+    value, parts = _mean(rows)
+    found = spread(parts, items, people)
+    these = _span(value, ends, counts["n_items"], len(rows), found.these)
+    others = found.others and _span(value, ends, counts["n_items"], len(rows), found.others)
+    return {**with_intervals(value, these, others), **counts}
+
+
+def _numbered(values: Sequence[int]) -> Array:
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _mean(rows: Sequence[Scored]) -> tuple[float, Array]:
+    """The mean, and what each judgment adds to its error (N × 1)."""
+    value = math.fsum(row.value for row in rows) / len(rows)
+    return value, (np.array([[row.value] for row in rows]) - value) / len(rows)
+
+
+def _span(value: float, ends: Range, items: int, judged: int, found: Spread | None) -> Span:
+    width = (ends.most - ends.least) or 1.0
+    share = min(1.0, max(0.0, (value - ends.least) / width))
+    variance = 0.0 if found is None else float(found.variance[0]) / width**2
+    if found is not None and variance > _ROUNDING:
+        most = judged if ends.share else math.inf
+        effective = min(most, share * (1 - share) / variance) * (Z / found.t(0)) ** 2
+    elif ends.share:
+        effective = items
+    elif items < 2:
+        return NONE
     else:
-        away = student_t_95(n - 1) * math.sqrt(variance)
-        low, high = max(ends.least, value - away), min(ends.most, value + away)
-    return {"value": value, "low": low, "high": high, "n_items": n, "n_judgments": judged}
+        return value - _unseen(items) * (value - ends.least), value + _unseen(items) * (ends.most - value)
+    low, high = wilson(share * effective, effective)
+    return NONE if low is None or high is None else (ends.least + width * low, ends.least + width * high)
 
 
 def _unseen(n: int) -> float:
     """The largest share of other items of which n items in a row show none with a probability of 2.5 %."""
     return 1 - math.pow(0.025, 1 / n)
+
+
+def differences(groups: Mapping[str, Sequence[Scored]], ends: Range) -> list[Figures]:
+    """Each group's mean less that of each later one, with the intervals of `with_intervals`, if there are at most
+    `COMPARED` groups; `n_items` are those that both have. What judgments of the same item, or of one annotator, have in
+    common is in both means and not in their difference. If no item differs, there is no error to estimate, and both
+    means count as independent.
+    """
+    if len(groups) > COMPARED:
+        return []
+    found = []
+    for (first, mine), (second, theirs) in combinations(groups.items(), 2):
+        rows = [*mine, *theirs]
+        (value, more), (other, less) = _mean(mine), _mean(theirs)
+        items, people = (_numbered(column) for column in ([row.item for row in rows], [row.annotator for row in rows]))
+        spreads = spread(np.concatenate([more, -less]), items, people)
+        of = summary(mine, ends), summary(theirs, ends)
+        these = _apart(value - other, [(one["these_low"], one["these_high"]) for one in of], spreads.these, ends)
+        others = _apart(value - other, [(one["low"], one["high"]) for one in of], spreads.others, ends)
+        shared = {row.item for row in mine} & {row.item for row in theirs}
+        row = {"first": first, "second": second, **with_intervals(value - other, these, spreads.others and others)}
+        found.append({**row, "n_items": len(shared)})
+    return found
+
+
+def _apart(value: float, spans: Sequence[Span], found: Spread | None, ends: Range) -> Span:
+    """The interval of a difference of two means with these intervals."""
+    (low, high), (from_, to) = spans
+    if found is None or low is None or high is None or from_ is None or to is None:
+        return NONE
+    width = ends.most - ends.least
+    known = found.variance[0] > _ROUNDING * width**2
+    away = found.half(0) if known else math.hypot(high - low, to - from_) / 2
+    return max(-width, value - away), min(width, value + away)

@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from annotation.measures import over_attribute, right_answers
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
-from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, said_to, scored, summary, value_of
+from annotation.measures.scored import (
+    SHARE,
+    Range,
+    Said,
+    Scored,
+    broken_down,
+    differences,
+    said_to,
+    scored,
+    summary,
+    value_of,
+)
 from annotation.measures.types import Figures
 from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, RIGHT, Attributes
@@ -139,17 +150,20 @@ def _scores(
     ends: Range,
     attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """The means of the judgments that have a number, as a whole, by type, and by each attribute that items have."""
+    """The means of the judgments that have a number, as a whole, by type, and by each attribute that items have, with
+    the `differences` of each two of its values.
+    """
     rows = [scored(one, value) for one, value in judged if value is not None]
-    by = {name: _by_attribute(file, name, rows, attributes, ends) for name in file.item.attributes}
+    by = {name: of for name in file.item.attributes if (of := _by_attribute(file, name, rows, attributes))}
     return {
         "no_value": len(judged) - len(rows),
         "score": score,
         "is_share": ends.share,
         "from": ends.least,
         "to": ends.most,
-        **broken_down(rows, ends),
-        "by": {name: of for name, of in by.items() if of},
+        **broken_down(rows, lambda of: summary(of, ends)),
+        "by": {name: [{"name": value, **summary(own, ends)} for value, own in of.items()] for name, of in by.items()},
+        "differences": {name: apart for name, of in by.items() if (apart := differences(of, ends))},
     }
 
 
@@ -203,9 +217,9 @@ def _of(attributes: Mapping[int, Attributes], one: Said) -> Attributes:
 
 
 def _by_attribute(
-    file: ProtocolFile, name: str, rows: Sequence[Scored], attributes: Mapping[int, Attributes], ends: Range
-) -> list[Figures]:
-    """A row for each value, of the tasks whose parts have that value and no other."""
+    file: ProtocolFile, name: str, rows: Sequence[Scored], attributes: Mapping[int, Attributes]
+) -> dict[str, list[Scored]]:
+    """By value, the judgments of the tasks whose parts have that value and no other."""
     known: dict[tuple[int, str], str] = {}
     groups: dict[str, list[Scored]] = defaultdict(list)
     for row in rows:
@@ -214,7 +228,7 @@ def _by_attribute(
             known[key] = _attribute(file, attributes.get(row.item, {}), row.question, name)
         if known[key]:
             groups[known[key]].append(row)
-    return [{"name": value, **summary(of, ends)} for value, of in sorted(groups.items())]
+    return dict(sorted(groups.items()))
 
 
 def _attribute(file: ProtocolFile, of_item: Attributes, question: str, name: str) -> str:

@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
-from annotation.measures import over_annotators, paired, pass_rules
+from annotation.measures import over_annotators, paired, pass_rules, scored
 from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Measure, mean_of_pairs_on, units_in_words
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
@@ -112,6 +112,20 @@ def exact_to_percent(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return NOTHING
     return format_html("{}{}{} %", data(low, _points(low)), _to(low), data(high, _points(high)))
+
+
+@register.filter
+def intervals(figure: Mapping[str, Any], is_share: bool = False) -> str:
+    """The intervals of a score, and whom they hold for (measures.scored.intervals), after a comma."""
+    write = exact_to_percent if is_share else to_decimals
+    each = [f"{write(low, high)} {whom}" for low, high, whom in scored.intervals(dict(figure))]
+    alone = ", no interval from one item" if figure["n_items"] == 1 else ""
+    return mark_safe(", 95 % interval " + ", ".join(each)) if each else alone
+
+
+@register.filter
+def to_decimals(low: float | None, high: float | None) -> str:
+    return span({"low": low, "high": high})
 
 
 @register.filter

@@ -196,10 +196,14 @@ def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):
         score = {"tie": 0.5}.get(label := said(task, 0), float(label[-1] == first[-1]))
         points.append(Compared(task.item.position, first, second, score))
     (found,) = figures["scores"]["strengths"]
-    expected = bradley_terry(points)
+    expected, _ = bradley_terry(points)
     assert [row["name"] for row in found["rows"]] == [one.name for one in expected]
-    ends = [(row["value"], row["low"], row["high"]) for row in found["rows"]]
-    assert ends == [pytest.approx((one.value, one.low, one.high)) for one in expected]
+    for row, one in zip(found["rows"], expected, strict=True):
+        ends = [one.measured[end] for end in ("value", "these_low", "these_high")]
+        assert [row[end] for end in ("value", "these_low", "these_high")] == pytest.approx(ends)
+    assert [(row["first"], row["second"]) for row in found["differences"]] == list(
+        itertools.combinations([one.name for one in expected], 2)
+    )
     study = texts_of(client, stage)[0]
     assert "Strengths in “better” by model" in study and "gives each model a strength" in study
 

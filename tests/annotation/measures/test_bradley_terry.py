@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from annotation.measures.bradley_terry import ALL_ALIKE, FEW_ITEMS, Compared, NoStrengths, bradley_terry
+from annotation.measures.scored import intervals
 from bench.coverage import scores
 
 
@@ -33,18 +34,18 @@ def test_strengths_are_those_of_choix(seed, ties):
         wins[int(one[1:]), int(other[1:])] += score
         wins[int(other[1:]), int(one[1:])] += 1 - score
     theirs = centred(choix.ilsr_pairwise_dense(wins, tol=1e-13, max_iter=1000))
-    ours = {one.name: one.value for one in bradley_terry(compared)}
+    ours = {one.name: one.value for one in bradley_terry(compared).rows}
     assert [ours[f"m{number}"] for number in range(size)] == pytest.approx(list(theirs), abs=1e-6)
 
 
 def test_strongest_first_and_each_comparison_counts_for_both():
-    found = bradley_terry([Compared(n, "a", "b", score) for n, score in enumerate([1, 1, 1, 0, 0.5] * 2)])
+    found = bradley_terry([Compared(n, "a", "b", score) for n, score in enumerate([1, 1, 1, 0, 0.5] * 2)]).rows
     assert [(one.name, one.n) for one in found] == [("a", 10), ("b", 10)]
     assert found[0].value == pytest.approx(np.log(3.5 / 1.5) / 2) and found[0].value == -found[1].value
     # Each half of the difference d: the inverse of the information, 10 p (1 − p), and the sum of squared residuals.
     p, t = 0.7, 2.2621571627409915
     away = t * np.sqrt(10 / 9 * 2 * (3 * (1 - p) ** 2 + p**2 + (0.5 - p) ** 2)) / (10 * p * (1 - p)) / 2
-    assert (found[0].low, found[0].high) == pytest.approx((found[0].value - away, found[0].value + away))
+    assert intervals(found[0].measured)[0][:2] == pytest.approx((found[0].value - away, found[0].value + away))
     assert found[0].reason == ""
 
 
@@ -60,14 +61,15 @@ def test_strongest_first_and_each_comparison_counts_for_both():
     ids=["ties only", "each item both ways", "one comparison", "one item", "nine items"],
 )
 def test_items_that_show_no_variance_give_no_interval_but_a_reason(compared, reason):
-    found = bradley_terry([Compared(*one) for one in compared])
-    assert [(one.low, one.high, one.reason) for one in found] == [(None, None, reason)] * 2
+    found, apart = bradley_terry([Compared(*one) for one in compared])
+    assert [(intervals(one.measured), one.reason) for one in found] == [([], reason)] * 2
+    assert [intervals(one) for one in apart] in ([], [[]])
 
 
 def test_what_was_compared_on_few_items_has_no_interval_beside_others_that_do():
     many = [Compared(item, "a", "b", float(item % 2)) for item in range(20)]
     found = bradley_terry([*many, *(Compared(item, "b", "c", float(item % 2)) for item in range(4))])
-    assert {one.name: one.reason for one in found} == {"a": "", "b": "", "c": FEW_ITEMS}
+    assert {one.name: one.reason for one in found.rows} == {"a": "", "b": "", "c": FEW_ITEMS}
 
 
 @pytest.mark.parametrize(("items", "each"), [(10, 3), (20, 1), (50, 1)])
@@ -94,6 +96,6 @@ def test_the_intervals_cover_the_truth(comparisons, runs, ties):
     truth = centred(choix.ilsr_pairwise_dense(expected - np.diag(np.diag(expected)), tol=1e-13, max_iter=1000))
     hits = []
     for _ in range(runs):
-        found = {one.name: one for one in bradley_terry(table(rng, strengths, comparisons, ties))}
-        hits += [found[f"m{place}"].low <= true <= found[f"m{place}"].high for place, true in enumerate(truth)]
+        found = {one.name: one.measured for one in bradley_terry(table(rng, strengths, comparisons, ties)).rows}
+        hits += [found[f"m{at}"]["low"] <= true <= found[f"m{at}"]["high"] for at, true in enumerate(truth)]
     assert 0.93 <= np.mean(hits) <= 0.97

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.measures.over_annotators import ANNOTATORS, ITEMS, effective_n, interval
+from annotation.measures.over_annotators import ANNOTATORS, ITEMS, effective_n, interval, spread
 from bench.coverage import human_baseline as bench
+from bench.coverage import scores
 from benchmarks.metrics.base import wilson
 from tests.independent import baselines
+from tests.independent.clusters import half_widths
 
 
 def of_clusters(clusters: list[str]) -> dict:
@@ -141,3 +143,33 @@ def test_it_holds_the_truth_where_the_interval_over_items_does_not(design, sd, p
     """Within 2.5 standard errors of what `python -m bench.coverage` has for all designs."""
     found = bench.coverage(replace(bench.DESIGNS[design], sd=sd, p=p), studies=300)
     assert found["annotators"][0] >= least and found["items"][0] < 0.9
+
+
+# What each judgment has a part in
+
+
+@st.composite
+def parts(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = draw(st.integers(3, 40))
+    items = draw(st.lists(st.integers(0, 8), min_size=n, max_size=n).filter(lambda of: len(set(of)) > 1))
+    people = draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
+    values = np.array(draw(st.lists(st.integers(1, 5), min_size=n, max_size=n)), dtype=float)
+    return (values - values.mean()) / n, *(np.unique(of, return_inverse=True)[1] for of in (items, people))
+
+
+@given(parts())
+def test_clusters_by_item_and_annotator_agree_with_a_second_formula(case):
+    own, items, people = case
+    these, others = spread(np.column_stack([own, 2 * own]), items, people)
+    half, wider = half_widths(own, items.tolist(), people.tolist())
+    assert (these.half(0), these.half(1)) == pytest.approx((half, 2 * half), abs=1e-9)
+    assert (others is None) == (wider is None)
+    if others is not None:
+        assert others.half(0) == pytest.approx(wider, abs=1e-9, rel=1e-6) and others.variance[0] >= these.variance[0]
+
+
+@pytest.mark.parametrize("name", scores.MEASURES)
+def test_scores_hold_for_other_annotators(name):
+    """`python -m bench.coverage scores` has 1,000 studies of every cell."""
+    these, others, _ = scores.over_annotators(name, items=50, people=10, sd=1.0, studies=200)
+    assert others >= 0.9 > these

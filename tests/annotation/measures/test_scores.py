@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from annotation.measures.bradley_terry import FEW_ITEMS, Compared, bradley_terry
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
-from annotation.measures.scored import Range, Scored, summary
+from annotation.measures.over_annotators import ANNOTATORS, ITEMS
+from annotation.measures.scored import Range, Scored, differences, intervals, summary
 from annotation.measures.scores import scores, task_scores
+from annotation.measures.types import Figures
 from annotation.protocols import answers, library
 from annotation.protocols.item_data import attributes_of
 from annotation.protocols.measuring import parents_of
@@ -58,7 +61,10 @@ def test_a_mean_score_by_type_and_by_model_with_what_has_no_part_counted_aside()
     assert [(row["name"], row["value"], row["n_items"]) for row in one["by"]["model"]] == [("x", 3.5, 2), ("y", 1, 1)]
     deviations = [(9 - 3 * 2), (1 - 3), (5 - 3 * 2)]  # each item's sum less what the mean would give it
     error = math.sqrt(sum(value**2 for value in deviations) * 3 / 2) / 5
-    assert one["whole"]["low"] == pytest.approx(max(1, 3 - 4.302652729911275 * error))
+    effective = 0.25 / (error / 4) ** 2 * (1.959963984540054 / 4.302652729911275) ** 2  # of the scale's range
+    low, high = wilson(effective / 2, effective)
+    assert (one["whole"]["these_low"], one["whole"]["these_high"]) == pytest.approx((1 + 4 * low, 1 + 4 * high))
+    assert (one["whole"]["n_annotators"], one["whole"]["over"]) == (2, ANNOTATORS)
     assert task_scores(library.shipped("prompt-fit"), ["5", "4", "cannot_judge"], {}) == {"fit": (4.5, 2)}
 
 
@@ -70,7 +76,7 @@ def test_a_share_has_the_interval_of_as_many_answers_as_carry_its_information():
     ))  # fmt: skip
     (one,) = scores(file, rows(said), tasks(said), {})["answers"]
     low, high = wilson(2, 4)  # every item has the same mean, so there is no more than one answer of each to go by
-    assert (one["whole"]["value"], one["whole"]["low"], one["whole"]["high"]) == (0.5, low, high)
+    assert (one["whole"]["value"], one["whole"]["these_low"], one["whole"]["these_high"]) == (0.5, low, high)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +98,46 @@ def test_what_rounding_leaves_of_no_variance_is_none():
 def test_means_near_the_end_of_a_scale_cover_the_truth(items):
     """`python -m bench.coverage scores` has 1,000 studies of every cell."""
     assert made_up.mean_of_scale(items, 0.005, 300)[0] >= 0.95
+
+
+def of_two(second: Sequence[float]) -> list[Figures]:
+    """Each of 20 items has a picture of x and of y, whose points `second` repeats; three of ten annotators judge it."""
+    people = [[(item * 3 + at) % 10 for at in range(3)] for item in range(20)]
+    x = [Scored(item, "", "", "", 3.0 + who % 2, who) for item, of in enumerate(people) for who in of]
+    y = [one._replace(value=one.value - second[at % len(second)]) for at, one in enumerate(x)]
+    return differences({"x": x, "y": y}, Range(1.0, 5.0))
+
+
+def test_the_difference_of_two_models_is_paired_by_items_and_annotators():
+    """What lenient annotators add to both is not in the difference."""
+    (apart,) = of_two([0, 1, 1, 1, 1, 1, 2])
+    assert (apart["first"], apart["second"], apart["n_items"]) == ("x", "y", 20)
+    assert apart["value"] == pytest.approx(59 / 60)
+    assert apart["high"] - apart["low"] < 0.6
+    (alike,) = of_two([1])
+    assert alike["value"] == 1 and alike["high"] - alike["low"] > 0.5  # not of width 0
+
+
+def test_of_more_than_ten_models_no_two_are_compared():
+    groups = {str(name): [Scored(0, "", "", "", 1.0), Scored(1, "", "", "", 2.0)] for name in range(11)}
+    assert differences(groups, Range(1.0, 5.0)) == []
+    del groups["0"]
+    assert len(differences(groups, Range(1.0, 5.0))) == 45
+
+
+@pytest.mark.parametrize(
+    ("low", "over", "words"),
+    [
+        (2.0, ANNOTATORS, ["for these annotators and for others like them"]),
+        (1.5, ANNOTATORS, ["for these annotators", "for others like them"]),
+        (2.0, ITEMS, ["for these annotators only, as the judgments do not show how annotators differ"]),
+        (None, None, []),
+    ],
+)
+def test_an_interval_says_whom_it_holds_for(low, over, words):
+    ends = (None, None) if low is None else (2.0, 4.0)
+    found = {"low": low, "high": ends[1], "over": over, "these_low": ends[0], "these_high": ends[1]}
+    assert [whom for *_, whom in intervals(found)] == words
 
 
 def test_groups_count_where_all_their_tasks_are_right_beside_chance():
@@ -194,9 +240,9 @@ def test_strengths_over_an_attribute_with_ties():
     said.append((8, "picture-1/picture-2", 1, "picture-1"))
     (found,) = scores(library.shipped("preference"), rows(said), tasks(said), of)["strengths"]
     points = [1, 1, 0, 0.5, 0.5, 1, 0]
-    expected = bradley_terry([Compared(item, "x", "y", score) for item, score in enumerate(points)])
+    expected = bradley_terry([Compared(item, "x", "y", score) for item, score in enumerate(points)]).rows
     assert [(row["name"], row["value"], row["low"], row["high"]) for row in found["rows"]] == [
-        (one.name, one.value, one.low, one.high) for one in expected
+        (one.name, one.value, None, None) for one in expected
     ]
     assert (found["n"], found["ties"], found["same"]) == (7, 2, 1)
     assert found["reason"] == f"no interval for x, y: {FEW_ITEMS}"
@@ -278,7 +324,7 @@ def test_a_group_over_items_waits_for_each_of_them_and_is_one_unit_by_chance_of_
     said = [(item, "", who, "yes" if item else "no") for item in range(8) for who in range(2)]
     (one,) = scores(file, rows(said, places=0), tasks(said, ((7, "", 1),)), of_items(file, metas))["groups"]
     assert (one["waiting"], one["chance"], one["whole"]["n_items"]) == (1, 0.25, 3)
-    assert (one["whole"]["low"], one["whole"]["high"]) == pytest.approx(wilson(4 / 3, 2))  # as of any three units
+    assert (one["whole"]["low"], one["whole"]["high"]) == pytest.approx(wilson(2, 3))  # as of any three units
     assert [row["type"] for row in one["by_type"]] == [""]  # its items are of two types
 
 
