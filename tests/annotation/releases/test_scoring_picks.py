@@ -120,7 +120,7 @@ def test_answers_that_are_right_by_item(folder, tmp_path):
     label |= {item["id"]: item["meta"]["label"] for item in lines(made / "dropped.jsonl")}
     people = [answer == label[item] for item, answer in said(made)]
     assert found["measures"]["accuracy"]["people"] == pytest.approx(sum(people) / len(people))
-    assert any("answers name no option" in note for note in found["notes"])
+    assert any("name no option" in note for note in found["notes"])
 
 
 def test_one_true_sentence_of_four_by_scores_and_by_a_model(folder, tmp_path):

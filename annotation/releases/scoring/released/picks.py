@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +71,7 @@ def run(release, asked, load):
         "measures": as_json(figures(found, measures)),
         "groups": [
             {"type": one.type, "subtype": one.subtype, "measures": as_json(one.measures, (one.type, one.subtype))}
-            for one in by_type([one for one in found if one.type], lambda some: figures(some, measures))
+            for one in by_types(found, measures)
         ],
         "ties": None,
         "notes": list(notes(release, list(chosen.values()), tied, people)),
@@ -82,9 +82,9 @@ def notes(release, chosen, tied, people):
     if people:
         yield f"People: their judgments in {release.evaluation['stage']}, about all items that it asked about."
     if tied:
-        yield f"{tied:,} questions have tied scores, which count as wrong."
+        yield f"Questions with tied scores, which count as wrong: {tied:,}."
     if none := chosen.count(None) - tied:
-        yield f"{none:,} answers name no option and count as wrong."
+        yield f"Answers that name no option, and count as wrong: {none:,}."
 
 
 # Answers
@@ -231,6 +231,13 @@ def figures(found, measures):
         chance = math.fsum(one.chance for one in some) / len(some) if some else None
         figures[name] = figure([one.right for one in some], chance)
     return figures
+
+
+def by_types(found, measures):
+    """Types and their subtypes; of a type with one subtype, or none, that row alone."""
+    groups = by_type([one for one in found if one.type], lambda some: figures(some, measures))
+    rows = Counter(one.type for one in groups)
+    return [one for one in groups if one.subtype is not None or rows[one.type] > 2]
 
 
 def people_of(release):
