@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from benchmarks.construction import order, refinement, rows, spatial, swaps, tagging, templates
+from benchmarks.construction import negclip, order, refinement, rows, spatial, swaps, tagging, templates
 from benchmarks.construction.batch import Batch, Dropped, construct
 from benchmarks.construction.replacements import TABLES, Replacement, hard_positive
 from benchmarks.formats.base import ProblemLog
@@ -17,6 +17,7 @@ from benchmarks.formats.table import Row
 from benchmarks.records import CaptionRecord, ItemRecord
 
 MODELS = ("grammar", "plausibility")  # SugarCrepe's two text models
+NegativesOf = Callable[[str, tagging.Tags, int], tuple[str, dict[str, str]]]  # as order.perturbed
 FALSE = ("0", "false", "False")
 
 
@@ -73,14 +74,28 @@ def aro_attribution(given: RowsToConstruct) -> Constructed:
 
 def order_task(given: RowsToConstruct) -> Constructed:
     """Items with a caption in its one form and its four wrong orders as negatives (ARO §2.2, Table 1)."""
+    return _with_negatives(given, order.perturbed, "perturbations", ("order", ""))
+
+
+def negclip_negatives(given: RowsToConstruct) -> Constructed:
+    """Items with a caption in its one form and up to five negatives, two elements swapped (ARO App. C.1)."""
+    return _with_negatives(given, negclip.negatives, "swapped")
+
+
+def _with_negatives(
+    given: RowsToConstruct, found: NegativesOf, named: str, kind: tuple[str, str] | None = None
+) -> Constructed:
+    """Items whose negatives are found by the tags of a caption's words; `named`: where `meta` names them. `kind`: the
+    items' type and subtype, instead of their own."""
     tagger = tagging.tagger()
 
     def make(row: Row) -> ItemRecord:
         item = _captioned(row, given)
-        positive, wrong = order.perturbed(item.caption("positive"), tagger.tags, given.seed)
+        positive, wrong = found(item.caption("positive"), tagger.tags, given.seed)
         captions = (CaptionRecord("positive", positive), *(CaptionRecord("negative", one) for one in wrong.values()))
-        meta = {**item.meta, "caption": item.caption("positive"), "perturbations": list(wrong)}
-        return replace(item, type="order", subtype="", captions=captions, meta=meta)
+        meta = {**item.meta, "caption": item.caption("positive"), named: list(wrong)}
+        type, subtype = kind or (item.type, item.subtype)
+        return replace(item, type=type, subtype=subtype, captions=captions, meta=meta)
 
     return _items_of(construct(_numbered(given), make), seed=given.seed, tagger=tagger.name)
 
@@ -233,6 +248,7 @@ KINDS = {
     "aro-relation": Kind(aro_relation, "ARO's relation captions, from subject, relation and object"),
     "aro-attribution": Kind(aro_attribution, "ARO's attribution captions, from attribute1, object1, …"),
     "order": Kind(order_task, "ARO's four wrong orders of each caption"),
+    "negclip-negatives": Kind(negclip_negatives, "NegCLIP's negatives: two nouns, adjectives, … swapped"),
     "swap-positives": Kind(swap_positives, "hard positives of VG-Attribution captions, phrases swapped"),
     "replace-positives": Kind(replace_positives, "hard positives, a relation or attribute replaced"),
     "spatial-candidates": Kind(spatial_candidates, "Spatial VISLA's triplets, from VSR's captions"),

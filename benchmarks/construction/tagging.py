@@ -1,18 +1,24 @@
-"""Tag nouns and adjectives with spaCy's small English model or HanTa. Pure.
+"""Tag the words of captions with spaCy's small English model or HanTa. Pure.
 
 ARO (§2.2) tags with spaCy. Its model is not on a package index, so it is used only if it has been installed
 (`python -m spacy download en_core_web_sm`); elsewhere HanTa's English model serves, which lies in HanTa's wheel.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
-NOUN, ADJECTIVE, OTHER = "noun", "adjective", "other"
-Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → NOUN, ADJECTIVE or OTHER for each
+NOUN, ADJECTIVE, ADVERB, VERB, DETERMINER, OTHER = "noun", "adjective", "adverb", "verb", "determiner", "other"
+PENN = {"NN": NOUN, "JJ": ADJECTIVE, "RB": ADVERB, "VB": VERB, "MD": VERB} | dict.fromkeys(
+    ("DT", "PDT", "PRP$", "CD"), DETERMINER
+)
+CLAWS = {"N": NOUN, "UNC": NOUN, "AJ": ADJECTIVE, "AV0": ADVERB, "V": VERB} | dict.fromkeys(
+    ("AT0", "DT0", "DPS", "CRD", "ORD"), DETERMINER
+)
+Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → one of these sorts for each
 SPACY_MODEL = "en_core_web_sm"
 HANTA_MODEL = "morphmodel_en.pgz"
 LONGEST = 40  # letters of a word that HanTa is shown: its time grows with their square
@@ -52,10 +58,14 @@ def by_hanta() -> Tags:
 
 
 def penn(tag: str) -> str:
-    """NN NNS NNP NNPS, JJ JJR JJS: the tags that ARO's nouns and adjectives have."""
-    return NOUN if tag.startswith("NN") else ADJECTIVE if tag.startswith("JJ") else OTHER
+    """The sort of a tag of the Penn Treebank: NN NNS NNP NNPS, JJ JJR JJS …; numbers are determiners."""
+    return _sort(tag, PENN)
 
 
 def claws(tag: str) -> str:
-    """CLAWS 5, the tags of the British National Corpus. UNC, an unknown word, counts as a noun."""
-    return NOUN if tag.startswith("N") or tag == "UNC" else ADJECTIVE if tag.startswith("AJ") else OTHER
+    """The sort of a tag of CLAWS 5, those of the British National Corpus. UNC, an unknown word, counts as a noun."""
+    return _sort(tag, CLAWS)
+
+
+def _sort(tag: str, sorts: Mapping[str, str]) -> str:
+    return next((sort for beginning, sort in sorts.items() if tag.startswith(beginning)), OTHER)

@@ -1,0 +1,46 @@
+"""NegCLIP's negative captions (ARO §4, App. C.1): two elements of one sort change places. Pure.
+
+Elements are found in the tags of words: a verb phrase is a run of verbs (`is eating`), a noun phrase a run of
+determiners and numbers, adjectives with their adverbs, and nouns. The paper parses with spaCy and does not say how.
+"""
+
+import re
+from itertools import combinations
+from random import Random
+
+from benchmarks.construction.batch import Dropped
+from benchmarks.construction.order import Words, words_of
+from benchmarks.construction.tagging import ADJECTIVE, ADVERB, DETERMINER, NOUN, VERB, Tags
+
+Span = tuple[int, int]  # the places of an element's words, from and up to
+LETTERS = {NOUN: "n", ADJECTIVE: "a", ADVERB: "r", VERB: "v", DETERMINER: "d"}
+SORTS = {"nouns": "n", "adjectives": "a", "adverbs": "r", "verb phrases": "v+", "noun phrases": "d*(?:r*a)*n+"}
+SHORTEST = 3  # words of a noun phrase, so that it does not overlap with swapped nouns
+
+
+def negatives(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
+    """The caption in its one form, and up to five negatives by the sort of what was swapped, each drawn by the seed.
+
+    Raises Dropped if nothing can be swapped: ARO removes such captions.
+    """
+    words = words_of(caption)
+    letters = "".join(LETTERS.get(tag, "-") for tag in tags(words))
+    text, made = " ".join(words), dict[str, str]()
+    for sort, pattern in SORTS.items():
+        spans = [found.span() for found in re.finditer(pattern, letters)]
+        if sort == "noun phrases":
+            spans = [(start, end) for start, end in spans if end - start >= SHORTEST]
+        pairs = list(combinations(spans, 2))
+        Random(f"{seed}/{sort}/{text}").shuffle(pairs)
+        others = {text, *made.values()}
+        new = next((one for one in (swapped(words, *pair) for pair in pairs) if one not in others), None)
+        made |= {sort: new} if new else {}
+    if not made:
+        raise Dropped("no two elements can be swapped")
+    return text, made
+
+
+def swapped(words: Words, one: Span, other: Span) -> str:
+    """The words with two of their elements, of which `one` comes first, in each other's place."""
+    (start, end), (later, last) = one, other
+    return " ".join([*words[:start], *words[later:last], *words[end:later], *words[start:end], *words[last:]])
