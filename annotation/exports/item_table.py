@@ -1,7 +1,9 @@
 """The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ VALUES = """
 SELECT jsonb_typeof(meta->%(field)s), bool_and(meta->>%(field)s ~ '^-?[0-9]{1,18}$') FROM benchmarks_item
 WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
 """
+AT_ONCE = 4  # rows whose images are being read: a bucket takes longer to answer than to send
 OF_LINE = {"key": "id"}  # what a line of items.jsonl calls a part, if it is another name
 
 
@@ -66,7 +69,8 @@ def write_data(
     columns = columns_of(benchmark, lines())
     media = _media(columns, lines()) if _has_videos(benchmark) else {}
     file = ParquetFile(path, split_schema([(column.name, column.kind) for column in columns], media))
-    for done, line in enumerate(lines(), 1):
+
+    def row_of(line: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
         parts, weight = item_parts.parts_of(line), 0
         parts[item_parts.VOTES] = [item_parts.votes_of(line, files)]
         row = {column.name: column.cell(line, parts) for column in columns}
@@ -74,10 +78,27 @@ def write_data(
             if column.kind == IMAGE:
                 row[column.name] = image = _image_cell(row[column.name], embed)
                 weight += len(image["bytes"] or b"") if image else 0
-        file.add(row, weight)
+        return row, weight
+
+    for done, row in enumerate(_made_ahead(row_of, lines()), 1):
+        file.add(*row)
         step(done)
     file.close()
     return columns, file.count
+
+
+def _made_ahead(
+    make: Callable[[Mapping[str, Any]], tuple[dict[str, Any], int]], lines: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """What `make` returns of each line, in order, AT_ONCE of them being made."""
+    waiting: deque[Future[tuple[dict[str, Any], int]]] = deque()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for line in lines:
+            if len(waiting) == AT_ONCE:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(make, line))
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _has_videos(benchmark: Benchmark) -> bool:

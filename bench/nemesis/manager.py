@@ -287,7 +287,7 @@ def main() -> None:
         tokens = throughput.annotators(study, given["annotators"])
         print(json.dumps({"study": study.pk, "tokens": tokens, "images": addresses(), "token": token()}), flush=True)
         order_until_told(study, Random(given["seed"]), given["every"], Path(folder))
-        print(json.dumps(asdict(summary(study, Path(folder), patience=60))), flush=True)
+        print(json.dumps(asdict(summary(study, Path(folder), patience=180))), flush=True)
 
 
 if __name__ == "__main__":

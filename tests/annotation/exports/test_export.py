@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import threading
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from django.core.management import call_command
 
 from annotation import tasks
 from annotation.exports import export as exports_export
+from annotation.exports import item_table
 from annotation.exports import job as export_job
 from annotation.exports.export import export_split
 from annotation.figures.funnel import funnel
@@ -158,6 +160,14 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced_but_not_what
         with pytest.raises(exports_export.CannotExport, match=name):
             export(study, tmp_path / "second")
         assert (tmp_path / "second" / name).read_text() == "mine"
+
+
+def test_images_of_several_items_are_read_at_once(small, tmp_path, monkeypatch):
+    """A bucket takes its time for each."""
+    read, other = item_table.original_bytes, threading.Barrier(2, timeout=20)
+    monkeypatch.setattr(item_table, "original_bytes", lambda sha256: (other.wait(), read(sha256))[1])
+    export(small, tmp_path / "out")
+    assert pq.read_metadata(tmp_path / "out/data.parquet").num_rows == 2
 
 
 def test_a_failed_export_leaves_nothing(small, tmp_path):
