@@ -200,8 +200,8 @@ def test_the_harness_asks_the_question_of_the_study(folder, name, group, chance)
         (["id,answer", "item-0,yes", "item-0,no"], "line 3: item-0 is answered twice"),
         (["id,answer", "item-0,yes"], "questions lack answers: item-1"),
         (["id,said", "item-0,yes"], "line 2: it has no answer"),
-        (["id,score_yes", "item-0,1"], "line 2: it needs a number in each of score_no, score_yes"),
-        (["id,score_yes,score_no", "item-0,1,nan"], "line 2: it needs a number in each"),
+        (["id,score_yes", "item-0,1"], "line 2: it needs a number for each of score_no, score_yes"),
+        (["id,score_yes,score_no", "item-0,1,nan"], "line 2: it needs a number for each"),
         (["id,question,answer", "item-0,colour,no"], "line 2: 'colour' is no question about item-0"),
     ],
 )
