@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import floor
+from math import comb, floor
 from typing import Any
 
 from annotation.measures.audits.plan import Target
@@ -252,10 +252,42 @@ def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumpti
         return f"{one.items:,} of {expected.of:,} items ({judgments}{cost})"
 
     most = f"at most {words(expected.at_most)}"
-    if expected.is_most:
-        return f"The audit in {stage.stage_name} needs {most}."
-    guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g} %"
-    return f"If {guess} of the items are wrong, the audit in {stage.stage_name} needs {words(expected)}, {most}."
+    needs = f"the audit in {stage.stage_name} needs {most}"
+    if not expected.is_most:
+        guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g} %"
+        needs = f"if {guess} of the items are wrong, the audit in {stage.stage_name} needs {words(expected)}, {most}"
+    return f"{needs[0].upper()}{needs[1:]}.{_errors_count(stage.settings)}"
+
+
+_WRONG, _FALSE_ALARMS, _MISSED = 0.03, 0.05, 0.1  # of the example: items, and judgments of right and of wrong ones
+
+
+def found_wrong(judgments: int) -> float:
+    """The share of items that most of so many judgments find wrong, if annotators err as in the example; a tie finds
+    nothing.
+    """
+    most = judgments // 2 + 1
+    chances = ((_WRONG, 1 - _MISSED), (1 - _WRONG, _FALSE_ALARMS))
+    return sum(
+        share * comb(judgments, n) * p**n * (1 - p) ** (judgments - n)
+        for share, p in chances
+        for n in range(most, judgments + 1)
+    )
+
+
+def _errors_count(settings: Settings) -> str:
+    """What one or two judgments per item do to an audit; empty with more."""
+    judgments = settings.get("overlap") or 1
+    if max(judgments, settings.get("cap") or 0) > 2:
+        return ""
+    few = "One judgment per item counts" if judgments == 1 else "Two judgments per item count"
+    percent = {n: f"{100 * found_wrong(n):.1f} %" for n in (judgments, 3)}
+    ties = "" if judgments == 1 else ", and many items are tied"
+    return (
+        f" {few} annotators’ errors as the benchmark’s: if they take {_FALSE_ALARMS:.0%} of right items for wrong and "
+        f"miss {_MISSED:.0%} of wrong ones, an audit finds {percent[judgments]} where {_WRONG:.0%} are wrong{ties}; "
+        f"with three judgments it finds {percent[3]}. Use three, or check items, so that the result can be corrected."
+    )
 
 
 def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
