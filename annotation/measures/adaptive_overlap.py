@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from annotation.measures import jackknife
 from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import binomial_distribution
 from annotation.measures.judgments import JudgmentRow, TaskKey
@@ -45,13 +46,36 @@ def _likelihood(first: int, second: int) -> tuple[Array, Array]:
 
 def clarity_shares(counts: _Counts) -> Array:
     """The share of items at each of CLARITY."""
-    likely = np.array([np.add(*_likelihood(*votes)) for votes in sorted(counts)])
-    tasks = np.array([counts[votes] for votes in sorted(counts)], dtype=float)
-    shares: Array = np.full(len(CLARITY), 1 / len(CLARITY))
+    return _mixtures(sorted(counts), np.array([[counts[votes] for votes in sorted(counts)]], dtype=float))[0]
+
+
+def _mixtures(patterns: Sequence[tuple[int, int]], tasks: Array) -> Array:
+    """For each row of `tasks` (K × P), how many have each pattern of votes, the share of items at each of CLARITY."""
+    likely = np.array([np.add(*_likelihood(*votes)) for votes in patterns])
+    shares: Array = np.full((len(tasks), len(CLARITY)), 1 / len(CLARITY))
     for _ in range(STEPS):
-        joint = likely * shares
-        shares = tasks @ (joint / joint.sum(axis=1, keepdims=True)) / tasks.sum()
+        shares = shares * ((tasks / (shares @ likely.T)) @ likely) / tasks.sum(axis=1, keepdims=True)
     return shares
+
+
+def _mean_error(done: _Counts, shares: Array) -> float:
+    return sum(n * error_of(*of_task, shares) for of_task, n in sorted(done.items())) / sum(done.values())
+
+
+def _interval(counts: _Counts, done: _Counts, error: float) -> jackknife.Span:
+    """Wilson's, with the jackknife's variance over tasks: without each in turn, mixture and error of the rest."""
+    patterns = sorted(counts)
+    tasks = np.array([counts[votes] for votes in patterns], dtype=float) - np.eye(len(patterns))
+    away, times = [], []
+    for votes, shares in zip(patterns, _mixtures(patterns, tasks), strict=True):
+        for less, n in ((1, done.get(votes, 0)), (0, counts[votes] - done.get(votes, 0))):
+            away.append(_mean_error({**done, votes: done.get(votes, 0) - less}, shares) if n else error)
+            times.append(n)
+    items, weights = sum(times), np.array(times)
+    apart = np.array(away) - weights @ np.array(away) / items
+    variance = float((items - 1) / items * (weights @ apart**2))
+    effective = error * (1 - error) / variance if variance > jackknife.ROUNDING else items
+    return jackknife.span(error, effective, items, 0.0)
 
 
 def error_of(first: int, second: int, shares: Array) -> float:
@@ -70,16 +94,19 @@ def fixed_error(overlap: int, shares: Array) -> float:
 def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -> Figures:
     """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
 
-    `estimated_error` is the mean over the finished tasks. `fixed` has each overlap up to the most judgments that one of
-    them has had, `same_error` the least of these whose error is no larger, or the largest: as many judgments of every
-    task cannot be worse. Without estimates while fewer than FEW tasks are finished.
+    `estimated_error` is the mean over the finished tasks, from `error_low` to `error_high` with 95 % confidence.
+    `fixed` has each overlap up to the most judgments that one of the tasks has had, `same_error` the least of these
+    whose error is no larger, or the largest: as many judgments of every task cannot be worse. Without estimates while
+    fewer than FEW tasks are finished.
     """
     tasks, spent = len(finished), sum(map(len, finished))
     if tasks < FEW:
-        return {"tasks": tasks, "judgments": spent, "estimated_error": None, "same_error": None, "fixed": []}
-    shares = clarity_shares(Counter(map(leading_counts, votes)))
-    done = Counter(map(leading_counts, finished))
-    error = sum(n * error_of(*of_task, shares) for of_task, n in sorted(done.items())) / tasks
+        none = dict.fromkeys(("estimated_error", "error_low", "error_high", "same_error"))
+        return {"tasks": tasks, "judgments": spent, **none, "fixed": []}
+    counts, done = Counter(map(leading_counts, votes)), Counter(map(leading_counts, finished))
+    shares = clarity_shares(counts)
+    error = _mean_error(done, shares)
+    low, high = _interval(counts, done, error)
     fixed = [
         {"overlap": k, "judgments": k * tasks, "estimated_error": fixed_error(k, shares)}
         for k in range(1, max(map(len, finished)) + 1)
@@ -88,6 +115,8 @@ def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -
         "tasks": tasks,
         "judgments": spent,
         "estimated_error": error,
+        "error_low": low,
+        "error_high": high,
         "same_error": next((one for one in fixed if one["estimated_error"] <= error + 1e-9), fixed[-1]),
         "fixed": fixed,
     }

@@ -5,9 +5,16 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import agreement, human_baseline, scores, strata
+from bench.coverage import adaptive, agreement, human_baseline, judges, scores, strata
 
-PARTS = {"baseline": human_baseline, "agreement": agreement, "strata": strata, "scores": scores}
+PARTS = {
+    "baseline": human_baseline,
+    "agreement": agreement,
+    "strata": strata,
+    "judges": judges,
+    "adaptive": adaptive,
+    "scores": scores,
+}
 
 
 def main(argv: list[str]) -> None:

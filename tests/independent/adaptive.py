@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from scipy.stats import binom
 
+from tests.independent import agreeing
 from tests.independent.reading import TASK
 from tests.independent.stages import Stage
 
@@ -24,14 +25,38 @@ def figures(stage: Stage) -> dict[str, dict]:
     spent = sum(len(votes[place]) for place in votes if place not in missing)
     found = {"tasks": len(done), "judgments": spent, "at_most": sum(missing.values())}
     if len(done) < 20:
-        return {"adaptive": {**found, "estimated_error": None, "same_error": None, "fixed": []}}
-    shares = mixture(np.array([pair(given) for given in votes.values() if given]))
+        none = dict.fromkeys(("estimated_error", "error_low", "error_high", "same_error"))
+        return {"adaptive": {**found, **none, "fixed": []}}
+    given = np.array([pair(of) for of in votes.values() if of])
+    shares = mixture(given)
     error = np.mean([wrong(*both, shares) for both in done])
     longest = max(len(votes[place]) for place in votes if place not in missing)
     errors = {k: fixed_error(k, shares) for k in range(1, longest + 1)}
     fixed = [{"overlap": k, "judgments": k * len(done), "estimated_error": one} for k, one in errors.items()]
     same = ([one for one in fixed if one["estimated_error"] <= error + 1e-9] or fixed[-1:])[0]
-    return {"adaptive": {**found, "estimated_error": error, "same_error": same, "fixed": fixed}}
+    low, high = interval([pair(of) for of in votes.values() if of], done, error)
+    ends = {"error_low": low, "error_high": high}
+    return {"adaptive": {**found, "estimated_error": error, **ends, "same_error": same, "fixed": fixed}}
+
+
+def interval(every: list[tuple], done: list[tuple], error: float) -> tuple[float, float]:
+    """Leave each task out, one after the other."""
+    finished, left = Counter(done), {}
+    for both, n in Counter(every).items():
+        rest = list(every)
+        rest.remove(both)
+        shares = mixture(np.array(rest))
+        others = list(done)
+        if n > finished[both]:
+            left[both, False] = np.mean([wrong(*one, shares) for one in others]), n - finished[both]
+        if finished[both]:
+            others.remove(both)
+            left[both, True] = np.mean([wrong(*one, shares) for one in others]), finished[both]
+    values = np.repeat([one for one, _ in left.values()], [n for _, n in left.values()])
+    n = len(values)
+    variance = np.var(values) * (n - 1)
+    effective = error * (1 - error) / variance if variance > 1e-24 else n
+    return agreeing.wilson(error, effective, n, 0.0)
 
 
 def pair(given: list[str]) -> tuple[int, int]:
