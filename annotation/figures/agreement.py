@@ -11,13 +11,14 @@ import numpy as np
 from annotation.figures import cache
 from annotation.figures.cache import LatestFigures
 from annotation.figures.judgments import judgments_of
+from annotation.figures.stage import options_of
 from annotation.measures.agreement import RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.counts import HOUR, rating_table
 from annotation.measures.judgments import Judgments
 from annotation.measures.pairwise_kappa import kappa_matrix
 from annotation.measures.types import Array
-from annotation.models import Kind, Slot, Stage
+from annotation.models import Slot, Stage
 from annotation.pipeline.stage_rules import rule_of
 from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, no_progress
@@ -41,9 +42,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = no_progress, brief: bo
     parts = parts_of(table, standing)
     if brief:
         del parts["week"]
-    asked = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by().values_list("options", flat=True).distinct()
-    offered = rule.offered(view, sorted({one for options in asked for one in options}))
-    found = agreement_by(table, parts, tell, each=not brief, offered=offered)
+    found = agreement_by(table, parts, tell, each=not brief, offered=rule.offered(view, options_of(stage)))
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = kappa_matrix(table)

@@ -1,6 +1,6 @@
 """The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
 
-Five queries, however many items, judgments and annotators there are, and up to three more for what a paper
+Six queries, however many items, judgments and annotators there are, and up to three more for what a paper
 reports besides (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
@@ -16,7 +16,7 @@ from annotation.measures.audits.figures import audit_figures
 from annotation.measures.counts import HOUR, iso_time
 from annotation.measures.judgments import Judgments
 from annotation.measures.stage_figures import SETTINGS, StageRows
-from annotation.models import Stage, StageState, Strategy, StudyState
+from annotation.models import Kind, Stage, StageState, Strategy, StudyState
 from annotation.pipeline import audits
 from annotation.pipeline.stage_rules import rule_of
 from annotation.sql import fetch
@@ -55,8 +55,14 @@ def stage_rows(stage: Stage) -> StageRows:
     more = {**paper(stage), **_audit(stage), **adaptive_overlap.of_stage(rule, stage.certainty, judgments, tasks)}
     return StageRows(
         _settings(stage), rule, judgments, tasks, (flags, unsettled), fetch(ANNOTATORS, stage=stage.pk), more,
-        attributes_of(stage),
+        attributes_of(stage), options_of(stage),
     )  # fmt: skip
+
+
+def options_of(stage: Stage) -> list[str]:
+    """All options of the stage's live tasks."""
+    asked = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by().values_list("options", flat=True).distinct()
+    return sorted({one for options in asked for one in options})
 
 
 def _audit(stage: Stage) -> dict[str, dict]:

@@ -22,12 +22,15 @@ from annotation.measures.types import Array, Figures
 from annotation.protocols import marks
 from annotation.protocols.base import BOXES, INTERVAL, NOMINAL, ORDINAL, POINTS, RANK, SET
 from annotation.protocols.option_sets import chosen
+from annotation.wording import counted
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are not numbers, and their order was not given"
 NO_NUMBERS = "the labels are not numbers"
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
 TOO_MANY_SETS = "there are more than {:,} different sets"
+RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {:.3f}"
+FEW_OTHERS = 10  # items with another answer than the most frequent, below which intervals of κ and α are too narrow
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # whose distances from one another take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
@@ -200,7 +203,8 @@ class Measure:
     counts (one of them), `definition` says in a report what it is, for those who know the field, and `sources` are the
     papers with the formula. `levels` are those of labels on which it is computed, `overview` those on which the study
     page and releases have it too. `interval` is the method of its 95 % interval in words. `is_share`: it is a share,
-    shown in percent. `of_choices`: it depends on how many labels could be chosen. Of a mean over pairs of annotators,
+    shown in percent. `of_choices`: it depends on how many labels could be chosen; `of_rare`: if few items have another
+    label than the most frequent one, it rests on these. Of a mean over pairs of annotators,
     `pair_name` and `pair_head` are those of what each pair has.
     """
 
@@ -216,6 +220,7 @@ class Measure:
     interval: str = INTERVAL_METHOD
     is_share: bool = False
     of_choices: bool = False
+    of_rare: bool = False
     pair_name: str = ""
     pair_head: str = ""
 
@@ -269,6 +274,7 @@ MEASURES = (
         overview=(NOMINAL,),
         pair_name="Cohen’s κ",
         pair_head="κ",
+        of_rare=True,
     ),
     Measure(
         key="weighted_cohen_mean",
@@ -283,6 +289,7 @@ MEASURES = (
         overview=(ORDINAL, INTERVAL),
         pair_name="Cohen’s κ with quadratic weights",
         pair_head="weighted κ",
+        of_rare=True,
     ),
     Measure(
         key="fleiss",
@@ -295,6 +302,7 @@ MEASURES = (
             "378–382.",
         ),
         compute=_of_counts(lambda scale: coefficients.fleiss, _even, _two_compared),
+        of_rare=True,
     ),
     Measure(
         key="alpha_nominal",
@@ -305,6 +313,7 @@ MEASURES = (
         sources=(_KRIPPENDORFF,),
         compute=_of_counts(lambda scale: coefficients.alpha_nominal, _two_compared),
         overview=(NOMINAL,),
+        of_rare=True,
     ),
     Measure(
         key="alpha_ordinal",
@@ -316,6 +325,7 @@ MEASURES = (
         compute=_of_counts(_ordinal, _order, _two_compared, on_scale=True),
         levels=(NOMINAL, ORDINAL),
         overview=(ORDINAL,),
+        of_rare=True,
     ),
     Measure(
         key="alpha_interval",
@@ -327,6 +337,7 @@ MEASURES = (
         compute=_of_counts(_interval, _numbers, _two_compared, on_scale=True),
         levels=(NOMINAL, INTERVAL),
         overview=(INTERVAL,),
+        of_rare=True,
     ),
     Measure(
         key="ac1",
@@ -508,12 +519,30 @@ def mean_of_pairs_on(level: str) -> Measure:
     return next(measure for measure in overview_on(level) if measure.pair_name)
 
 
-def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure]) -> Figures:
-    """Key → figure, of each of the measures."""
-    return {measure.key: measure.compute(found, scale) for measure in measures}
+def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure], whole: bool = False) -> Figures:
+    """Key → figure, of each of the measures. Those of a `whole` note if they rest on few items."""
+    figures = {measure.key: measure.compute(found, scale) for measure in measures}
+    said = _rests_on(found, scale) if whole else ""
+    for measure in measures if said else ():
+        one = figures[measure.key]
+        if measure.of_rare and one["value"] is not None:
+            one["note"] = "; ".join(filter(None, (one["note"], said)))
+    return figures
 
 
-def measured_row(found: Compared, scale: LabelScale) -> Figures:
+def _rests_on(found: Compared, scale: LabelScale) -> str:
+    """How many items with two judgments have another label than the most frequent, if fewer than `FEW_OTHERS`."""
+    several = found.patterns.sum(axis=1) >= 2
+    counts, times = found.patterns[several], found.times[several]
+    totals = times @ counts
+    if (totals > 0).sum() < 2:
+        return ""
+    others = int(times @ (counts.sum(axis=1) > counts[:, totals.argmax()]))
+    ac1 = coefficients.ac1(scale.choices).value(found.patterns, found.times)
+    return RESTS_ON.format(counted(others, ITEMS), ac1) if others < FEW_OTHERS else ""
+
+
+def measured_row(found: Compared, scale: LabelScale, whole: bool = False) -> Figures:
     """JSON-able: counts and every measure of the table, or of an annotator against the others."""
     table = found.table
     if found.only is None:
@@ -521,7 +550,10 @@ def measured_row(found: Compared, scale: LabelScale) -> Figures:
     else:
         people = np.union1d(table.annotator[found.first], table.annotator[found.second])
         sizes = found.items, len(people), found.items + len(found.first)
-    return {**dict(zip(COUNTS, sizes, strict=True)), "measures": measured(found, scale, measures_on(table.scale.level))}
+    return {
+        **dict(zip(COUNTS, sizes, strict=True)),
+        "measures": measured(found, scale, measures_on(table.scale.level), whole),
+    }
 
 
 COUNTS = ("n_items", "n_annotators", "n_ratings")  # of a row

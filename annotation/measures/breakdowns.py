@@ -37,9 +37,9 @@ class _Rows:
         self.scale, self.total, self.tell = scale, max(1, total), tell
         self.done, self.percent = 0, -1
 
-    def row(self, table: RatingTable, only: int | None = None) -> Figures:
+    def row(self, table: RatingTable, only: int | None = None, whole: bool = False) -> Figures:
         """Of a table of its own; with `only`, of that annotator against the others."""
-        found = measured_row(Compared(table, only), self.scale)
+        found = measured_row(Compared(table, only), self.scale, whole)
         self.done += len(table.item) if only is None else 2 * len(table.items)
         percent = min(100, int(100 * self.done / self.total))
         if percent > self.percent:
@@ -64,7 +64,7 @@ def agreement_by(
     found: Figures = {"labels": list(table.labels), **on_scale(table)}
     if table.scale.level == NOMINAL:
         found["categories"] = choices
-    found["whole"] = {**rows.row(table), "confusion": pooled_confusion(table)}
+    found["whole"] = {**rows.row(table, whole=True), "confusion": pooled_confusion(table)}
     for name, some in parts.items():
         found[name] = [{**part.name, **rows.row(table.subset(part.rows))} for part in some]
     people = enumerate(table.annotators) if each else ()

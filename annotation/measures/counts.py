@@ -16,7 +16,7 @@ from annotation.measures.agreement import RatingTable
 from annotation.measures.agreement_measures import BY_KEY, Compared, measured, overview_on
 from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
-from annotation.measures.label_scale import label_scale
+from annotation.measures.label_scale import categories, label_scale
 from annotation.measures.pairwise_kappa import THIN
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
@@ -78,25 +78,30 @@ def rating_table(counted: Judgments) -> RatingTable:
     return RatingTable(counted.ratings())
 
 
-def agreement_figures(name: str, table: RatingTable) -> Figures:
+def agreement_figures(name: str, table: RatingTable, offered: Collection[str] | None = None) -> Figures:
     """The measures that a study has an overview of, on the labels of a view (`on`), and the kappas of all pairs; of a
-    scale its `level`, and how many judgments are off it, by label.
+    scale its `level`, and how many judgments are off it, by label. `offered` are the labels that could be given.
     """
     found = Compared(table)
     return {
         "on": name,
         **on_scale(table),
-        "measures": _overview(found),
+        "measures": _overview(found, categories(offered, table.labels)["n"]),
         "kappa_pairs": [vars(pair) for pair in found.pairs.rows()],
     }
 
 
-def _overview(found: Compared, chief: bool = False) -> Figures:
-    """With `chief` only the chief measure, and percent agreement."""
+def _overview(found: Compared, choices: int) -> Figures:
+    table = found.table
+    scale = label_scale(table.labels, table.scale.order, choices=choices)
+    return measured(found, scale, overview_on(table.scale.level), whole=True)
+
+
+def _chief(found: Compared) -> Figures:
+    """Only the chief measure, and percent agreement."""
     table = found.table
     measures = overview_on(table.scale.level)
-    scale = label_scale(table.labels, table.scale.order)
-    return measured(found, scale, [measures[0], measures[-1]] if chief else measures)
+    return measured(found, label_scale(table.labels, table.scale.order), [measures[0], measures[-1]])
 
 
 _FEWEST = 10  # items with two judgments or more behind an alpha in a headline
@@ -139,7 +144,7 @@ def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: Rating
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments.get((kind, subtype), 0),
-            "measures": _overview(Compared(table.for_items({task.task for task in tasks})), chief=True),
+            "measures": _chief(Compared(table.for_items({task.task for task in tasks}))),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]

@@ -24,7 +24,7 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
     choices = categories(order or None, table.labels)
     on, found = label_scale(table.labels, order, choices=choices["n"]), Compared(table)
     return {
-        **measured_row(found, on),
+        **measured_row(found, on, whole=True),
         "labels": list(table.labels),
         "categories": choices,
         "pairs": [*_pair_rows(table, found.pairs.rows(), on)],

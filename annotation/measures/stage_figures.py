@@ -35,7 +35,7 @@ class StageRows:
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
     seat in the stage. `paper` has what the protocol's paper reports, under that name, an audit's result under
     `audit`, and what adaptive overlap spent under `adaptive`. `attributes` are those of items' parts, by the item's
-    position.
+    position, `options` those of all live tasks.
     """
 
     settings: Mapping[str, Any]
@@ -46,6 +46,7 @@ class StageRows:
     annotators: Sequence[tuple[Any, ...]]
     paper: Mapping[str, dict[str, Any]]
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
+    options: Sequence[str] = ()
 
     @property
     def counted(self) -> Judgments:
@@ -120,7 +121,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
     long, agreements = measures_counts.rating_table(standing), []
     seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():
-        agreements.append(measures_counts.agreement_figures(name, table))
+        agreements.append(measures_counts.agreement_figures(name, table, found.rule.offered(name, found.options)))
         step()
     coarse = base.main_view(found.rule.projections())
     return {

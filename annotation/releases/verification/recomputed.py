@@ -123,6 +123,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
             list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
             _attributes(rows, stage),
+            sorted({one for task in stage.live_tasks for one in task["options"]}),
         )
     )  # fmt: skip
 
