@@ -122,6 +122,9 @@ class TargetBody(Body):
     target = serializers.FloatField(
         min_value=0, max_value=1, help_text="As a share: the half-width, or the bound of an audit that has one."
     )
+    stops_if_futile = serializers.BooleanField(
+        required=False, help_text="Whether an audit with a bound stops once the bound is out of reach."
+    )
 
 
 class StageTarget(StageCommand):
@@ -132,7 +135,8 @@ class StageTarget(StageCommand):
     raises = CANNOT_AIM
 
     def act(self, given: dict) -> StageRow:
-        audit_target.set_target(stage=self.stage, share=given["target"], by=self.by)
+        futile = given.get("stops_if_futile")
+        audit_target.set_target(stage=self.stage, share=given["target"], by=self.by, stops_if_futile=futile)
         return self.row()
 
 

@@ -1,35 +1,48 @@
 """What the study page shows about a stage with the strategy *audit*."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.exports.readme import rule_in_words
+from annotation.measures.audits.judges import Corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
-from annotation.measures.audits.sentence import aim, dropped_how, reached, sentence, standing, verdict
-from annotation.models import Kind, Stage, Strategy
+from annotation.measures.audits.sentence import (
+    Work,
+    aim,
+    corrected_in_words,
+    dropped_how,
+    reached,
+    sentence,
+    standing,
+    verdict,
+)
+from annotation.models import Kind, Stage, StageState, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
+from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.studies import audit_target
 
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
 
-def summary(stage: Stage, cost: float) -> dict[str, Any]:
-    """JSON-able; {} for other stages. `cost` is that of the stage so far; judgments to come are expected to cost as
-    much each as those that count.
+def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON-able; {} for other stages. `figures` are the stage's; judgments to come are expected to cost as much each as
+    those that count.
     """
     if stage.strategy != Strategy.AUDIT:
         return {}
-    rows, target = audits.audited(stage), audits.target_of(stage)
+    rows, target, cost = audits.audited(stage), audits.target_of(stage), figures["cost"]["cost"]
+    of_errors = figures["audit"].get("corrected")
+    without_errors = Corrected(**of_errors) if of_errors else None
     needs = audits.needs(stage, rows)
     found = needs.progress
-    counted = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE)
     each = cost / needs.counted if needs.counted else None
     to_come = {"expected": needs.expected, "most": needs.most}
     return {
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
-        "standing": standing(found.met, found.ended), "verdict": verdict(found, target), "settled": needs.settled,
+        "standing": standing(found.met, found.ended, found.futile), "verdict": verdict(found, target),
+        "settled": needs.settled,
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
@@ -42,14 +55,31 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         },
         "is_narrow": found.half_width is not None and found.half_width <= (target.half_width or 0) + 1e-12,
         "is_bound": stage.target_bound is not None,
+        "futile": found.futile,
+        "stops_if_futile": target.stops_if_futile,
+        "corrected": of_errors,
+        "corrected_in_words": corrected_in_words(without_errors),
         "target_percent": audit_target.in_percent(stage),
         "sentence": sentence(
-            found, target, benchmark=stage.study.benchmark.name, stratified=is_stratified(stage), seed=stage.seed,
-            sha256=stage.order_sha256, annotators=counted.values("annotator").distinct().count(),
+            found, target, work_of(stage, rows, found), benchmark=stage.study.benchmark.name,
+            stratified=is_stratified(stage), seed=stage.seed, sha256=stage.order_sha256,
+            changes=audits.changes_of(stage), corrected=without_errors,
             decision=f"{rule_in_words(stage)}. An item is wrong if it is {dropped_how(stage.wrong_reasons)}.",
             scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Work:
+    """Who judged the items on which the result rests."""
+    items = [row.item for row in rows[: found.n]]
+    slots = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True, task__item__in=items)
+    people = list(slots.values_list("annotator", "annotator__simulated").distinct())
+    decided = stage.tasks.filter(kind=Kind.JUDGE, live=True, item__in=items, decided__by=ADJUDICATOR)
+    return Work(
+        len(people), sum(simulated for _, simulated in people), decided.values("item").distinct().count(),
+        sum(row.undecided for row in rows[: found.n]), stage.state == StageState.CLOSED,
+    )  # fmt: skip
 
 
 def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: Progress) -> bool:

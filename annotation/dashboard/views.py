@@ -99,12 +99,14 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_target(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Change an audit's target (`target`, in percent)."""
+    """Change an audit's target (`target`, in percent; with a bound `futile`, whether it stops once out of reach)."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         share = PercentField().clean(request.POST.get("target"))
         seen = request.POST.get("seen", "")
-        audit_target.set_target(stage=stage, share=share, by=audit.named(request.user), seen=seen)
+        futile = "futile" in request.POST
+        by = audit.named(request.user)
+        audit_target.set_target(stage=stage, share=share, by=by, seen=seen, stops_if_futile=futile)
     except ValidationError as wrong:
         messages.error(request, " ".join(wrong.messages))
     except audit_target.CannotAim as refusal:

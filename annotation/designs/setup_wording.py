@@ -6,7 +6,7 @@ from typing import Any
 from annotation.designs import part
 from annotation.measures.agreement_measures import INTERVAL_METHODS, MEASURES, counts_in_words, measures_on
 from annotation.measures.audits.figures import target_of
-from annotation.measures.audits.sentence import aim, dropped_how
+from annotation.measures.audits.sentence import Change, aim, changed, dropped_how
 from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.wording import exact
@@ -184,8 +184,11 @@ def _target(audit: Mapping[str, Any]) -> str:
     if not audit["any_look"]:
         interval = "the audit stops when its 95 % interval is narrow enough"
     wrong = f"an item is wrong if it is {dropped_how(audit['wrong_reasons'])}"
+    futile = ", and stops if the bound is out of reach" if audit.get("stops_if_futile") else ""
     scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
-    return f"{aim(target_of(audit))}; {interval}; {wrong}{scores}"
+    changes = [Change(**one) for one in audit.get("changes", ())]
+    told = changed(changes, bound=audit["target_bound"] is not None, any_look=audit["any_look"])
+    return f"{aim(target_of(audit))}; {interval}{futile}; {wrong}{scores}{f'. {told}' if told else ''}"
 
 
 def _items(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from annotation.exports.columns import TABLES
 from annotation.exports.markdown import phrase, text, yaml_text
 from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Strategy, Study
+from annotation.pipeline import audits
 from annotation.protocols import in_words, roles
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import protocol_named
@@ -37,7 +38,6 @@ OF_STAGE = (
     "agreement_overlap", "quota", "check_rate", "practice_pass", "practice_tries", "comprehension", "on_failure",
     "lease_seconds", "undo_seconds", "auto_advance", "seed",
 )  # fmt: skip
-OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons")
 
 
 FRONT = """\
@@ -98,7 +98,7 @@ def _imported(stage: Stage) -> list[dict]:
 def _audit(stage: Stage) -> dict:
     """What an audit aims at, and whose scores it uses, if any."""
     scores = {"scores_of": stage.scores_of} if stage.scores_sha256 else {}
-    return {**{name: getattr(stage, name) for name in OF_AUDIT}, **scores}
+    return {**audits.settings_of(stage), **scores}
 
 
 def describe(stage: Stage) -> str:

@@ -70,10 +70,10 @@ def _audit(stage: Stage) -> dict[str, dict]:
     if stage.strategy != Strategy.AUDIT:
         return {}
     rows = audits.audited(stage)
-    settings = {name: getattr(stage, name) for name in ("stratify", "target_half_width", "target_bound", "any_look")}
+    settings = {"stratify": stage.stratify, **audits.settings_of(stage)}
     found = audit_figures(
         [row.wrong for row in rows], [row.stratum for row in rows], settings, stage.order_sha256,
-        audits.scores_in(stage, rows), stage.scores_sha256,
+        audits.scores_in(stage, rows), stage.scores_sha256, lambda n: audits.corrected_of(stage, rows, n),
     )  # fmt: skip
     return {"audit": found}
 

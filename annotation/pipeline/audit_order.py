@@ -2,9 +2,14 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Q
+
 from annotation.measures.audits import figures
+from annotation.measures.audits.intervals import ALPHA
 from annotation.measures.audits.order import sampling_order
-from annotation.models import Stage
+from annotation.measures.audits.plan import Target, plan
+from annotation.measures.audits.side_information import ALPHA_OF_RATIO
+from annotation.models import Kind, Slot, Stage
 from benchmarks import audit
 from benchmarks.models import Item
 
@@ -25,6 +30,21 @@ def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
     stage.order_sha256 = order.sha256
     audit.record(by="app", verb=DREW, subject=stage, items=len(rows), seed=stage.seed, sha256=order.sha256)
     return {rows[key][0]: place for place, key in enumerate(order.keys)}
+
+
+def give_out_as_planned(stage: Stage) -> None:
+    """Give out the first items of the order, as many as the plan needs at most, and none after them: while items wait
+    for an adjudicator the audit cannot end, and what is judged beyond them may never count.
+    """
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank")
+    ranks = dict(reversed([(item, rank) for item, rank in tasks.values_list("item", "rank")]))
+    first = sorted(ranks.values())  # the first of each item
+    alpha = ALPHA if stage.scores_run is None or not stage.any_look else ALPHA_OF_RATIO
+    most = plan(len(first), Target(stage.target_half_width, stage.target_bound, stage.any_look), alpha=alpha).most
+    slots = Slot.objects.filter(stage=stage, judgment=None, task__kind=Kind.JUDGE, task__live=True)
+    beyond = Q(task__rank__gte=first[most]) if most < len(first) else Q(pk=None)
+    slots.filter(beyond, live=True).update(live=False)
+    slots.exclude(beyond).filter(live=False).update(live=True)
 
 
 def is_stratified(stage: Stage) -> bool:

@@ -5,36 +5,69 @@ often the doubtful ones, are not missing from it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
+from typing import Any
 
 from celery import shared_task
 from django.db import transaction
 from django.db.models import Count, Q
 
 from annotation.measures.audits.figures import stratum, to_come
+from annotation.measures.audits.judges import Corrected, corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
+from annotation.measures.audits.sentence import Change
 from annotation.models import Kind, OutcomeState, Slot, Stage, StageState, Strategy
 from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
+from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.jobs import jobs
+from benchmarks.models import Event
 from benchmarks.transactions import retry_deadlocks
+
+SETTINGS = ("target_half_width", "target_bound", "any_look", "wrong_reasons")
+CHANGED = "changed the audit's target"  # verbs of events
+FUTILITY = "set whether the audit stops if its bound is out of reach"
 
 
 def target_of(stage: Stage) -> Target:
-    return Target(stage.target_half_width, stage.target_bound, stage.any_look)
+    futile = stage.target_bound is not None and stops_if_futile(stage)
+    return Target(stage.target_half_width, stage.target_bound, stage.any_look, futile)
+
+
+def settings_of(stage: Stage) -> dict[str, Any]:
+    """What an audit aims at, as exports have it; if its target was changed, how."""
+    futile = {"stops_if_futile": True} if target_of(stage).stops_if_futile else {}
+    changes = {"changes": [asdict(one) for one in changes_of(stage)]}
+    return {**{name: getattr(stage, name) for name in SETTINGS}, **futile, **(changes if changes["changes"] else {})}
+
+
+def stops_if_futile(stage: Stage) -> bool:
+    """Whether a manager has asked for it."""
+    last = Event.objects.filter(subject=audit.named(stage), verb=FUTILITY).order_by("-pk").first()
+    return last is not None and bool(last.data["stops"])
+
+
+def changes_of(stage: Stage) -> list[Change]:
+    """The changes of the target since the first item counted, oldest first."""
+    events = Event.objects.filter(subject=audit.named(stage), verb=CHANGED).order_by("pk")
+    found = [Change(one.data["before"], one.data["after"], one.data.get("judged")) for one in events]
+    return [one for one in found if one.judged != 0]
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """An item of the order: whether it is wrong, None while it is open. `score`: of a model, if the audit uses one."""
+    """An item of the order: whether it is wrong, None while it is open; `undecided` if it was dropped for a reason that
+    is not wrong. `score`: of a model, if the audit uses one.
+    """
 
     item: int
     stratum: str
     wrong: bool | None
     score: float | None
+    undecided: bool = False
 
 
 def audited(stage: Stage) -> list[Audited]:
@@ -47,7 +80,8 @@ def audited(stage: Stage) -> list[Audited]:
         wrong = [_is_wrong(stage, state, reason) for *_, state, reason in mine]
         settled = True if True in wrong else None if None in wrong else False
         item, kind, subtype, score, *_ = mine[0]
-        found.append(Audited(item, stratum(kind, subtype), settled, score))
+        undecided = settled is False and any(state == OutcomeState.DROPPED for *_, state, _ in mine)
+        found.append(Audited(item, stratum(kind, subtype), settled, score, undecided))
     return found
 
 
@@ -67,6 +101,20 @@ def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress
     rows = audited(stage) if rows is None else rows
     strata = [row.stratum for row in rows] if is_stratified(stage) else None
     return progress([row.wrong for row in rows], target_of(stage), strata, scores=scores_in(stage, rows))
+
+
+def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | None:
+    """The result of the first n items without annotators' errors; None where items make several questions each."""
+    if stage.tasks.filter(kind=Kind.JUDGE, live=True).count() != len(rows):
+        return None
+    given: dict[int, list[str]] = {row.item: [] for row in rows[:n]}
+    slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
+    for item, answer in slots.values_list("task__item", "judgment__answer"):
+        if item in given:
+            given[item].append(answer)
+    checks = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.CHECK)
+    known = checks.values_list("task__gold", "judgment__answer")
+    return corrected(given.values(), known, protocol_named(stage.protocol).reason, stage.wrong_reasons, len(rows))
 
 
 def scores_in(stage: Stage, rows: Sequence[Audited]) -> list[float] | None:

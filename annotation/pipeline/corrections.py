@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from annotation import outbox
 from annotation.models import Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
-from annotation.pipeline import promotion, task_creation
+from annotation.pipeline import audit_order, promotion, task_creation
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import carried_captions
 from annotation.sql import execute, fetch
@@ -62,6 +62,9 @@ def follow(item: Item, corrections: Sequence[Correction], by: str) -> None:
         _withdraw(item, tasks)
     if Action.RESTORE in actions:
         _put_back(item, tasks)
+    for stage in {task.stage_id: task.stage for task in tasks}.values():
+        if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
+            audit_order.give_out_as_planned(stage)  # one item fewer, or more, of those that the plan needs
     kind = "item.withdrawn" if Action.WITHDRAW in actions else "item.corrected"
     data = {"item": item.key, "corrections": [one.pk for one in corrections]}
     for study in dict.fromkeys(task.stage.study_id for task in tasks):

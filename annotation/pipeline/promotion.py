@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Strategy, Study, Task
-from annotation.pipeline import task_creation
+from annotation.pipeline import audit_order, task_creation
 from annotation.pipeline.item_results import Result, fallen_out, results
 from annotation.pipeline.part import items_of
 from annotation.pipeline.sampling import draw_sample
@@ -266,6 +266,8 @@ def set_state(stage: Stage, to: str) -> None:
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
+    if stage.strategy == Strategy.AUDIT and to == StageState.OPEN:
+        audit_order.give_out_as_planned(stage)
 
 
 def last_task(stage: Stage) -> int | None:

@@ -84,6 +84,8 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     else:
         Task.objects.bulk_create(tasks, batch_size=BATCH)
     create_slots(stage, tasks)
+    if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
+        audit_order.give_out_as_planned(stage)
     return tasks
 
 

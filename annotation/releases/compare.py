@@ -46,7 +46,8 @@ DECIDING = {  # settings on which it rests what a stage asks, and what it makes 
     "protocol", "overlap", "cap", "certainty", "rule", "tie_rule", "takes", "carries", "promotion", "sample",
     "stratify", "seed", "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers",
     "drops", "confirms", "confirm_cap", "alike", "protocol_file", "strategy", "audit target_half_width",
-    "audit target_bound", "audit any_look", "audit wrong_reasons", "audit scores_of",
+    "audit target_bound", "audit any_look", "audit wrong_reasons", "audit scores_of", "audit stops_if_futile",
+    "audit changes",
 }  # fmt: skip
 
 # What differs in an item

@@ -261,6 +261,8 @@ def public_stage(stage: Mapping, public: Collection[str]) -> dict:
     found = without_keys(stage, () if times else TIMED_STAGE)
     if not times:
         found["study"] = {**stage["study"], "pay_per_hour": None}
+    if GOLD not in public and found.get("audit", {}).get("corrected", {}).get("gold"):
+        found["audit"] = without_keys(found["audit"], {"corrected"})  # it shows what was right about checks
     if "annotators" in public:
         return found | {"annotators": [_seat(row, times) for row in stage["annotators"]]}
     found["agreement"] = [without_keys(view, {"kappa_pairs"}) for view in stage["agreement"]]

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import Stage, StageState, Strategy
-from annotation.pipeline import audits, promotion
+from annotation.pipeline import audit_order, audits, promotion
 from annotation.wording import exact
 from benchmarks import audit
 from benchmarks.transactions import retry_deadlocks
@@ -20,9 +20,10 @@ def in_percent(stage: Stage) -> float:
 
 @retry_deadlocks
 @transaction.atomic
-def set_target(*, stage: Stage, share: float, by: str, seen: str = "") -> Stage:
+def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_futile: bool | None = None) -> Stage:
     """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. `seen` is the
-    target in percent that its page showed. Raises CannotAim, also if it is another one by now.
+    target in percent that its page showed; `stops_if_futile`: an audit with a bound also stops once it is out of reach
+    (None: as before). Raises CannotAim, also if the target is another one by now.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT:
@@ -33,18 +34,22 @@ def set_target(*, stage: Stage, share: float, by: str, seen: str = "") -> Stage:
             f"{exact(round(100 * share, 6))} % was not saved. Change it again if need be."
         )
     name = "target_half_width" if stage.target_bound is None else "target_bound"
-    before = getattr(stage, name)
+    before, judged = getattr(stage, name), audits.progress_of(stage).n
     setattr(stage, name, share)
     try:
         stage.clean_fields(exclude=[field.name for field in stage._meta.fields if field.name != name])
     except ValidationError:
         raise CannotAim("Enter a target from 0.1 % on, for a half-width at most 50 %.") from None
     stage.save(update_fields=[name])
-    audit.record(by=by, verb="changed the audit's target", subject=stage, before=before, after=share)
+    if share != before:
+        audit.record(by=by, verb=audits.CHANGED, subject=stage, before=before, after=share, judged=judged)
+    asks = stops_if_futile is not None and stage.target_bound is not None
+    if asks and stops_if_futile != audits.stops_if_futile(stage):
+        audit.record(by=by, verb=audits.FUTILITY, subject=stage, stops=stops_if_futile, judged=judged)
     if stage.state == StageState.CLOSED and not audits.progress_of(stage).ended:
         promotion.set_state(stage, StageState.OPEN)
         last_task = promotion.last_task(stage)
         audit.record(by=by, verb=f"moved to {StageState.OPEN}", subject=stage, promoted=0, last_task=last_task)
-    else:
-        audits.stop_if_over(stage)
+    elif not audits.stop_if_over(stage) and stage.state == StageState.OPEN:
+        audit_order.give_out_as_planned(stage)
     return Stage.objects.get(pk=stage.pk)

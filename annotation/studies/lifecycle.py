@@ -12,6 +12,7 @@ from django.db import transaction
 
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
+from annotation.measures.audits.judges import UNDECIDED
 from annotation.models import (
     STUDY_MOVES,
     DecisionRule,
@@ -141,6 +142,8 @@ def _create_stage(
         raise CannotCreate(
             f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is not an earlier stage."
         )
+    if stage.strategy == Strategy.AUDIT:
+        stage.wrong_reasons = stage.wrong_reasons or sorted({*protocol.drops.values()} - UNDECIDED)
     stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study", "invite"])
     stage.save()

@@ -139,7 +139,7 @@ class StageForm(forms.Form):
         label="Audit: count an item as wrong if it is dropped as",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Choose none to count every dropped item.",
+        help_text="Choose none to count all but ties and “cannot judge”, which say nothing of the item.",
     )
     scores_run = forms.IntegerField(
         label="Audit: scores of a model",

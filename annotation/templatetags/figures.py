@@ -12,6 +12,7 @@ from django.utils.safestring import mark_safe
 from annotation.measures import over_annotators, paired, pass_rules, scored
 from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Measure, mean_of_pairs_on, units_in_words
 from annotation.measures.audits import sentence
+from annotation.measures.audits.judges import Corrected
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.roles import asked_as
@@ -78,7 +79,13 @@ def heads(*words: str) -> str:
 @register.filter
 def standing(found: Mapping[str, Any]) -> str:
     """The state of an audit's target, from its figures."""
-    return sentence.standing(found["met"], found["judged"] == found["items"])
+    return sentence.standing(found["met"], found["judged"] == found["items"], found.get("futile", False))
+
+
+@register.filter
+def without_errors(found: Mapping[str, Any] | None) -> str:
+    """An audit's result without annotators' errors, from its figures."""
+    return sentence.corrected_in_words(Corrected(**found) if found else None)
 
 
 @exact(register)

@@ -57,6 +57,7 @@ class Command(BaseCommand):
         targets = parser.add_mutually_exclusive_group(required=True)
         targets.add_argument("--half-width", type=half_width, help="stop at this half-width: 0.03")
         targets.add_argument("--at-most", type=share, help="stop once at most this share is wrong, at any look: 0.05")
+        parser.add_argument("--stop-if-futile", action="store_true", help="with --at-most: stop if it is out of reach")
         parser.add_argument("--any-look", action="store_true", help="intervals that are valid whenever one stops")
         parser.add_argument("--side-information", type=Path, help="a CSV file with a model's scores: item, score")
         parser.add_argument("--seed", type=natural, default=SEED, help="seed of the order")
@@ -68,7 +69,7 @@ class Command(BaseCommand):
         if side_information:
             scores = read_or_refuse(lambda log: read_scores(side_information, known, log), self.stdout)
             known = replace(known, scores=scores)
-        target = Target(half_width=half_width, at_most=at_most, at_any_look=any_look or at_most is not None)
+        target = Target(half_width, at_most, any_look or at_most is not None, options["stop_if_futile"])
         result = replays(known, target, seed=seed, runs=runs) if runs else audited(known, target, seed)
         write_result(result, summarised if runs else written, options["json"], self.stdout)
 

@@ -1,8 +1,10 @@
 """An audit's result, as figures of its stage."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from annotation.measures.audits.judges import Corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import progress
 from annotation.measures.types import Figures
@@ -18,7 +20,8 @@ def is_stratified(settings: Mapping[str, Any]) -> bool:
 
 
 def target_of(settings: Mapping[str, Any]) -> Target:
-    return Target(settings["target_half_width"], settings["target_bound"], settings["any_look"])
+    futile = settings.get("stops_if_futile", False)
+    return Target(settings["target_half_width"], settings["target_bound"], settings["any_look"], futile)
 
 
 def to_come(missing: Iterable[int], settled: int, needed: int, ended: bool) -> list[int]:
@@ -32,11 +35,14 @@ def to_come(missing: Iterable[int], settled: int, needed: int, ended: bool) -> l
 def audit_figures(
     wrong: Sequence[bool | None], strata: Sequence[str], settings: Mapping[str, Any], sha256: str,
     scores: Sequence[float] | None = None, scores_sha256: str = "",
+    without_errors: Callable[[int], Corrected | None] = lambda n: None,
 ) -> Figures:  # fmt: skip
     """Of all items in the order whether they are wrong, None while they are open, their strata and, if the audit uses
-    them, a model's scores. `settings` are those of a stage; the hashes those of the order and the scores. JSON-able.
+    them, a model's scores. `settings` are those of a stage; the hashes those of the order and the scores;
+    `without_errors` corrects the result of the first n items for annotators' errors (`judges.corrected`). JSON-able.
     """
     found = progress(wrong, target_of(settings), strata if is_stratified(settings) else None, scores=scores)
+    ahead = {} if found.ahead is None else {"ahead": asdict(found.ahead)}
     return {
         "order_sha256": sha256,
         **({"scores_sha256": scores_sha256} if scores else {}),
@@ -49,4 +55,7 @@ def audit_figures(
         "estimate": found.estimate,
         "low": found.low,
         "high": found.high,
+        **({"futile": True} if found.futile else {}),
+        **ahead,
+        **({} if (one := without_errors(found.n)) is None else {"corrected": asdict(one)}),
     }

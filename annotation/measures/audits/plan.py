@@ -15,12 +15,14 @@ EVERY = 10  # items from look to look by width: a look at each item would stop a
 class Target:
     """Stop when the interval is at most ± `half_width`, or when its upper end is at most `at_most`.
 
-    A bound needs intervals that are valid `at_any_look`: by it one stops when the rate looks good.
+    A bound needs intervals that are valid `at_any_look`: by it one stops when the rate looks good. With
+    `stops_if_futile` it also stops once the lower end is above the bound.
     """
 
     half_width: float | None = None
     at_most: float | None = None
     at_any_look: bool = False
+    stops_if_futile: bool = False
 
     def __post_init__(self) -> None:
         if (self.half_width is None) == (self.at_most is None):
@@ -38,12 +40,18 @@ class Target:
         """Whether a bound cannot be met any more: so many wrong items are too many, even if all others are right."""
         return self.at_most is not None and wrong > (self.at_most + 1e-12) * size
 
+    def is_futile(self, low: float) -> bool:
+        """Whether even the lower end of the interval is above the bound: with 95 % confidence it cannot be met."""
+        return self.at_most is not None and low > self.at_most + 1e-12
+
     def stop(self, bounds: Bounds, size: int) -> int | None:
-        """After how many items the audit stops, its target met or all items judged, given the bounds after each item so
-        far; None: not yet.
+        """After how many items the audit stops, its target met or out of reach, or all items judged, given the bounds
+        after each item so far; None: not yet.
         """
         n = np.arange(1, len(bounds.low) + 1)
         looks = self.met(bounds) & ((n % (1 if self.at_any_look else EVERY) == 0) | (n == size))
+        if self.stops_if_futile and self.at_most is not None:
+            looks |= bounds.low > self.at_most + 1e-12
         looks |= n == size
         return int(np.argmax(looks)) + 1 if looks.any() else None
 

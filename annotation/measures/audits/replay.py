@@ -30,6 +30,7 @@ class Audited:
     covers: bool
     met: bool
     missed_after: int | None
+    futile: bool = False
 
     @property
     def items(self) -> int:
@@ -61,12 +62,13 @@ def replay(truth: Truth, target: Target, seed: int = SEED) -> Audited:
     scores = np.array([truth.scores[key] for key in order.keys]) if truth.scores else None
     found = looks(known, len(known), target, strata, scores)
     n = target.stop(found, len(order.keys)) or len(order.keys)
+    futile = target.is_futile(float(found.low[n - 1]))
     missed = np.flatnonzero([target.is_missed(int(so_far), len(known)) for so_far in np.cumsum(known[:n])])
     low, high = float(found.low[n - 1]), float(found.high[n - 1])
     covers = low - 1e-12 <= truth.share <= high + 1e-12
     return Audited(
         order, n, int(known[:n].sum()), float(found.estimate[n - 1]), low, high, covers,
-        not len(missed), int(missed[0]) + 1 if len(missed) else None,
+        not len(missed) and not futile, int(missed[0]) + 1 if len(missed) else None, futile,
     )  # fmt: skip
 
 

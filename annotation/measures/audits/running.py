@@ -31,13 +31,28 @@ def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None,
 
 
 @dataclass(frozen=True, slots=True)
+class Ahead:
+    """The first `items` of the order, up to the last that is settled, of which `open` are not: the share of wrong items
+    and the end of the interval if all of these are right (`low`), or wrong (`high`).
+    """
+
+    items: int
+    open: int
+    if_right: float
+    low: float
+    if_wrong: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """An audit of `items` items after the first `n` of its order, of which `wrong` are wrong.
 
     `n` are the items until the audit stopped if it has `ended`, otherwise all up to the first that is still open. `met`
     is the target's state: True or False once it is certain, None until then. A bound that cannot be met any more is not
-    the end: the audit still narrows the interval. Shares are None before the first item. `plan` is of all items that
-    are needed. `band`: (n, estimate, low, high) on the way.
+    the end: the audit still narrows the interval. It is `futile` once even the interval's lower end is above it.
+    Shares are None before the first item. `plan` is of all items that are needed. `band`: (n, estimate, low, high) on
+    the way. `later`: items settled after the first `n`, and while the audit has not ended, what they say (`ahead`).
     """
 
     items: int
@@ -50,6 +65,9 @@ class Progress:
     high: float | None
     plan: Plan
     band: list[tuple[int, float, float, float]]
+    futile: bool = False
+    later: int = 0
+    ahead: Ahead | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -74,10 +92,14 @@ def _progress(
 ) -> Progress:  # fmt: skip
     size, alpha = len(settled), side_information.ALPHA_OF_RATIO if scores and target.at_any_look else intervals.ALPHA
     first_open = next((place for place, one in enumerate(settled) if one is None), size)
+    known = np.array(scores, float) if scores else None
+    ahead = _ahead(settled, target, strata, known)
     if not first_open:
-        return Progress(size, 0, 0, None, False, None, None, None, plan(size, target, guess, alpha=alpha), [])
+        later = ahead.items - ahead.open if ahead else 0
+        needed = plan(size, target, guess, alpha=alpha)
+        return Progress(size, 0, 0, None, False, None, None, None, needed, [], later=later, ahead=ahead)
     wrong = np.array(settled[:first_open], dtype=int)
-    found = looks(wrong, size, target, strata, np.array(scores, float) if scores else None)
+    found = looks(wrong, size, target, strata, known)
     stop = target.stop(found, size)
     n = stop or first_open
     judged = int(wrong[:n].sum())
@@ -85,5 +107,26 @@ def _progress(
     needed = Plan(n, n) if stop else plan(size, target, estimate, n=n, wrong=judged, alpha=alpha)
     places = np.unique(np.round(np.linspace(0, n - 1, min(n, _POINTS))).astype(int))
     band = [(int(at) + 1, float(found.estimate[at]), float(found.low[at]), float(found.high[at])) for at in places]
-    met = False if target.is_missed(judged, size) else True if stop else None
-    return Progress(size, n, judged, met, stop is not None, estimate, low, high, needed, band)
+    futile = target.is_futile(low)
+    met = False if target.is_missed(judged, size) or (stop and futile) else True if stop else None
+    later = sum(one is not None for one in settled[n:])
+    return Progress(
+        size, n, judged, met, stop is not None, estimate, low, high, needed, band,
+        futile, later, None if stop else ahead,
+    )  # fmt: skip
+
+
+def _ahead(
+    settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None, scores: Array | None
+) -> Ahead | None:
+    """None if nothing is settled after the first item that is open."""
+    items = max((place for place, one in enumerate(settled, 1) if one is not None), default=0)
+    some = settled[:items]
+    if None not in some:
+        return None
+    right, wrong = (
+        looks(np.array([as_if if one is None else one for one in some], int), len(settled), target, strata, scores)
+        for as_if in (False, True)
+    )
+    ends = right.estimate[-1], right.low[-1], wrong.estimate[-1], wrong.high[-1]
+    return Ahead(items, some.count(None), *map(float, ends))

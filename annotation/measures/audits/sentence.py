@@ -1,7 +1,9 @@
 """An audit in a paragraph for a paper: what was judged, how it was chosen, what was found, and what is guaranteed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from annotation.measures.audits.judges import Corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.replay import Audited
 from annotation.measures.audits.running import Progress
@@ -20,6 +22,29 @@ WITH_SCORES = {
     True: "what the prior-posterior ratio and bets with a model’s scores as control variate leave, valid whenever the "
     "audit stops",
 }
+RARE = 0.005  # below this share of wrong items, intervals by width can miss the truth more often than they should
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the target, in the same unit, after `judged` items counted (None if that is not known)."""
+
+    before: float
+    after: float
+    judged: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Who decided the items on which the result rests: `annotators`, of whom some are `simulated`, and adjudicators for
+    so many items. `undecided` items were dropped for a reason that is not wrong. `closed`: the stage is.
+    """
+
+    annotators: int
+    simulated: int = 0
+    adjudicated: int = 0
+    undecided: int = 0
+    closed: bool = False
 
 
 def aim(target: Target) -> str:
@@ -36,20 +61,24 @@ def reached(found: Progress, target: Target) -> str:
     return f"± {percent(found.half_width)}" if target.half_width is not None else f"at most {percent(found.high)} wrong"
 
 
-def standing(met: bool | None, ended: bool) -> str:
+def standing(met: bool | None, ended: bool, futile: bool = False, closed: bool = False) -> str:
     """The target's state (`Progress.met`) after “the target is”."""
     if met is None:
-        return "not met yet"
+        state = "not met, and with 95 % confidence out of reach" if futile else "not met" if closed else "not met yet"
+        return f"{state}: the stage was closed before" if closed else state
     return "met" if met else "not met" if ended else "not met, and cannot be met any more"
 
 
 def verdict(found: Progress | Audited, target: Target) -> str:
     """The target's state in a sentence, and why it is not met."""
-    said = f"The target is {standing(found.met, found.ended)}"
-    if found.met is not False:
-        return f"{said}."
-    of = f"{found.wrong:,} of {'all ' if found.ended else ''}{found.items:,} items are wrong"
-    return f"{said}: {of}, more than {percent(target.at_most or 0)}{'' if found.ended else ' even if no other is'}."
+    said = f"The target is {standing(found.met, found.ended, found.futile)}"
+    bound = percent(target.at_most or 0)
+    if target.is_missed(found.wrong, found.items):
+        of = f"{found.wrong:,} of {'all ' if found.n == found.items else ''}{found.items:,} items are wrong"
+        return f"{said}: {of}, more than {bound}{'' if found.n == found.items else ' even if no other is'}."
+    if found.futile and found.low is not None:
+        return f"{said}: at least {percent(found.low)} of the items are wrong (95 % interval), more than {bound}."
+    return f"{said}."
 
 
 def dropped_how(wrong_reasons: Iterable[str]) -> str:
@@ -62,25 +91,96 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
 
 
+def changed(changes: Sequence[Change], *, bound: bool, any_look: bool) -> str:
+    """The changes of the target, and what a looser one does to an interval by width; empty without any."""
+    sign = "" if bound else "± "
+    told = [
+        f"from {sign}{percent(one.before)} to {sign}{percent(one.after)}"
+        + ("" if one.judged is None else f" after {counted(one.judged, 'item')}")
+        for one in changes
+    ]
+    loosened = any(one.after > one.before for one in changes) and not any_look
+    less = ", so that the audit did not stop by a width set in advance and the interval is not nominal"
+    return f"The target was changed {' and '.join(told)}{less if loosened else ''}." if told else ""
+
+
 def sentence(
-    found: Progress, target: Target, *, benchmark: str, stratified: bool, seed: int, sha256: str, annotators: int,
-    decision: str, scores: tuple[str, str] | None = None,
+    found: Progress, target: Target, work: Work, *, benchmark: str, stratified: bool, seed: int, sha256: str,
+    decision: str, scores: tuple[str, str] | None = None, changes: Sequence[Change] = (),
+    corrected: Corrected | None = None,
 ) -> str:  # fmt: skip
     """`decision` is the stage's decision rule in words; `scores`: whose, and their SHA-256. Empty before the first
     judged item.
     """
     if found.estimate is None or found.low is None or found.high is None:
-        return ""
+        return _later(found)
     kinds = ", in proportion to types and subtypes," if stratified else ""
-    given = "was wrong" if found.wrong == 1 else "were wrong"
+    given = "was judged wrong" if found.wrong == 1 else "were judged wrong"
     share = "an estimated" if stratified or scores else ""
     guarantee = (WITH_SCORES if scores else GUARANTEES)[target.at_any_look]
-    side = f" Side information: scores of {scores[0]}, SHA-256 {scores[1]}." if scores else ""
+    if found.estimate < RARE and not target.at_any_look and found.n < found.items:
+        guarantee += "; below 0.5 % wrong such intervals miss the truth in up to 13 % of audits"
     rate = f"{share} {100 * found.estimate:.1f} %".strip()
+    state = standing(found.met, found.ended, found.futile, work.closed)
+    said = [
+        f"Of the {found.items:,} items of {benchmark}, {found.n:,} {'was' if found.n == 1 else 'were'} judged, drawn "
+        f"without replacement in a random order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 "
+        f"{sha256}).",
+        f"{found.wrong:,} {given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
+        f"{guarantee}; target {aim(target)}, {state}).",
+        _undecided(work.undecided),
+        corrected_in_words(corrected),
+        changed(changes, bound=target.at_most is not None, any_look=target.at_any_look),
+        _later(found),
+        f"Side information: scores of {scores[0]}, SHA-256 {scores[1]}." if scores else "",
+        f"Judged by {_who(work)}: {decision}",
+    ]
+    return " ".join(filter(None, said))
+
+
+def _undecided(count: int) -> str:
+    if not count:
+        return ""
+    does = "was dropped for another reason and does" if count == 1 else "were dropped for other reasons and do"
+    return f"{count:,} more {does} not count as wrong."
+
+
+def _later(found: Progress) -> str:
+    """What is judged and does not count; with the bounds that the open items leave."""
+    if not found.later:
+        return ""
+    are, do = ("is", "does") if found.later == 1 else ("are", "do")
+    if found.ended:
+        return f"{counted(found.later, 'later item')} {are} judged too and {do} not count: the audit had ended."
+    said = f"{counted(found.later, 'later item')} {are} judged too and {do} not count yet: an earlier one is open."
+    if one := found.ahead:
+        said += (
+            f" Of the first {one.items:,}, {one.open:,} {'is' if one.open == 1 else 'are'} open: "
+            f"{100 * one.if_right:.1f} % are wrong if none of these is, {100 * one.if_wrong:.1f} % if all are (95 % "
+            f"interval, whatever they are, {100 * one.low:.1f} to {100 * one.high:.1f} %)."
+        )
+    return said
+
+
+def corrected_in_words(corrected: Corrected | None) -> str:
+    """The estimate without judges' errors, with what it rests on; empty if there is none."""
+    if corrected is None or corrected.estimate is None or corrected.low is None or corrected.high is None:
+        return ""
+    of = [
+        *([f"{counted(corrected.gold, 'judgment')} of items with a known answer"] if corrected.gold else []),
+        *(["the agreement of judgments of the same item"] if corrected.overlapping else []),
+    ]
     return (
-        f"Of the {found.items:,} items of {benchmark}, {found.n:,} were judged, drawn without replacement in a random "
-        f"order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 {sha256}). {found.wrong:,} "
-        f"{given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
-        f"{guarantee}; target {aim(target)}, {standing(found.met, found.ended)}).{side} Judged by "
-        f"{counted(annotators, 'annotator')}: {decision}"
+        f"Corrected for annotators’ errors, {100 * corrected.estimate:.1f} % are wrong (95 % interval "
+        f"{100 * corrected.low:.1f} to {100 * corrected.high:.1f} %, for the sample and the error rates together): by "
+        f"{' and '.join(of)}, a judgment misses {100 * (corrected.missed or 0):.1f} % of wrong items and takes "
+        f"{100 * (corrected.false_alarms or 0):.1f} % of right ones for wrong."
     )
+
+
+def _who(work: Work) -> str:
+    said = counted(work.annotators, "annotator")
+    if work.simulated:
+        said += f" ({'' if work.simulated == work.annotators else f'{work.simulated:,} of them '}simulated)"
+    decided = counted(work.adjudicated, "item")
+    return f"{said}; adjudicators decided {decided}" if work.adjudicated else said

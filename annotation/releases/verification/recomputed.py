@@ -12,6 +12,7 @@ from annotation.measures import adaptive_overlap, annotator_figures, human_basel
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.annotator_behaviour import signs_as_json
 from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
+from annotation.measures.audits.judges import Corrected, corrected
 from annotation.measures.audits.order import sampling_order, scores_hash
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
@@ -197,7 +198,16 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
     results, kinds = [wrong[key] for key in order.keys], [strata[key] for key in order.keys]
     used = [scores.get(key, 0.0) for key in order.keys] if scores else None
     sha256 = scores_hash(order.keys, used) if used else ""
-    return {"audit": audit_figures(results, kinds, settings, order.sha256, used, sha256)}
+    tasks = {task["item"]: task for task, _ in decided}
+
+    def without_errors(n: int) -> Corrected | None:
+        if len(tasks) != len(decided):
+            return None
+        given = ([answer.label for _, answer in stage.answers_to(tasks[key])] for key in order.keys[:n])
+        reason, reasons = stage.rule.protocol.reason, settings["wrong_reasons"]
+        return corrected(given, stage.known_answers(), reason, reasons, len(tasks))
+
+    return {"audit": audit_figures(results, kinds, settings, order.sha256, used, sha256, without_errors)}
 
 
 def _told(rows: Rows, stage: ReleasedStage, task: ReleasedTask, decision: Decision) -> JudgedTask:

@@ -96,6 +96,7 @@ class ReleasedStage:
     live_tasks: list[ReleasedTask] = field(default_factory=list)
     known_tasks: list[dict] = field(default_factory=list)  # checks and practice
     checks: dict[tuple, tuple] = field(default_factory=dict)  # by screen, the last (task, annotator, answer, withdrawn)
+    checked_answers: list[tuple[tuple, str]] = field(default_factory=list)  # the counted ones
 
     pk = name = property(lambda self: self.settings["name"])
     position = property(lambda self: self.settings["position"])
@@ -126,6 +127,8 @@ class ReleasedStage:
             annotator, withdrawn = int(self.judgments.annotator[row]), bool(numbers["withdrawn"][row])
             screen = (*task, annotator, int(numbers["screen"][row]))
             self.checks[screen] = task, annotator, said["answer"], withdrawn
+            if self.judgments.counted[row]:
+                self.checked_answers.append((task, said["answer"]))
 
     def find_judgments(self) -> None:
         """Put the live tasks into the order of items, and let each know where its judgments are."""
@@ -156,6 +159,11 @@ class ReleasedStage:
         said = Coded.of_columns(given.answer[rows], self.contents[rows])
         answers = [Answer(label, json.loads(content or "{}")) for label, content in said.values]
         return starts, given.annotator[rows], said.code, answers
+
+    def known_answers(self) -> list[tuple[list[str] | None, str]]:
+        """Of each counted judgment of a check its right answers, None if they are not public, and the one given."""
+        gold = {about(task): task["gold"] for task in self.known_tasks if task["kind"] == "check"}
+        return [(gold[task], answer) for task, answer in self.checked_answers]
 
     def checked(self) -> dict[int, Checked]:
         """By annotator: how the attention checks went, of which the right answers are public."""

@@ -259,15 +259,76 @@ def test_the_state_of_a_target_in_figures_and_sentences(half_width, at_most, wro
     )
     settings = {"stratify": False, "target_half_width": half_width, "target_bound": at_most, "any_look": bool(at_most)}
     assert audit_figures(settled, [""] * 200, settings, "x")["met"] is met
+    work = sentence.Work(1)
     told = sentence.sentence(
-        found, target, benchmark="Cups", stratified=False, seed=1, sha256="x", annotators=1, decision="One decides."
+        found, target, work, benchmark="Cups", stratified=False, seed=1, sha256="x", decision="One decides."
     )
     assert f"; target {sentence.aim(target)}, {standing})." in told if wrong else told == ""
+
+
+OPEN_ITEMS = [True, False, False, None, False, True]  # the first of an order of 200
+CHANGE = sentence.Change(0.1, 0.2, 13)
+SENTENCES = [  # half-width, bound; items of the order; who; changes of the target; what is told, what is not
+    ((0.1, None), [True], sentence.Work(1), (), ["1 was judged, drawn", "1 was judged wrong (100.0 %"],
+     ["later", "more"]),
+    ((0.1, None), OPEN_ITEMS, sentence.Work(2), (),
+     ["3 were judged, drawn", "1 was judged wrong", "2 later items are judged too and do not count yet: an earlier one "
+      "is open. Of the first 6, 1 is open: 33.3 % are wrong if none of these is, 50.0 % if all are (95 % interval, "
+      "whatever they are, 9.8 to 81.0 %).", "not met yet", "Judged by 2 annotators: One decides."], ["had ended"]),
+    ((0.1, None), [None, True, False], sentence.Work(0), (),
+     ["2 later items are judged too and do not count yet: an earlier one is open. Of the first 3, 1 is open"],
+     ["Cups"]),
+    ((0.5, None), [True, *[False] * 11], sentence.Work(3, 2), (),
+     ["10 were judged", "2 later items are judged too and do not count: the audit had ended.", "± 50 %, met)",
+      "Judged by 3 annotators (2 of them simulated): One"], ["not count yet"]),
+    ((0.1, None), OPEN_ITEMS, sentence.Work(1, 1, adjudicated=2, undecided=1, closed=True), (CHANGE,),
+     ["target ± 10 %, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
+      "count as wrong.", "The target was changed from ± 10 % to ± 20 % after 13 items, so that the audit did not stop "
+      "by a width set in advance and the interval is not nominal.", "Judged by 1 annotator (simulated); adjudicators "
+      "decided 2 items: One"], ["not met yet"]),
+    ((0.1, None), OPEN_ITEMS, sentence.Work(1), (sentence.Change(0.2, 0.1, 13),), ["± 20 % to ± 10 % after"],
+     ["nominal."]),
+    ((None, 0.5), [True] * 30, sentence.Work(1), (sentence.Change(0.4, 0.5, None),),
+     ["at most 50 % wrong, not met, and with 95 % confidence out of reach)", "from 40 % to 50 %.", "whenever the"],
+     ["not nominal"]),
+    ((0.1, None), [False] * 9, sentence.Work(1), (), ["below 0.5 % wrong such intervals miss the truth in up to 13 %"],
+     ["met)"]),
+    ((None, 0.5), [False] * 9, sentence.Work(1), (), ["8 were judged", "50 % wrong, met)", "1 later item is"],
+     ["below 0.5 %"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("aimed", "first", "work", "changes", "said", "unsaid"), SENTENCES)
+def test_the_sentence_is_true_in_every_state(aimed, first, work, changes, said, unsaid):
+    target = Target(*aimed, aimed[1] is not None)
+    found = progress([*first, *[None] * (200 - len(first))], target)
+    told = sentence.sentence(
+        found, target, work, benchmark="Cups", stratified=False, seed=1, sha256="x", decision="One decides.",
+        changes=changes,
+    )  # fmt: skip
+    assert [part for part in said if part not in told] == [] and [part for part in unsaid if part in told] == [], told
 
 
 def test_a_bound_that_cannot_be_met_goes_on_unless_somebody_stops_it():
     found = progress([True] * 101 + [None] * 99, Target(at_most=0.5, at_any_look=True))
     assert not found.ended and (found.plan.expected, found.plan.most) == (200, 200)
+
+
+def test_an_audit_that_was_asked_to_stops_as_soon_as_its_bound_is_out_of_reach():
+    """At the first look whose lower end is above the bound; nobody asked, and it goes on."""
+    wrong, goes_on = [True] * 60 + [None] * 140, Target(at_most=0.5, at_any_look=True)
+    asked = Target(at_most=0.5, at_any_look=True, stops_if_futile=True)
+    looks = intervals.narrowing(intervals.any_look(np.arange(1, 61), np.arange(1, 61), 200))
+    first = int(np.argmax(looks.low > 0.5)) + 1
+    found, other = progress(wrong, asked), progress(wrong, goes_on)
+    assert (found.n, found.ended, found.met, found.futile) == (first, True, False, True) and first < 20
+    assert (other.n, other.ended, other.met, other.futile) == (60, False, None, True)
+    low = sentence.percent(found.low)
+    assert sentence.verdict(found, asked) == (
+        f"The target is not met: at least {low} of the items are wrong (95 % interval), more than 50 %."
+    )
+    truth = Truth({f"i{number}": number < 130 for number in range(200)})
+    assert replay(truth, asked).n < replay(truth, goes_on).n == 200 and not replay(truth, asked).met
 
 
 @pytest.mark.parametrize(("share", "met", "missed_after"), [(0.3, True, None), (0.645, False, 162)])
