@@ -3,11 +3,12 @@ give the answers away. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, lgamma, log, log1p
+from dataclasses import dataclass, replace
+from math import erfc, exp, lgamma, log, log1p, sqrt
 from typing import Protocol
 
 from benchmarks.metrics import sugarcrepe
+from benchmarks.metrics.base import Z
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
 
@@ -42,7 +43,8 @@ class BlindRun(Protocol):
 @dataclass(frozen=True, slots=True)
 class Part:
     """A blind run's share of correct answers in one measure of one part of the benchmark, with its 95 % interval.
-    `name`: "all", "swap" or "swap att"; `words`: of the `measure`, such as I2T. `right` of n; None for a mean."""
+    `name`: "all", "swap" or "swap att"; `words`: of the `measure`, such as I2T. `right` of n; None for a mean. `warns`:
+    whether it is above chance, given how many parts of the run were looked at (`with_warnings`)."""
 
     run: int
     title: str
@@ -55,12 +57,16 @@ class Part:
     chance: float
     n: int
     right: int | None = None
+    warns: bool = False
 
     @property
-    def warns(self) -> bool:
-        """Whether the share is above chance by more than the interval and, since Wilson's interval is too short for few
-        items (one of one is above 1/6), by more than chance reaches one time in twenty."""
-        return self.low > self.chance and (self.right is None or by_chance(self.right, self.n, self.chance) <= ACCIDENT)
+    def p(self) -> float:
+        """How often chance alone gives as large a share: exact, or of a mean by its interval."""
+        if self.share <= self.chance:
+            return 1.0
+        if self.right is not None:
+            return by_chance(self.right, self.n, self.chance)
+        return erfc((self.share - self.chance) / max(self.share - self.low, 1e-300) * Z / sqrt(2)) / 2
 
     def __str__(self) -> str:
         interval = f"95 % {100 * self.low:.1f} to {100 * self.high:.1f}, n {self.n:,}"
@@ -74,6 +80,17 @@ class Part:
             f"{100 * self.share:.1f} % (95 % from {100 * self.low:.1f} to {100 * self.high:.1f} %, n = {self.n:,}), "
             f"where chance is {100 * self.chance:.1f} %."
         )
+
+
+def with_warnings(parts: Sequence[Part]) -> list[Part]:
+    """Warn of a run's parts that are above chance by more than the interval, and by Holm's procedure (1979), so that
+    a model that guesses gets a warning about any of them at most one time in twenty.
+    """
+    below, held = {}, True
+    for at, place in enumerate(sorted(range(len(parts)), key=lambda one: parts[one].p)):
+        held = held and parts[place].p <= ACCIDENT / (len(parts) - at)
+        below[place] = held
+    return [replace(part, warns=below[place] and part.low > part.chance) for place, part in enumerate(parts)]
 
 
 def by_chance(right: int, n: int, chance: float) -> float:
@@ -97,7 +114,7 @@ def parts_of(run: BlindRun, figures: Mapping) -> list[Part]:
     parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
     found += [_part(run, name.replace("_", " "), name, of) for name, of in parts.items()]
     found += [_part(run, *one) for one in _group_measures(run.kind, figures["groups"])]
-    return [part for part in found if part is not None]
+    return with_warnings([part for part in found if part is not None])
 
 
 def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str, str, Mapping]]:
