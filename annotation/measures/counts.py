@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.measures import exact_tests, warning_signs
+from annotation.measures import over_annotators, warning_signs
 from annotation.measures.agreement import RatingTable
 from annotation.measures.agreement_measures import BY_KEY, Compared, measured, overview_on
 from annotation.measures.breakdowns import on_scale
@@ -247,6 +247,7 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
 
 NOTHING_TIMED = "no time was measured"
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
+_NEARLY_ONE = "one annotator gave nearly all judgments, which tells too little of how much they differ"
 _ALIKE = "all annotators took exactly as long, so nothing shows how much others would differ"
 _ROUNDING = 1e-24  # relative: what may be left of squares that are 0
 
@@ -255,12 +256,12 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) 
     """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
     Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
-    to come is expected to take the mean active time per counted judgment whose time was measured; `range` uses the 95 %
-    interval of that mean.
+    to come is expected to take the mean active time per counted judgment whose time was measured; `range` is what 95 %
+    of new annotators take.
     """
     active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
     timed = counted - int((rows.counted & rows.is_judge & (rows.active_ms == 0)).sum())
-    each, (low, high, unsure) = ratio(active, timed), minutes_per_judgment(rows, timed)
+    each, (low, high, unsure) = ratio(active, timed), minutes_per_judgment(rows, timed, left)
     end, least, most = (None if value is None else active + left * value for value in (each, low, high))
     return {
         "active_minutes": active,
@@ -283,12 +284,13 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
     return None if minutes is None else minutes / 60 * pay_per_hour
 
 
-def minutes_per_judgment(rows: Judgments, timed: int) -> tuple[float | None, float | None, str]:
-    """A 95 % interval of the active minutes per counted judgment, `timed` of which have a time: (low, high, reason if
-    there is none).
+def minutes_per_judgment(rows: Judgments, timed: int, left: int) -> tuple[float | None, float | None, str]:
+    """The active minutes per counted judgment of the `left` ones: (low, high, reason if there is none), a 95 %
+    prediction interval. `timed` counted judgments have a time.
 
     Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its
-    standard error for a large population (Cochran 1977, Sampling Techniques, §6.4) and Student's t.
+    standard error for a large population (Cochran 1977, Sampling Techniques, §6.4), corrected for unequal loads
+    (over_annotators.of_loads), and Student's t. New annotators with such loads vary by as much again.
     """
     rows = rows[rows.active_ms > 0]
     _, annotator = np.unique(rows.annotator, return_inverse=True)
@@ -301,5 +303,9 @@ def minutes_per_judgment(rows: Judgments, timed: int) -> tuple[float | None, flo
     squares = math.fsum((minutes - each * given) ** 2)
     if squares <= _ROUNDING * math.fsum(minutes) ** 2:
         return None, None, _ALIKE
-    away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / timed
+    alike, seen = over_annotators.of_loads(given / timed)
+    if 1 / alike - 1 < over_annotators.LEAST_FREEDOM:
+        return None, None, _NEARLY_ONE
+    again = min(1 / alike, timed / left) if left > 0 else 0.0
+    away = over_annotators.t_between(1 / alike - 1) * math.sqrt(squares / seen * (1 + again)) / timed
     return max(0.0, each - away), each + away, ""

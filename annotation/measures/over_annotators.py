@@ -28,7 +28,7 @@ from benchmarks.metrics.base import Z, wilson
 ANNOTATORS, ITEMS = "annotators", "items"  # what an interval takes as drawn at random
 INTERVAL_METHOD = "Wilson’s, over annotators"  # as pages and reports name it
 FEW = 8  # annotators; with fewer, who differ much, intervals over annotators were too short in simulations
-_LEAST_FREEDOM = 0.5  # of the annotators' variance; with less it is not known
+LEAST_FREEDOM = 0.5  # of the annotators' variance; with less it is not known
 _ROUNDING = 1e-9  # relative
 
 
@@ -84,7 +84,7 @@ def effective_n(right: Array, who: Array, share: Array) -> Effective:
     if common <= own * (1 + _ROUNDING):
         return Effective(n, ANNOTATORS)  # nobody judged two items
     freedom = determinant * (n / common) ** 2 / (n - 1)
-    if freedom < _LEAST_FREEDOM * (1 - _ROUNDING):
+    if freedom < LEAST_FREEDOM * (1 - _ROUNDING):
         return Effective(n, ITEMS)
     away = right - right.mean()
     total, between = float(away @ away), float((of_annotators(away) ** 2).sum())
@@ -93,8 +93,8 @@ def effective_n(right: Array, who: Array, share: Array) -> Effective:
     variance, independent = by_items + by_annotators, total / (n - 1) / n
     if by_annotators <= 0 or variance <= independent * (1 + _ROUNDING):
         return Effective(n, ANNOTATORS)
-    error = by_items / math.sqrt(freedom) + by_annotators / math.sqrt(max(_LEAST_FREEDOM, n**2 / common - 1))
-    t = _student_t_95((variance / error) ** 2)
+    error = by_items / math.sqrt(freedom) + by_annotators / math.sqrt(max(LEAST_FREEDOM, n**2 / common - 1))
+    t = t_between((variance / error) ** 2)
     return Effective(n * independent / variance * (Z / t) ** 2, ANNOTATORS)
 
 
@@ -112,7 +112,7 @@ class Spread(NamedTuple):
     freedom: Array
 
     def t(self, at: int) -> float:
-        return _student_t_95(float(self.freedom[at]))
+        return t_between(float(self.freedom[at]))
 
     def half(self, at: int) -> float:
         """Half of the width of Student's interval of one estimate."""
@@ -138,19 +138,25 @@ def spread(parts: Array, items: Array, annotators: Array) -> Spreads:
     by_items = _squared_sums(parts, items) * count / (count - 1)
     these = Spread(by_items, np.full(parts.shape[1], float(count - 1)))
     loads = np.bincount(annotators) / len(annotators)
-    alike = float((loads**2).sum())  # 1 by as many annotators as count alike
-    if 1 / alike - 1 < _LEAST_FREEDOM * (1 - _ROUNDING):
+    alike, left = of_loads(loads)
+    if 1 / alike - 1 < LEAST_FREEDOM * (1 - _ROUNDING):
         return Spreads(these, None)
     cells = items.astype(np.int64) * len(loads) + annotators
     own = _squared_sums(parts, np.unique(cells, return_inverse=True)[1])
-    # Of the annotators' variance, what is left in their totals once the mean is subtracted.
-    left = 1 - 2 * float((loads**3).sum()) / alike + alike
     by_annotators = np.maximum(0, (_squared_sums(parts, annotators) - (1 - alike) * own) / left)
-    error = by_items / math.sqrt(count - 1) + by_annotators / math.sqrt(max(_LEAST_FREEDOM, 1 / alike - 1))
+    error = by_items / math.sqrt(count - 1) + by_annotators / math.sqrt(max(LEAST_FREEDOM, 1 / alike - 1))
     variance = by_items + by_annotators
     known = error > 0
     freedom = np.where(known, (variance / np.where(known, error, 1)) ** 2, count - 1)
     return Spreads(these, Spread(variance, freedom))
+
+
+def of_loads(loads: Array) -> tuple[float, float]:
+    """Of annotators with these shares of the judgments: 1 by how many count, if all had equally many, and the part of
+    their variance that is left in their totals once the mean is subtracted.
+    """
+    alike = float((loads**2).sum())
+    return alike, 1 - 2 * float((loads**3).sum()) / alike + alike
 
 
 def _squared_sums(parts: Array, of: Array) -> Array:
@@ -160,7 +166,7 @@ def _squared_sums(parts: Array, of: Array) -> Array:
     return np.asarray((sums**2).sum(axis=0))
 
 
-def _student_t_95(freedom: float) -> float:
+def t_between(freedom: float) -> float:
     """Student's t of at least one degree of freedom; between whole ones interpolated in 1 / freedom."""
     freedom = max(1.0, freedom)
     below = math.floor(freedom)

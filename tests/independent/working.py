@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -27,10 +28,10 @@ def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
     timed = int(rows.mine.sum())
     each, away = minutes / timed if timed else math.nan, math.nan
     mine = rows.groupby("annotator")[["active_ms", "mine"]].sum()
-    if timed and (n := len(mine)) > 1:
+    if timed and len(mine) > 1:
         off = (mine.active_ms / 60_000 - each * mine.mine).astype(float)
         if (off**2).sum() > 1e-24 * minutes**2:
-            away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / timed
+            away = prediction(off.to_numpy(), (mine.mine / timed).to_numpy(dtype=float), timed, left)
     end, low, high = (minutes + left * one for one in (each, each - min(away, each), each + away))
     between = {"minutes_low": low, "minutes_high": high, "cost_low": low / 60 * pay, "cost_high": high / 60 * pay}
     found = {
@@ -38,6 +39,21 @@ def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
         "expected_minutes": end, "expected_cost": end / 60 * pay,
     }  # fmt: skip
     return {**defined(found), "range": defined(between)}
+
+
+def prediction(off: np.ndarray, loads: np.ndarray, counted: int, left: int) -> float:
+    """Half of the width, of as many annotators as count if loads were equal; new ones vary like these."""
+    count = 1 / np.dot(loads, loads)
+    if count < 1.5:
+        return math.nan
+    # An annotator's total once the mean is subtracted: of effects of variance 1 with these weights.
+    weights = np.diag(loads) - np.outer(loads, loads)
+    seen = (weights**2).sum() * count
+    below = max(1, math.floor(count - 1))
+    ends = stats.t.ppf(0.975, [below, below + 1])
+    t = np.interp(-1 / max(1, count - 1), [-1 / below, -1 / (below + 1)], ends)
+    again = min(count, counted / left) if left else 0
+    return float(t * math.sqrt(np.dot(off, off) / seen * (1 + again)) / counted)
 
 
 def defined(found: dict) -> dict:
