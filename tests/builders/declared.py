@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from random import Random
 
 from annotation.adjudication import decisions
@@ -58,14 +58,15 @@ def published(name: str) -> str:
     return str(publish(text=library.text_of(name), by="test"))
 
 
-def texts_and_edits(items: int = 12) -> Study:
+def texts_and_edits(items: int = 12, *settings: dict) -> Study:
     """A stage that asks MIXED, and one that asks the library's image-caption-foil about what it kept: whether the
-    corrected caption, a second positive one, is a foil.
+    corrected caption, a second positive one, is a foil. `settings` are the stages'.
     """
     name = str(publish(text=MIXED, by="test"))
     (first,) = presets.single_stage(name).stages
     (second,) = presets.single_stage(f"{published('image-caption-foil')}:captions.negative=second_positive").stages
     stages = [replace(first, name="first"), replace(second, name="second", source="first")]
+    stages = [one.with_settings(**own) for one, own in zip_longest(stages, settings, fillvalue={})]
     return studies.study(benchmark=benchmark(protocol_named(name).file, items), stages=stages)
 
 

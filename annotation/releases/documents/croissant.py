@@ -147,6 +147,7 @@ def _responsible_ai(facts: Facts) -> dict:
 
 
 def _collection(facts: Facts) -> dict:
+    """The specification and `mlcroissant` spell two names differently, so that what they have stands under both."""
     counts = facts.manifest["counts"]
     missing = "Of {imported:,} items, {dropped:,} were dropped and {open:,} are not decided."
     return {
@@ -157,7 +158,7 @@ def _collection(facts: Facts) -> dict:
         **dict.fromkeys(("dataCollectionTimeframe", "dataCollectionTimeFrame"), _days(facts.stated("timeframe"))),
         "dataPreprocessingProtocol": list(filter(None, [facts.stated("preprocessing")])),
         "dataImputationProtocol": IMPUTED,
-        "dataManipulationProtocol": _changes(facts),
+        **dict.fromkeys(("dataManipulationProtocol", "dataDataManipulationProtocol"), _changes(facts)),
     }
 
 
@@ -179,8 +180,7 @@ def _changes(facts: Facts) -> str:
 
 
 def _days(text: str) -> list[str]:
-    """The days in a text, as 2026-01-31; Croissant takes only dates. The specification and `mlcroissant` spell the name
-    of the field differently, so that it stands under both."""
+    """The days in a text, as 2026-01-31; Croissant takes only dates."""
     found = []
     for day in DAY.findall(text):
         with suppress(ValueError):

@@ -5,6 +5,7 @@ filters of `markdown`.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -100,6 +101,16 @@ def _table_one_rows(
     return [(name, cell, [questions.get((key, *kind), 0) for kind in columns]) for name, cell, key in there]
 
 
+def _dropped_licences(facts: Facts) -> Counter[str]:
+    return Counter(one["licence"] for line in facts.files.lines("dropped.jsonl") for one in line["images"])
+
+
+def _protocols(facts: Facts) -> list[tuple[str, str]]:
+    """The path and the text of each protocol file."""
+    paths = {stage["protocol_file"]["path"] for stage in facts.stages if stage["protocol_file"]}
+    return [(path, facts.files.read(path).decode()) for path in sorted(paths)]
+
+
 def _folders(files: Collection[str]) -> set[str]:
     return {name.partition("/")[0] for name in files if "/" in name}
 
@@ -124,6 +135,8 @@ def _environment() -> Environment:
     found.globals |= {
         "folders": _folders,
         "hidden": _hidden,
+        "protocols": _protocols,
+        "dropped_licences": _dropped_licences,
         "decimal": markdown.decimal,
         "percent": markdown.percent,
         "yaml_head": yaml_head,

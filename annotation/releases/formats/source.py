@@ -1,5 +1,7 @@
 """The kept items in the files of the benchmark's own format, as its source publishes them. Pure."""
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from annotation.releases.export_reader import Row, record
 from annotation.releases.formats.base import Form, Layout
 from benchmarks.formats.registry import FORMATS
@@ -21,19 +23,21 @@ class Writer:
 
     def close(self) -> dict[str, int]:
         """Empty: only the format knows what a row of its files is. Files are where items are."""
-        for split, records in self.records.items():
-            if records:
-                self.put(split, records)
-        return {}
-
-    def put(self, split: str, records: list[ItemRecord]) -> None:
-        folder = self.layout.folder / FOLDER / (split if len(self.records) > 1 else "")
-        writer = FORMATS[self.layout.source_format].writer
-        assert writer  # it wrote the export's source files
-        for name, content in writer(records):
-            path = folder / name
+        for name, content in contents(self.layout.source_format, self.records):
+            path = self.layout.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+        return {}
+
+
+def contents(source_format: str, records: Mapping[str, Sequence[ItemRecord]]) -> Iterator[tuple[str, bytes]]:
+    """Each file by its name in the release; `records` are the kept items by split."""
+    for split, items in records.items():
+        if items:
+            writer = FORMATS[source_format].writer
+            assert writer  # it wrote the export's source files
+            folder = f"{FOLDER}/{split}/" if len(records) > 1 else f"{FOLDER}/"
+            yield from ((f"{folder}{name}", content) for name, content in writer(items))
 
 
 FORM = Form(

@@ -44,6 +44,12 @@ def check_corrections(place: Place, report: Report) -> None:
     report.count("corrections with their items and tasks", len(numbers))
     if numbers != sorted(set(numbers)):
         report.problem(CORRECTIONS, "its lines are not in the order of their numbers, or repeat one")
+    now: dict[tuple, str] = {}
+    for line in place.lines(CORRECTIONS):
+        at = line["item"], line["place"]
+        if line["place"] and now.get(at, line["old"]) != line["old"]:
+            report.problem(CORRECTIONS, f"{line['number']}: {line['old']!r:.60} was {now[at]!r:.60} before")
+        now[at] = line["new"]
     gone, there = withdrawn(place), set()
     for name in ("items.jsonl", "dropped.jsonl"):
         for line in place.lines(name):

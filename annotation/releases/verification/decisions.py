@@ -22,7 +22,7 @@ ORDER = itemgetter("stage_position", "question", "round")
 
 class Items:
     """By position: `kinds` (id, type, subtype), `words` as they were imported and `images`, by identity; `decisions`,
-    what the tasks make of an item. Those that are open stand in no file, so of them tasks alone tell.
+    what the tasks make of an item. Open ones stand in no file: `open_words` are those that the first task shows.
 
     Words and decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
     """
@@ -33,6 +33,7 @@ class Items:
         self.words: dict[int, bytes] = {}
         self.images: dict[int, frozenset[str]] = {}
         self.decisions: dict[int, list[bytes]] = defaultdict(list)
+        self.open_words: dict[tuple[int, str], str] = {}
         self._kept: dict[Any, Any] = {}
 
     def _once(self, value: Any) -> Any:
@@ -67,6 +68,11 @@ class Items:
             yield from self._of_parts(task, shown)
         elif task["item"] in self.withdrawn and task["texts"]:
             yield f"it has the text of {min(task['texts'])}, but the item was withdrawn"
+        elif task["corrected"] is None:
+            for one in sorted(task["texts"].keys() - {f"{key}-0" for key in task["carried"]}):
+                words, first = task["texts"][one], self.open_words.setdefault((position, one), task["texts"][one])
+                if words != first:
+                    yield f"{one} is {words!r:.60}, but {first!r:.60} in another task of the item"
         if task["live"] and task["kind"] == "judge":
             self.decisions[position].append(self._once(marshal.dumps(_decision(task, stage, votes), 2)))
 

@@ -349,7 +349,10 @@ def _repeated(task: Array, value: Array, some: Array) -> list[int]:
 
 
 def _out_of_time(rows: _Rows, given: Array) -> Found:
-    """`created_at` is null where times are not public."""
+    """Times are null where they are not public."""
+    is_longer = pc.greater(rows.batch.column("active_ms"), rows.batch.column("elapsed_ms"))
+    for row in np.flatnonzero(is_longer.fill_null(False)).tolist():
+        yield row, "active_ms is more than elapsed_ms"
     created_at = rows.batch.column("created_at")
     order = np.lexsort((given, rows.task))
     order = order[created_at.is_valid().to_numpy(zero_copy_only=False)[order]]

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 from annotation.releases.documents import statistics
 from annotation.releases.documents.facts import DOCUMENTS
 from annotation.releases.documents.write import documents
+from annotation.releases.export_reader import record
+from annotation.releases.formats import source
 from annotation.releases.schema import WINNOW
 from annotation.releases.scoring import evaluation
 from annotation.releases.scoring.released.items import PICK
@@ -39,6 +41,18 @@ def check_scoring(place: Place, report: Report) -> None:
         if found != told:
             report.problem(MANIFEST, f"{evaluation.KEY} is {told!r:.80}, but {found!r:.80} by {ITEMS}")
         _check(place, report, evaluation.contents(place.manifest))
+
+
+def check_source(place: Place, report: Report) -> None:
+    there = place.below(source.FOLDER)
+    if there and _is_ours(place, report, [f"{source.FOLDER}/"]):
+        records: dict[str, list] = {split: [] for split in place.splits}
+        for line in place.lines(ITEMS):
+            records[line["split"]].append(record(line))
+        made = dict(source.contents(place.manifest["source_format"], records))
+        for name in sorted({*there} ^ made.keys()):
+            report.problem(name, f"it is {'not ' if name in made else ''}there, unlike in the layout of the items")
+        _check(place, report, made)
 
 
 def _is_ours(place: Place, report: Report, names: list[str] | tuple[str, ...]) -> bool:

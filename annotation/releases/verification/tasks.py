@@ -20,6 +20,7 @@ from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
 
 TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
+ANNOTATORS = "annotators.jsonl"
 CAME = ("state", "outcome", "content", "reason")
 
 
@@ -57,6 +58,8 @@ def check_tasks(place: Place, report: Report) -> None:
             report.problem(TASKS, f"{twice} is listed twice")
         if line.get("decided_by", "adjudicator") == "adjudicator":  # of one without it, the check says that it lacks it
             adjudicated.append(line)
+    with report.reading(ANNOTATORS):
+        _check_seats(place, report)
     items = Items(corrections.by_item(place), corrections.withdrawn(place))
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
@@ -107,11 +110,24 @@ def _check_proposals(task: Mapping, rows: Iterable[Mapping]) -> Iterator[str]:
         yield f"gold is {task['gold']}, but the task is not a check"
 
 
+def _check_seats(place: Place, report: Report) -> None:
+    """Whoever has a place in a batch is the only one there."""
+    taken: set[tuple] = set()
+    for line in place.lines(ANNOTATORS):
+        for seat in line["stages"]:
+            at = seat["stage"], seat["batch"], seat["place"]
+            if at[1:] == (None, None):
+                continue
+            if at in taken or None in at or seat["place"] < 1:
+                report.problem(ANNOTATORS, f"{line['annotator']} cannot have place {at[2]} of batch {at[1]} in {at[0]}")
+            taken.add(at)
+
+
 # Flags and adjudications
 
 
 def _check_flags(place: Place, report: Report, tasks: Set[tuple]) -> None:
-    people = {line["annotator"] for line in place.lines("annotators.jsonl")}
+    people = {line["annotator"] for line in place.lines(ANNOTATORS)}
     for line in place.lines(FLAGS):
         report.count("flags with their tasks and annotators")
         if about(line) not in tasks:

@@ -33,6 +33,7 @@ CHECKS = {  # in order, by what a failing one is called
     "figures.json": figures.check_figures,
     "statistics.json": rebuilt.check_documents,
     "score.py": rebuilt.check_scoring,
+    "source": rebuilt.check_source,
 }
 
 

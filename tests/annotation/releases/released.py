@@ -8,15 +8,23 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.checks import attention_checks, gold_items
+from annotation.checks.parsing import Known
 from annotation.exports.export import export_split
-from annotation.exports.files import content_hash, describe_files, files_below, write_json
-from annotation.models import Study
+from annotation.exports.files import content_hash, describe_files, digest, files_below, write_json
+from annotation.models import Flag, Kind, Lease, Study
+from annotation.participants import lifecycle as participants
+from annotation.protocols import library
 from annotation.releases.build import build
+from annotation.releases.documents.facts import DOCUMENTS
 from annotation.releases.export_reader import ExportReader, hashes
 from annotation.releases.plan import FORMS, PUBLIC, Plan
+from benchmarks.corrections.correct import Change, correct
+from benchmarks.models import Action, Caption
 from tests.builders import cohorts, crowds, declared, studies, text_annotators
 from tests.builders.pipelines import pipeline, with_originals
 
+BATCHES = {"strategy": "batches", "batch_size": 4, "overlap": 2, "check_rate": 0.2}
 ONE, THREE = {"test": 100}, {"train": 60, "validation": 20, "test": 20}
 
 
@@ -56,6 +64,32 @@ def protocol_files(folder: Path) -> Path:
     return exported(made, folder)
 
 
+def rich(folder: Path) -> Path:
+    """As `protocol_files`, the second stage in batches; with a sample for agreement, checks, practice, flags, a
+    correction, an item withdrawn, and somebody excluded.
+    """
+    made = declared.texts_and_edits(20, {"agreement_items": 6, "agreement_overlap": 4}, BATCHES)
+    second, known = made.stages.get(position=2), declared.benchmark(library.shipped("image-caption-foil"), 3)
+    Caption.objects.filter(item__benchmark=known, role="negative").update(role="second_positive")
+    check, *practice = known.items.order_by("position")
+    attention_checks.set_checks(stage=second, answers={check: ["caption-positive-0"]}, by="test")
+    crowd = text_annotators.work(made, seed=3)
+    answers = {item: Known(("caption-positive-0",)) for item in practice}
+    gold_items.set_known(stage=second, kind=Kind.PRACTICE, known=answers, by="test")
+    declared.adjudicate_first(made)
+    for lease in Lease.objects.filter(task__stage__study=made, annotator__in=crowd[:2]).order_by("pk")[:3]:
+        Flag.objects.create(lease=lease, reason=f"The image is blurred, {lease.pk}.")
+    participants.exclude(annotator=crowd[-1], reason="Answered at random", by="test")
+    keys = list(made.benchmark.items.order_by("position").values_list("key", flat=True))
+    changes = [
+        Change(keys[-1], Action.CAPTION, "caption-positive-0", "A red cup.", "It lacked a word."),
+        Change(keys[-2], Action.WITHDRAW, reason="It shows a person."),
+    ]
+    for change in changes:
+        correct(benchmark=made.benchmark, changes=[change], by="test")
+    return exported(with_originals(made), folder)
+
+
 def exported(study: Study, folder: Path) -> Path:
     export_split(study=study, out=folder / "export", by="test")
     return folder / "export"
@@ -63,6 +97,7 @@ def exported(study: Study, folder: Path) -> Path:
 
 STUDIES: dict[str, Callable[[Path], Path]] = {
     "crowd": crowd, "written": written, "stages": stages, "checks": checks, "protocol_files": protocol_files,
+    "rich": rich,
 }  # fmt: skip
 
 
@@ -79,15 +114,30 @@ def apart(export: Path) -> bool:
     return sum(map(len, found)) == len(set().union(*found))
 
 
-def mend(folder: Path) -> None:
-    """Hashes and sizes in the manifest as they are now, so that only what the files say can tell."""
+def mend(folder: Path, but: str = "") -> None:
+    """Hashes and sizes as they are now, wherever they stand, so that only what the files say can tell. Those in one
+    file are left as they are.
+    """
     manifest = json.loads((folder / "manifest.json").read_text())
+    before = content_hash(manifest["files"], without=DOCUMENTS)
+    after = content_hash(describe_files(folder, {}), without=DOCUMENTS)
+    if but != "README.md" and (folder / "README.md").is_file():
+        (folder / "README.md").write_bytes((folder / "README.md").read_bytes().replace(before.encode(), after.encode()))
+    if but != "croissant.json" and (folder / "croissant.json").is_file():
+        change_json(folder / "croissant.json", lambda found: _mend_objects(folder, found))
     rows = {name: file["rows"] for name, file in manifest["files"].items()}
     for path in folder.glob("data/*.parquet"):
         rows[path.relative_to(folder).as_posix()] = pq.read_metadata(path).num_rows
     manifest["files"] = describe_files(folder, rows)
     manifest["content"] = content_hash(manifest["files"])
     write_json(folder / "manifest.json", manifest)
+
+
+def _mend_objects(folder: Path, croissant: dict) -> None:
+    for one in croissant["distribution"]:
+        if "sha256" in one and (path := folder / one["contentUrl"]).is_file():
+            found = digest(path)
+            one |= {"sha256": found["sha256"], "contentSize": f"{found['bytes']} B"}
 
 
 def change_json(path: Path, change: Callable[[dict], object]) -> None:

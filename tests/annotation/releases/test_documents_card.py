@@ -1,5 +1,7 @@
 """The dataset card and the data statement: what people wrote comes through, what nobody stated is not there."""
 
+import re
+
 import pytest
 from huggingface_hub import DatasetCard
 
@@ -59,15 +61,19 @@ def test_splits_and_judgments_load(tmp_path, offline):
     assert datasets.load_dataset("json", data_files=f"{folder}/items.jsonl")["train"].num_rows == 3
 
 
-def test_tables_without_rows_are_named_and_the_others_load(tmp_path, offline):
+def test_tables_without_rows_are_named_and_load_as_streams(tmp_path, offline):
     made = release(tmp_path / "a", WORDS)
     folder = made.written()
     empty = ["adjudications.jsonl", "corrections.jsonl", "dropped.jsonl", "flags.jsonl", "tasks.jsonl", "texts.jsonl"]
     named = ", ".join(f"`{name}`" for name in empty)
-    assert f"The library opens no table without rows. These have none: {named}.\n" in made.text("README.md")
+    card = made.text("README.md")
+    assert f"The library opens tables without rows only as streams. These have none: {named}.\n" in card
+    call = re.search(r"^rows = (load_dataset.*)$", card, re.M)[1].replace("path/to/this/folder", str(folder))
+    names = {"Features": datasets.Features, "load_dataset": datasets.load_dataset}
     for path in sorted(folder.glob("*.jsonl")):
         if path.name in empty:
             assert path.stat().st_size == 0
+            assert [*eval(call.replace(empty[0], path.name), names)] == []
         else:
             assert datasets.load_dataset("json", data_files=str(path))["train"].num_rows > 0
 

@@ -7,6 +7,7 @@ import pytest
 from annotation.exports.files import files_below
 from annotation.releases.build import build
 from annotation.releases.plan import FORMS, Plan
+from annotation.releases.plan import WORDS as PLAN_WORDS
 from tests.builders.documented_release import release
 from tests.lazy import LazyModule
 
@@ -92,6 +93,30 @@ def test_what_was_stated_and_nothing_else(tmp_path):
     assert not {"citeAs", *(f"rai:{name}" for name in unstated)} & set(found)
 
 
+@pytest.mark.parametrize("simulated", [False, True])
+def test_all_twenty_fields_of_rai_are_there_if_their_words_were_stated(tmp_path, simulated):
+    made = release(tmp_path / "a", {word.name: "2026-01-31" for word in PLAN_WORDS})
+    path = made.folder / "annotators.jsonl"
+    path.write_text(path.read_text().replace('"simulated": false', f'"simulated": {str(simulated).lower()}', 1))
+    made.written()
+    found = made.json("croissant.json")
+    assert {name.removeprefix("rai:") for name in found if name.startswith("rai:")} - SPELT_BY_THE_READER == (
+        TWENTY if simulated else TWENTY - {"machineAnnotationTools"}
+    )
+    metadata = mlcroissant.Dataset(jsonld=str(made.folder / "croissant.json")).metadata
+    assert metadata.data_manipulation_protocol.startswith("Captions of kept items that annotators changed: 0 ")
+    assert metadata.data_collection_raw_data.startswith("1 rows of judgments.parquet")
+    assert metadata.data_imputation_protocol.startswith("Nothing was filled in")
+
+
+SPELT_BY_THE_READER = {"dataCollectionTimeFrame", "dataDataManipulationProtocol"}
+TWENTY = {  # of the specification, 1.0
+    "annotationsPerItem", "annotatorDemographics", "dataAnnotationAnalysis", "dataAnnotationPlatform",
+    "dataAnnotationProtocol", "dataBiases", "dataCollection", "dataCollectionMissingData", "dataCollectionRawData",
+    "dataCollectionTimeframe", "dataCollectionType", "dataImputationProtocol", "dataLimitations",
+    "dataManipulationProtocol", "dataPreprocessingProtocol", "dataReleaseMaintenancePlan", "dataSocialImpact",
+    "dataUseCases", "machineAnnotationTools", "personalSensitiveInformation",
+}  # fmt: skip
 RAI = {  # what the reference reader calls each
     "dataCollectionTimeFrame": "data_collection_timeframe",
     "dataPreprocessingProtocol": "data_preprocessing_protocol",

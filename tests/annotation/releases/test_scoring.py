@@ -315,6 +315,7 @@ def test_the_script_scores_pairs_or_texts_alone(released, tmp_path):
         (["[]"], "line 1: not a JSON object"),
         (["[" * 100_000], "line 1: not a JSON object"),
         (['{"item": "item-0", "question": "s(positive)", "score": 1e999}'], "line 1: no score or option"),
+        ([NOTHING.replace("}", ', "score": 1e999}')], "line 1: no score or option"),
         ([NOTHING], "29 of 30 items lack answers: item-1, item-2"),
     ],
 )
@@ -324,6 +325,15 @@ def test_the_script_says_what_is_wrong_with_predictions(tmp_path, lines, said):
     with pytest.raises(SystemExit) as stopped:
         scored(tmp_path, "--predictions", tmp_path / "scores.jsonl")
     assert stopped.value.code.startswith("score.py: ") and said in stopped.value.code
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{"])
+def test_the_script_says_which_files_of_a_release_it_cannot_read(tmp_path, text):
+    by_hand(tmp_path, KINDS["sugarcrepe"])
+    (tmp_path / "items.jsonl").write_text(text)
+    with pytest.raises(SystemExit) as stopped:
+        scored(tmp_path, "--predictions", tmp_path / "items.jsonl")
+    assert "has no readable manifest.json and items.jsonl" in stopped.value.code
 
 
 def test_the_harness_finds_a_document_for_each_question_and_order(released):

@@ -33,9 +33,11 @@ def read_predictions(release, path):
             key = places[item], question
             if key in scores or key in choices:
                 raise Unusable(f"{path}, line {number}: {question} of {item} is answered twice.")
-            if type(score) in (int, float) and release.kind.scored(question) and math.isfinite(score):
-                scores[key] = float(score)
-            elif question in questions and choice in (*questions[question].options, NONE, RIGHT, WRONG):
+            is_number = type(score) is float and math.isfinite(score)
+            offered = (*questions[question].options, NONE, RIGHT, WRONG) if question in questions else ()
+            if is_number and release.kind.scored(question):
+                scores[key] = score
+            elif choice in offered and (is_number or score is None):
                 choices[key] = choice
             else:
                 raise Unusable(f"{path}, line {number}: no score or option of a question of this release.")

@@ -21,8 +21,11 @@ class Release:
         self.folder = Path(folder)
         try:
             manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+            with (self.folder / "items.jsonl").open(encoding="utf-8") as lines:
+                items = [*map(json.loads, lines)]
         except (OSError, ValueError, RecursionError):
-            raise Unusable(f"{self.folder} has no readable manifest.json. Name the folder of a release.") from None
+            named = "manifest.json and items.jsonl"
+            raise Unusable(f"{self.folder} has no readable {named}. Name the folder of a release.") from None
         self.evaluation = manifest.get("evaluation")
         if not self.evaluation:
             raise Unusable("No measure fits the items of this release.")
@@ -32,8 +35,7 @@ class Release:
         if self.split not in splits:
             raise Unusable(f"There is no split {self.split}. Choose from {', '.join(splits)}.")
         self.columns = {part: column for column, part in manifest["columns"].items()}
-        with (self.folder / "items.jsonl").open(encoding="utf-8") as lines:
-            self.items = [item for item in map(json.loads, lines) if item["split"] == self.split]
+        self.items = [item for item in items if item["split"] == self.split]
 
 
 def captions_of(item) -> dict[Place, str]:
