@@ -61,6 +61,16 @@ class ScoreOrder:
             "the server’s model folder.",
         )
     )
+    prompt: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST,
+            required=False,
+            strip=False,
+            widget=forms.Textarea(attrs={"rows": 2}),
+            label="Instruction",
+            help_text="For sentence encoders such as Instructor and E5: what they read before each caption.",
+        )
+    )
     device: str = orders.device()
     measure: str = orders.described(
         forms.ChoiceField(
@@ -82,11 +92,11 @@ def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=
     """Create a job of the kind that the order measures. Raises Refused for invalid orders; the worker reports further
     problems."""
     with refused():
-        named = parse_model(order.model, order.pretrained, settings.MODELS)
+        named = parse_model(order.model, order.pretrained, settings.MODELS, order.prompt)
         check_device(order.device)
     order = orders.checked(order)
     params: dict[str, object] = {"benchmark": benchmark.pk, "foreground": foreground, "by": by}
-    params |= {"model": order.model, "pretrained": order.pretrained, "device": order.device}
+    params |= {name: getattr(order, name) for name in ("model", "pretrained", "prompt", "device")}
     if order.measure in SEEDS:
         params |= {"measure": order.measure, "seeds": order.seeds or SEEDS[order.measure]}
     title = f"{MEASURES[order.measure][0]} {benchmark.name} with {named.title}"
@@ -99,7 +109,8 @@ class Scoring(BenchmarkWork):
     def __init__(self, job: Job, progress: jobs.Progress):
         super().__init__(job, progress)
         self.device = job.params["device"]
-        self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
+        asked, prompt = job.params, job.params.get("prompt", "")
+        self.model_name = parse_model(asked["model"], asked["pretrained"], settings.MODELS, prompt)
         self.kind = material.kind(self.benchmark)
         self.encoder: Encoder | PairScorer | None = None
         self.encoded = {"pairs": 0} if self.model_name.scores_pairs else {"images": 0, "captions": 0}

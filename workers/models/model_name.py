@@ -32,16 +32,19 @@ class ModelName:
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
     a hub id or a folder.
     `pretrained`: an architecture's weights, as a tag or the path of a file; empty otherwise.
+    `prompt`: what a sentence encoder reads before each caption, an instruction (VISLA, Table 2: Instructor, E5).
     """
 
     kind: str
     name: str
     pretrained: str = ""
+    prompt: str = ""
 
     @property
     def title(self) -> str:
         """The name in tables: `ViT-B-32-quickgelu · openai`; for files only the last part."""
-        parts = (self.name.removeprefix(f"{FOLDER}:"), self.pretrained)
+        instruction = f"“{' '.join(self.prompt.split())}”" if self.prompt else ""
+        parts = (self.name.removeprefix(f"{FOLDER}:"), self.pretrained, instruction)
         return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
 
     @property
@@ -54,8 +57,8 @@ class ModelName:
         return self.kind in PAIRS
 
 
-def parse_model(model: str, pretrained: str = "", models: Path | None = None) -> ModelName:
-    """Parse `--model` and `--pretrained`. A file or folder in `models` takes precedence over a tag or hub id of the
+def parse_model(model: str, pretrained: str = "", models: Path | None = None, prompt: str = "") -> ModelName:
+    """Parse `--model`, `--pretrained` and `--prompt`. A file or folder in `models` takes precedence over a tag or hub id of the
     same name, and no other file or folder can be named. CannotScore: MODEL_UNCLEAR.
     """
     model, pretrained = model.strip(), pretrained.strip()
@@ -68,8 +71,10 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
         raise unclear(f"Give the model's id or folder after {prefix}:.")
     if colon and pretrained:
         raise unclear(f"A model given as {prefix}: has its own weights. Leave the weights empty.")
+    if prompt and kind != "sentence":
+        raise unclear("Only sentence encoders read an instruction. Leave it empty.")
     if kind != "open_clip":
-        return ModelName(kind, local(rest.strip(), models))
+        return ModelName(kind, local(rest.strip(), models), prompt=prompt)
     if prefix == FOLDER:
         found = local(rest.strip(), models)
         if not Path(found).is_dir():

@@ -24,15 +24,19 @@ def load(model_name: ModelName, device: str) -> "Sentences":
         if Path(model_name.name).is_dir() and not (Path(model_name.name) / "modules.json").exists():
             advice = "the folder has no modules.json. Give one written by sentence-transformers."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is not a sentence encoder: {advice}")
-        return Sentences(SentenceTransformer(model_name.name, device="cpu", trust_remote_code=False).eval(), where)
+        model = SentenceTransformer(model_name.name, device="cpu", trust_remote_code=False).eval()
+        return Sentences(model, where, model_name.prompt)
 
 
 class Sentences:
-    """A loaded encoder (workers.models.encoder.Encoder). It sees no images."""
+    """A loaded encoder (workers.models.encoder.Encoder). It sees no images. Before each caption it reads the `prompt`,
+    or the one that its own configuration uses if nobody asks for another."""
 
-    def __init__(self, model: SentenceTransformer, device: torch.device):
+    def __init__(self, model: SentenceTransformer, device: torch.device, prompt: str = ""):
         tokens = model.tokenizer(devices.SAMPLE)["input_ids"]
-        self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
+        self.prompt = prompt or model.prompts.get(model.default_prompt_name or "", "")
+        told = {"prompt": self.prompt} if self.prompt else {}
+        self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length, **told)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
         self.reduced_to = None
 
@@ -45,7 +49,7 @@ class Sentences:
                 yield self.vectors(chunk)
 
     def cut(self, text: str) -> list[int] | None:
-        tokens = self.model.tokenizer(text, truncation=False, verbose=False)["input_ids"]
+        tokens = self.model.tokenizer(self.prompt + text, truncation=False, verbose=False)["input_ids"]
         longest = self.model.max_seq_length
         return tokens[:longest] if longest and len(tokens) > longest else None
 
@@ -54,4 +58,5 @@ class Sentences:
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     def encoded(self, texts: list[str]) -> np.ndarray:
-        return self.model.encode(texts, batch_size=self.most, show_progress_bar=False).astype(np.float32)
+        found = self.model.encode(texts, prompt=self.prompt, batch_size=self.most, show_progress_bar=False)
+        return found.astype(np.float32)

@@ -91,6 +91,13 @@ def test_an_unclear_request_is_refused(model, pretrained, words):
     assert words in refused.value.advice
 
 
+def test_only_a_sentence_encoder_reads_an_instruction():
+    found = model_name.parse_model("sentence-transformers:org/e5", prompt="Instruct: Compare.\nQuery: ")
+    assert found.title == "org/e5 · “Instruct: Compare. Query:”"
+    with pytest.raises(CannotScore, match="MODEL_UNCLEAR"):
+        model_name.parse_model("language-model:gpt2", prompt="Compare: ")
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cpu; rm", ""])
 def test_an_unknown_device_is_refused(device):
     with pytest.raises(CannotScore, match="DEVICE_UNKNOWN"):

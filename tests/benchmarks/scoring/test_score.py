@@ -218,6 +218,27 @@ def halves(made: Run) -> tuple[int, int, int]:
     return found["t2t_p1_n"]["right"], found["t2t_p2_n"]["right"], found["t2t"]["right"]
 
 
+def test_a_sentence_encoder_reads_an_instruction_before_each_caption(tmp_path, tiny_sentences):
+    """VISLA, Table 2: as sentence-transformers gives Instructor's and E5's; pooling may leave its tokens out."""
+    from sentence_transformers import SentenceTransformer
+
+    prompt, text = "Represent the caption: ", "A cup on a book."
+    folder = tmp_path / "instructed"
+    encoder = SentenceTransformer(str(tiny_sentences), device="cpu")
+    encoder.set_pooling_include_prompt(include_prompt=False)
+    encoder.save(str(folder))
+    found = {}
+    for asked in ("", prompt):
+        name = parse_model(f"sentence-transformers:{folder}", models=Path("/"), prompt=asked)
+        found[asked] = loading.load(name, "cpu")
+        own = encoder.encode([text], prompt=asked or None, normalize_embeddings=True)
+        assert np.allclose(next(found[asked].texts([text])), own, atol=1e-6)
+    assert not np.allclose(*(next(one.texts([text])) for one in found.values()), atol=1e-3)
+    assert found[""].loaded.fingerprint != found[prompt].loaded.fingerprint
+    longest = encoder.max_seq_length - 2
+    assert found[""].cut("x " * longest) is None and found[prompt].cut("x " * longest) is not None
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "right", "paper", "more"),
