@@ -58,8 +58,8 @@ class ModelName:
 
 
 def parse_model(model: str, pretrained: str = "", models: Path | None = None, prompt: str = "") -> ModelName:
-    """Parse `--model`, `--pretrained` and `--prompt`. A file or folder in `models` takes precedence over a tag or hub id of the
-    same name, and no other file or folder can be named. CannotScore: MODEL_UNCLEAR.
+    """Parse `--model`, `--pretrained` and `--prompt`. A file or folder in `models` takes precedence over a tag or hub
+    id of the same name, and no other file or folder can be named. CannotScore: MODEL_UNCLEAR.
     """
     model, pretrained = model.strip(), pretrained.strip()
     prefixed = model.partition(":")[0] in PREFIXES and ":" in model

@@ -34,7 +34,7 @@ class Sentences:
 
     def __init__(self, model: SentenceTransformer, device: torch.device, prompt: str = ""):
         tokens = model.tokenizer(devices.SAMPLE)["input_ids"]
-        self.prompt = prompt or model.prompts.get(model.default_prompt_name or "", "")
+        self.prompt = prompt or model.prompts.get(model.default_prompt_name or "") or ""
         told = {"prompt": self.prompt} if self.prompt else {}
         self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length, **told)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
