@@ -78,6 +78,14 @@ def parse(kind: CaptionKind, caption: str, answer: str, finish: str = "stop") ->
     return Parsed(text, {label: values[label] for label in kind.lines[:-1]})
 
 
+def parse_line(label: str, answer: str, finish: str = "stop") -> str:
+    """The line that a step asked for, as it is written in a whole answer. Raises Dropped as `parse` does."""
+    [value] = _lines((label,), answer, finish).values()
+    if value.lower().rstrip(".") == NONE:
+        raise Dropped(NOTHING_FOUND)
+    return f"{label}: {value}"
+
+
 def parse_check(caption: str, second: str, answer: str, finish: str = "stop") -> str:
     """The second positive after its check: as it was, or another one. Raises Dropped as `parse` does."""
     verdict, text = _lines(CHECKED, answer, finish).values()

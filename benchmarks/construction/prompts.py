@@ -8,7 +8,7 @@ examples, in `prompt_examples.csv`, are ours.
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,11 @@ SAME = (
     "End the new caption with a full stop.",
 )
 REPLACED = ("Chosen", "New", "New caption")
+STEPS = (
+    0.0,
+    1.5,
+    0.0,
+)  # temperatures of SugarCrepe's three questions about REPLACE and ADD (App. D.2), one for each line
 SWAPPED = ("Possible", "First", "Second", "New caption")
 Example = tuple[str, ...]  # the caption, then the value of each line
 
@@ -72,6 +77,11 @@ class CaptionKind:
     @property
     def examples(self) -> list[Example]:
         return EXAMPLES[self.name]
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether SugarCrepe asks for it in three steps."""
+        return self.role == NEGATIVE and self.lines == REPLACED
 
     @property
     def template(self) -> str:
@@ -143,9 +153,12 @@ def checked_template(text: str) -> str:
     return text
 
 
-def messages(template: str, caption: str) -> list[Message]:
-    """The conversation that asks for a new caption, as chat endpoints and chat templates take it."""
+def messages(template: str, caption: str, said: Sequence[str] = (), line: str = "") -> list[Message]:
+    """The conversation that asks for a new caption, as chat endpoints and chat templates take it. `line`: ask only for
+    this line of the answer, after the lines `said` in earlier steps."""
     asked = template.replace(PLACEHOLDER, " ".join(caption.split()))
+    if line:
+        asked = "\n".join([asked, *said, "", f"Reply only with the next line: “{line}:”."])
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": asked}]
 
 

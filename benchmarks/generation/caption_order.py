@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 
 from benchmarks.construction import prompts
-from benchmarks.construction.prompts import KINDS, SECOND_POSITIVE, CaptionKind
+from benchmarks.construction.prompts import KINDS, SECOND_POSITIVE, STEPS, CaptionKind
 from benchmarks.imports import order as imports
 from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import refused
@@ -102,6 +102,11 @@ class CaptionOrder:
         "Check second positives",
         "Ask again whether each says the same, and take the correction if it does not (VISLA).",
     )
+    three_steps: bool = orders.switch(
+        "Ask in three steps",
+        "For replaced and added words: what to change, what is new, and the caption are three questions, at "
+        "temperatures of 0, 1.5 and 0 (SugarCrepe).",
+    )
     format_captions: bool = orders.switch(
         "Format the captions", "So that capitals and full stops do not tell new captions apart.", initial=True
     )
@@ -120,9 +125,15 @@ class CaptionOrder:
         model = self.model if self.address else local(self.model, settings.MODELS)
         return chat.ChatName(model, self.address, self.device, self.parallel, self.timeout)
 
-    def settings_of(self, kind: CaptionKind) -> chat.Settings:
+    def settings_of(self, kind: CaptionKind, step: int = 0) -> chat.Settings:
+        """Of a question; `step`: how many lines of the answer have been asked for before."""
         temperature = kind.temperature if self.temperature is None else self.temperature
+        if self.in_steps(kind) and (step != 1 or self.temperature is None):
+            temperature = STEPS[step]
         return chat.Settings(temperature, self.max_tokens, self.seed)
+
+    def in_steps(self, kind: CaptionKind) -> bool:
+        return self.three_steps and kind.in_steps
 
     def template_of(self, kind: CaptionKind) -> str:
         return self.prompt or kind.template
@@ -189,6 +200,7 @@ def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> model_answers.Est
     texts = captions.values_list("text", flat=True).distinct()
     kinds = [KINDS[name] for name in order.kinds]
     kinds += [kind for kind in kinds if order.check and kind.role == SECOND_POSITIVE]  # asked twice
+    kinds += 2 * [kind for kind in kinds if order.in_steps(kind)]
     return estimated(order, ((kind, text) for text in texts for kind in kinds if not kind.ineligible(text)))
 
 

@@ -56,6 +56,7 @@ class Candidate:
     source: Source
     kind: CaptionKind
     key: str = ""
+    said: list[str] = field(default_factory=list)  # lines of its answer that earlier steps gave
     parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
     answer: str = ""
     answered_by: dict[str, Any] = field(default_factory=dict)  # what the endpoint said of its model
@@ -91,6 +92,8 @@ class Generation(BenchmarkWork):
         if not candidates:
             reasons = "; ".join(f"{one['reason']} ({one['count']:,})" for one in self.funnel[0]["dropped"])
             raise CannotScore("NOTHING_TO_ASK", f"There is nothing to ask: {reasons or 'the benchmark has no items'}.")
+        for step in (1, 2) if self.order.three_steps else ():
+            candidates = self.stepped(step, candidates)
         answers = self.asked(candidates, self.messages)
         candidates = self.sieve("answered", candidates, lambda one: self.asker.usage.unanswered.get(one.key, ""))
         candidates = self.sieve("follow the template", candidates, lambda one: self.parsed(one, answers[one.key]))
@@ -161,7 +164,7 @@ class Generation(BenchmarkWork):
             self.model = loading.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
         model, questions = self.model, dict[str, Candidate]()
         for one in candidates:
-            one.key = chat.key_of(model.identity, messages(one), self.order.settings_of(one.kind))
+            one.key = chat.key_of(model.identity, messages(one), self.order.settings_of(one.kind, len(one.said)))
             questions.setdefault(one.key, one)
         missing = model_answers.missing(questions)
         first = [questions[key] for key in missing]
@@ -171,10 +174,33 @@ class Generation(BenchmarkWork):
         self.report["known"] += len(questions) - len(missing)
         self.asker.show_usage()
         self.progress.begin("asking the model", len(missing))
-        asking = (chat.Question(one.key, messages(one), self.order.settings_of(one.kind)) for one in first)
+        asking = (
+            chat.Question(one.key, messages(one), self.order.settings_of(one.kind, len(one.said))) for one in first
+        )
         self.asker.ask(model, self.order.model, asking)
         self.model_facts = model.facts
         return model_answers.answers(questions)
+
+    def stepped(self, step: int, candidates: list[Candidate]) -> list[Candidate]:
+        """The first or second of SugarCrepe's three questions (App. D.2), each for one line of the answer."""
+        in_steps = {id(one) for one in candidates if self.order.in_steps(one.kind)}
+        asked = [(one.kind, one.source.caption) for one in candidates for _ in range(3 if id(one) in in_steps else 1)]
+        self.report.setdefault("estimate", asdict(caption_order.estimated(self.order, asked)))
+        answers = self.asked([one for one in candidates if id(one) in in_steps], self.messages)
+
+        def why_not(one: Candidate) -> str:
+            if id(one) not in in_steps:
+                return ""
+            if reason := self.asker.usage.unanswered.get(one.key, ""):
+                return reason
+            try:
+                found = answers[one.key]
+                one.said.append(generated.parse_line(one.kind.lines[step - 1], found.text, found.finish))
+            except Dropped as dropped:
+                return dropped.reason
+            return ""
+
+        return self.sieve(f"answered in step {step}", candidates, why_not)
 
     def checked(self, candidates: list[Candidate]) -> list[Candidate]:
         """VISLA's check of second positives, if it is wanted: each stays, or gives way to what the model writes."""
@@ -202,12 +228,13 @@ class Generation(BenchmarkWork):
         return self.sieve("pass the check of meaning", candidates, why_not)
 
     def messages(self, one: Candidate) -> list[prompts.Message]:
-        return prompts.messages(self.order.template_of(one.kind), one.source.caption)
+        line = one.kind.lines[len(one.said)] if self.order.in_steps(one.kind) else ""
+        return prompts.messages(self.order.template_of(one.kind), one.source.caption, one.said, line)
 
     def parsed(self, one: Candidate, answer: ModelAnswer) -> str:
-        one.answer, one.answered_by = answer.text, answer.facts
+        one.answer, one.answered_by = "\n".join([*one.said, answer.text]), answer.facts
         try:
-            one.parsed = generated.parse(one.kind, one.source.caption, answer.text, answer.finish)
+            one.parsed = generated.parse(one.kind, one.source.caption, one.answer, answer.finish)
         except Dropped as dropped:
             return dropped.reason
         return ""
@@ -303,10 +330,13 @@ class Generation(BenchmarkWork):
         latest: dict[str, Any] = {"answer": one.answer, "answer_key": one.key}
         found: dict[str, Any] = {
             "role": one.kind.role, "kind": one.kind.name, "benchmark": self.benchmark.name,
-            "item": one.source.record.key, **self.model_facts, **asdict(self.order.settings_of(one.kind)),
+            "item": one.source.record.key, **self.model_facts,
+            **asdict(self.order.settings_of(one.kind, len(one.said))),
             "system": prompts.SYSTEM, "prompt": self.order.template_of(one.kind), **(one.made or latest),
             **({"answered_by": one.answered_by} if one.answered_by else {}),
         }  # fmt: skip
+        if one.said:
+            found["temperatures"] = [self.order.settings_of(one.kind, step).temperature for step in range(3)]
         found |= {"check": {"prompt": prompts.check_template(), **latest}} if one.made else {}
         return found | ({"classifiers": self.classifiers} if self.classifiers else {})
 

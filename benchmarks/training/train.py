@@ -319,5 +319,7 @@ def estimate(benchmark: Benchmark, chosen: Settings) -> float | None:
     last = TrainedModel.objects.filter(preset=chosen.preset).first()
     if last is None:
         return None
-    pace = last.seconds / (last.counts["train"] * settings_from(last.hyperparameters).all_epochs)
+    past = last.hyperparameters
+    epochs = past["epochs"] * (1 + len(past.get("rates", ()))) + past["image_epochs"]
+    pace = last.seconds / (last.counts["train"] * epochs)
     return pace * 0.8 * benchmark.present.count() * chosen.all_epochs

@@ -1,8 +1,11 @@
 """Captions by a language model, from a benchmark to a benchmark; the endpoint misbehaves where it can."""
 
+from collections import Counter
+
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchmarks.construction.prompts import KINDS, NEGATIVE
 from benchmarks.generation import caption_order, captions
 from benchmarks.generation.caption_order import CaptionOrder
 from benchmarks.jobs import jobs
@@ -111,6 +114,39 @@ def test_the_result_is_a_benchmark_whose_items_say_how_they_came_about(media, tm
     assert said["answered_by"] == {"model": "tiny-1"}
     assert job.report["usage"]["cost"] == pytest.approx((1200 * 2 + 120 * 10) / 1e6)
     assert job.report["estimate"]["questions"] == 12
+
+
+def test_sugarcrepes_three_questions_have_three_temperatures(media, tmp_path):
+    """App. D.2: what to replace and the caption at 0, what is new at 1.5; swaps are asked for once. A caption with
+    nothing to replace, and a line too many, end there."""
+
+    def line(question: str) -> str:
+        caption, *said, _ = question.splitlines()
+        if not said or "Reply only" not in question:
+            return reply(caption)  # of a swap, which that does not answer
+        chosen = "Chosen: none" if "old" in caption else "Chosen: cup"
+        lines = [chosen, "New: bowl\nNew: jug" if "big" in caption else "New: bowl", reply(caption).splitlines()[-1]]
+        return lines[len(list(filter(None, said)))]
+
+    with chat_server(line) as server:
+        job = run(cups(tmp_path), order(server, three_steps=True, kinds=["replace-obj", "swap-obj"]))
+        asked = Counter((body["temperature"], body["messages"][-1]["content"][-9:]) for body in server.bodies)
+    counts = {key: count for key, count in asked.items() if key[1].endswith(":”.")}
+    assert sorted((temperature, count) for (temperature, _), count in counts.items()) == [(0.0, 4), (0.0, 6), (1.5, 5)]
+    steps = [(step["step"], step["kinds"]) for step in job.report["funnel"][:5]]
+    assert steps == [
+        ("asked", [6, 6]), ("answered in step 1", [5, 6]), ("answered in step 2", [4, 6]), ("answered", [4, 6]),
+        ("follow the template", [4, 0]),
+    ]  # fmt: skip
+    assert reasons(job, 1) == {"the model finds nothing to change": 1}
+    assert job.report["estimate"]["questions"] == 3 * 6 + 6
+    [said] = Item.objects.get(benchmark__name="Bowls", key="i0-replace-obj").meta["generated"]
+    assert (said["answer"], said["temperatures"]) == (reply("A red cup"), [0.0, 1.5, 0.0])
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.role == NEGATIVE])
+def test_sugarcrepes_prompts_have_at_least_seven_examples(name):
+    assert len(KINDS[name].examples) >= 7
 
 
 def test_a_second_positive_joins_the_captions_that_an_item_has(media, tmp_path):
