@@ -4,12 +4,12 @@ A new kind is a function here and a line in KINDS; docs/reference/construction.m
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from benchmarks.construction import negclip, order, refinement, rows, spatial, swaps, tagging, templates
+from benchmarks.construction import negclip, order, refinement, rows, scene_graphs, spatial, swaps, tagging, templates
 from benchmarks.construction.batch import Batch, Dropped, construct
 from benchmarks.construction.replacements import TABLES, Replacement, hard_positive
 from benchmarks.formats.base import ProblemLog
@@ -47,7 +47,7 @@ class Constructed:
 
 
 def aro_relation(given: RowsToConstruct) -> Constructed:
-    """Items from the fields subject, relation and object (ARO App. A.1)."""
+    """Items from the fields subject, relation and object, or from scene graphs (ARO App. A.1)."""
     fields = ("subject", "relation", "object")
 
     def make(row: Row) -> ItemRecord:
@@ -55,11 +55,11 @@ def aro_relation(given: RowsToConstruct) -> Constructed:
         item = rows.item(row, given.file, given.log, *fields)
         return _paired(item, templates.relation_captions(*parts), "relation", parts[1])
 
-    return _items_of(construct(_numbered(given), make))
+    return _items_of(construct(_mined(given, scene_graphs.relations), make))
 
 
 def aro_attribution(given: RowsToConstruct) -> Constructed:
-    """Items from the fields attribute1, object1, attribute2 and object2 (ARO App. A.1)."""
+    """Items from the fields attribute1, object1, attribute2 and object2, or from scene graphs (ARO App. A.1)."""
     fields = ("attribute1", "object1", "attribute2", "object2")
 
     def make(row: Row) -> ItemRecord:
@@ -69,7 +69,7 @@ def aro_attribution(given: RowsToConstruct) -> Constructed:
         made = _paired(item, pair, "attribution", " vs ".join(sorted(attributes)))
         return replace(made, meta={**made.meta, "attributes": attributes})
 
-    return _items_of(construct(_numbered(given), make))
+    return _items_of(construct(_mined(given, scene_graphs.attributions), make))
 
 
 def order_task(given: RowsToConstruct) -> Constructed:
@@ -207,6 +207,12 @@ def _numbered(given: RowsToConstruct) -> list[tuple[int, Row]]:
     return [(row.number, row) for row in given.rows]
 
 
+def _mined(
+    given: RowsToConstruct, mine: Callable[[scene_graphs.Scene], Iterator[scene_graphs.Mined]]
+) -> Iterator[tuple[int, Row]]:
+    return scene_graphs.mined(given.rows, given.file, given.log, mine)
+
+
 def _text(row: Row, name: str, given: RowsToConstruct) -> str:
     return rows.words(row, name, given.file, given.log)
 
@@ -245,8 +251,12 @@ class Kind:
 
 
 KINDS = {
-    "aro-relation": Kind(aro_relation, "ARO's relation captions, from subject, relation and object"),
-    "aro-attribution": Kind(aro_attribution, "ARO's attribution captions, from attribute1, object1, …"),
+    "aro-relation": Kind(
+        aro_relation, "ARO's relation captions, from subject, relation and object or GQA's scene graphs"
+    ),
+    "aro-attribution": Kind(
+        aro_attribution, "ARO's attribution captions, from attribute1, object1, … or GQA's scene graphs"
+    ),
     "order": Kind(order_task, "ARO's four wrong orders of each caption"),
     "negclip-negatives": Kind(negclip_negatives, "NegCLIP's negatives: two nouns, adjectives, … swapped"),
     "swap-positives": Kind(swap_positives, "hard positives of VG-Attribution captions, phrases swapped"),

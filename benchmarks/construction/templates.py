@@ -1,6 +1,6 @@
 """ARO's Visual Genome Relation and Attribution (App. A.1): pairs of captions from fixed templates. Pure.
 
-Selecting large enough objects, and the box around both, requires the scene graphs and is not done here.
+Large enough objects, and the box around both, are mined from scene graphs (scene_graphs.py).
 """
 
 from dataclasses import dataclass

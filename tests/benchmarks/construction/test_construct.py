@@ -22,6 +22,7 @@ INPUTS = {
         {"image": "1.jpg", "attribute1": "open", "object1": "door", "attribute2": "closed", "object2": "door"},
     ],
     "order": [{"filename": "1.jpg", "caption": "A cat on a mat in a red house."}, {"caption": "A cat."}],
+    "negclip-negatives": [{"image": "1.jpg", "caption": "A cat on a mat."}, {"caption": "A cat."}],
     "swap-positives": [
         {"image_path": "1.jpg", "true_caption": "the red cat and the open door", "false_caption": "the open cat"},
         {"true_caption": "the cat is open", "false_caption": "the open cat"},
@@ -37,6 +38,7 @@ INPUTS = {
     ],
 }  # fmt: skip
 FIRST = {
+    "negclip-negatives": ("", "", ["a cat on a mat", "a mat on a cat"]),
     "aro-relation": ("relation", "eating", ["the horse is eating the grass", "the grass is eating the horse"]),
     "aro-attribution": (
         "attribution",
