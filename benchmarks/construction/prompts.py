@@ -195,6 +195,16 @@ def _add(subtype: str, what: str) -> CaptionKind:
     )  # fmt: skip
 
 
+def _synonym(name: str, what: str, chosen: str, place: str) -> CaptionKind:
+    return CaptionKind(
+        name, f"hard positives with {what} replaced by a synonym (Hard Positive Truth, {place})",
+        SECOND_POSITIVE, "", "", "replaced", f"Replace {what} in it by a synonym without changing the meaning.",
+        (f"Pick one {chosen}, and write it down.", "Write down the synonym.",
+         "Write the caption with the synonym. If nothing in it has one, write “none” on every line."),
+        SAME, REPLACED, 0.0,
+    )  # fmt: skip
+
+
 _ALL = (
     _replace("obj", "one noun"),
     _replace("att", "one adjective"),
@@ -218,12 +228,11 @@ _ALL = (
          "Write the caption with the two in each other's place. After a no, write “none” on every other line."),
         SAME, SWAPPED, 0.0,
     ),
-    CaptionKind(
-        "positive-replace", "hard positives with one word replaced by a synonym (Hard Positive Truth)",
-        SECOND_POSITIVE, "", "", "replaced", "Replace one word in it by a synonym without changing the meaning.",
-        ("Pick one word that has a synonym which fits here, and write it down.", "Write down the synonym.",
-         "Write the caption with the synonym. If no word has one, write “none” on every line."),
-        SAME, REPLACED, 0.0,
+    _synonym("positive-replace", "one word", "word that has a synonym which fits here", "App. C.1"),
+    _synonym("positive-replace-verb", "one verb", "verb that has a synonym which fits here", "App. C.3"),
+    _synonym(
+        "positive-replace-preposition", "one spatial preposition",
+        "word or phrase for where things stand that another one can replace", "App. C.3",
     ),
 )  # fmt: skip
 KINDS: dict[str, CaptionKind] = {kind.name: kind for kind in _ALL}
