@@ -2,6 +2,7 @@
 
 from django.urls import path, re_path
 
+from annotation.adjudication import own_answer
 from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
@@ -35,6 +36,16 @@ urlpatterns = [
     path("studies/<int:pk>/model-errors/", comparison_views.study_model_errors, name="study-model-errors"),
     path("studies/<int:pk>/blocked/", dashboard_views.study_blocked, name="study-blocked"),
     path("studies/<int:pk>/adjudicate/", adjudication_views.study_adjudicate, name="study-adjudicate"),
+    path(
+        "studies/<int:pk>/adjudicate/<int:position>/<int:task>/",
+        own_answer.study_adjudicate_own,
+        name="study-adjudicate-own",
+    ),
+    path(
+        "studies/<int:pk>/adjudicate/<int:position>/<int:task>/<slug:do>/",
+        own_answer.study_adjudicate_own_act,
+        name="study-adjudicate-own-act",
+    ),
     path("studies/<int:pk>/agreement/", dashboard_views.study_agreement, name="study-agreement"),
     path("studies/<int:pk>/agreement.csv", dashboard_views.study_agreement_csv, name="study-agreement-csv"),
     path("studies/<int:pk>/baseline/", dashboard_views.study_baseline, name="study-baseline"),

@@ -20,7 +20,7 @@ from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers
 from annotation.pipeline.ranks import random_rank
 from annotation.pipeline.stage_rules import rule_about
-from annotation.protocols import answer_words, base, numbers
+from annotation.protocols import answer_words, base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
@@ -41,7 +41,7 @@ WHY = {
 }
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # in a form: the adjudicator writes the answer
-_OWN_NUMBER = f"{OWN}-number"
+OWN_ANSWER, OWN_KEY = "own_answer", "e"  # likewise: an answer that they gave on the annotators' page
 
 MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
@@ -109,14 +109,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A sentence or a number that an adjudicator may write: the field's name, its role, and its current text; for a
-    number what to write.
-    """
+    """A sentence that an adjudicator may write: the field's name, its role, and its current text."""
 
     name: str
     role: str
     text: str
-    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ class Case:
     """A task as the adjudicator sees it; `seen` identifies the state on which the decision is based.
 
     If an answer is more than a choice of option, `options` are the answers given, `offered` what annotators chose from,
-    and `words` what can be written instead.
+    `words` what can be written instead, and `own` the adjudicator's answer.
     """
 
     task: Task
@@ -141,6 +138,7 @@ class Case:
     earlier_decisions: Sequence[Event]
     offered: Sequence[Part]
     words: Sequence[Words]
+    own: Answer | None
     drawings: Mapping[str, Drawing]  # on pictures of these identities, the marks of each answer given under its key
 
     @property
@@ -171,15 +169,20 @@ def find_task(stage: Stage, pk: int) -> Task | None:
     return Task.objects.filter(stage=stage, pk=pk, kind=Kind.JUDGE, live=True).first()
 
 
-def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({})) -> Case:
-    """The task as an adjudicator sees it, in a few queries. `typed` is rejected text of the adjudicator, by field."""
+def case(
+    task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({}), own: base.Answer | None = None
+) -> Case:
+    """The task as an adjudicator sees it, in a few queries. `typed` is rejected text of the adjudicator, by field, and
+    `own` the answer that they gave on the annotators' page.
+    """
     protocol = protocol_named(stage.protocol)
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
     given = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
     counts = Counter(answer.label for answer in given)
-    options = _given(task, rule_about(stage, task.item_id), given) if protocol.form else _options(task, there, counts)
+    rule = rule_about(stage, task.item_id)
+    options = _given(task, rule, given) if protocol.form else _options(task, there, counts)
     fixed = [
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in answer_words.fixed_choices(protocol)
@@ -201,15 +204,18 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
         offered=parts_named(there, task.options) if protocol.form else (),
         words=_words(protocol, there, given, typed),
-        drawings=_drawings(protocol, task, there, given, options),
+        own=_answer(rule, OWN_ANSWER, own, OWN_KEY) if own else None,
+        drawings=_drawings(protocol, task, there, given, options, own),
     )  # fmt: skip
 
 
 def _drawings(
-    protocol: Protocol, task: Task, there: Mapping[str, Part], given: Sequence[base.Answer], options: Sequence[Answer]
-) -> Mapping[str, Drawing]:
+    protocol: Protocol, task: Task, there: Mapping[str, Part], given: Sequence[base.Answer], options: Sequence[Answer],
+    own: base.Answer | None,
+) -> Mapping[str, Drawing]:  # fmt: skip
     labels = {_token(protocol, answer): answer.label for answer in given}
     tagged = [(one.key.upper(), labels[one.value]) for one in options if one.value in labels]
+    tagged += [(OWN_KEY.upper(), own.label)] if own else []
     return answers_shown.drawings(protocol, task.shows, there, tagged)
 
 
@@ -253,8 +259,6 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
     protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
     if protocol.form is None:
         return base.Answer(picked_identity(task, value))
-    if value == OWN and numbers.asked_alone(protocol.file):
-        return decisions.own_number(stage, sent.get(_OWN_NUMBER, ""))
     if value == OWN:
         written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
         return decisions.own_words(task, stage, written)
@@ -281,12 +285,14 @@ def _given(task: Task, rule: Rule, given: Sequence[base.Answer]) -> list[Answer]
             first.setdefault(token, answer)
     order = sorted(first, key=lambda token: random_rank("adjudicate", task.pk, token))
     return [
-        Answer(
-            token, answer_words.answer_in_words(protocol, first[token]), counts[token],
-            keys=str(place) if place <= MOST_KEYS else "", decides=_decides(rule, first[token]),
-        )
+        _answer(rule, token, first[token], str(place) if place <= MOST_KEYS else "", counts[token])
         for place, token in enumerate(order, 1)
-    ]  # fmt: skip
+    ]
+
+
+def _answer(rule: Rule, value: str, answer: base.Answer, keys: str, count: int = 0) -> Answer:
+    words = answer_words.answer_in_words(rule.protocol, answer)
+    return Answer(value, words, count, keys=keys, decides=_decides(rule, answer))
 
 
 def _decides(rule: Rule, answer: base.Answer) -> str:
@@ -300,12 +306,7 @@ def _decides(rule: Rule, answer: base.Answer) -> str:
 def _words(
     protocol: Protocol, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
-    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence. The
-    number typed, if that is all that is asked for.
-    """
-    if asked := numbers.asked_alone(protocol.file):
-        message, said = numbers.advice(asked)
-        return [Words(_OWN_NUMBER, "another number", typed.get(_OWN_NUMBER, ""), message % said)]
+    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence."""
     found = []
     for role in protocol.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))

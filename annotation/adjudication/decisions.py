@@ -15,12 +15,12 @@ from annotation.models import Flag, Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import audits, outcomes, promotion
 from annotation.pipeline.stage_rules import rule_about
-from annotation.protocols import numbers
 from annotation.protocols.answer_words import fixed_labels
-from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
+from annotation.protocols.base import Answer, AnswerContent, InvalidAnswer, Protocol, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
+from annotation.screens.read_answer import parse_form
 from annotation.sql import fetch
 from annotation.wording import clean_reason
 from benchmarks import audit
@@ -63,7 +63,7 @@ def seen(task: Task) -> str:
 
 def allows(task: Task, stage: Stage, answer: Answer) -> bool:
     """Whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are more than
-    a choice of option, an annotator's answer, or words that an annotator could have written.
+    a choice of option, an annotator's answer, or one that an annotator could have given.
     """
     protocol = protocol_named(stage.protocol)
     if not answer.content and answer.label in fixed_labels(protocol):
@@ -72,12 +72,8 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
         return not answer.content and answer.label in task.options
     if answer in outcomes.counted_answers(task).values():
         return True
-    if asked := numbers.asked_alone(protocol.file):
-        return not answer.content and numbers.has(asked, answer.label)
-    shown = offered(task)
-    texts = texts_of(task, shown)
     try:
-        return bool(protocol.form.edits) and _read(protocol.form, answer, shown, texts, task.question) == answer
+        return _read(task, protocol, answer) == answer
     except (InvalidAnswer, LookupError, ValueError):
         return False
 
@@ -87,22 +83,12 @@ def offered(task: Task) -> list[str]:
     return [*task.options, *task.proposals]
 
 
-def own_number(stage: Stage, typed: str) -> Answer:
-    """An adjudicator's number. Raises Unfit."""
-    asked = numbers.asked_alone(protocol_named(stage.protocol).file)
-    if asked is None:
-        raise Unfit("This question does not take a number of your own. Pick one of the answers.")
-    try:
-        return Answer(numbers.checked(asked, typed))
-    except InvalidAnswer as lacks:
-        raise Unfit(str(lacks)) from None
-
-
 def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
     """An adjudicator's text by role, parsed like an annotator's edit: as made from the most similar sentence, and
     following every guideline. Raises Unfit.
     """
-    form, shown = protocol_named(stage.protocol).form, offered(task)
+    protocol, shown = protocol_named(stage.protocol), offered(task)
+    form = protocol.form
     if form is None or not form.edits:
         raise Unfit("This question does not take text of your own. Pick one of the answers.")
     texts = texts_of(task, shown)
@@ -112,14 +98,16 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
         "guidelines": {guideline.code: True for guideline in form.guidelines},
     }
     try:
-        return _read(form, Answer(EDITED, content), shown, texts, task.question)
+        return _read(task, protocol, Answer(EDITED, content))
     except InvalidAnswer as lacks:
         raise Unfit(str(lacks)) from None
 
 
-def _read(form: Form, answer: Answer, shown: Sequence[str], texts: TextsByIdentity, question: str) -> Answer:
+def _read(task: Task, protocol: Protocol, answer: Answer) -> Answer:
     """The answer as parsed by the annotators' form, with all its checks. Raises InvalidAnswer."""
-    return form.parse(form.fill(answer, shown), shown, texts, question)
+    assert protocol.form is not None
+    shown = offered(task)
+    return parse_form(task, shown, protocol, protocol.form.fill(answer, shown))
 
 
 def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import permissions
 from annotation.adjudication import answers_shown, cases, decisions, disagreement_list
 from annotation.adjudication.disagreement_list import CASES, DIFFER, SORTS, Wanted
+from annotation.adjudication.own_answer import OwnAnswer
 from annotation.models import Stage, Task
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
@@ -53,6 +54,7 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
         messages.success(request, _do(request, stage, task))
     except decisions.Refused as refusal:
         return _page(request, stage, task, str(refusal), refusal.status)
+    OwnAnswer(request, stage, task).forget()
     back = task.pk if request.POST.get("do") == "settle" else None
     return redirect(address(request, stage, task=back, next=None if back else number(request.POST.get("next"))))
 
@@ -102,7 +104,7 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
         decisions.send_back(**given)
         return "Sent back for one more judgment."
     flagged = request.POST.get("verdict") == decisions.FLAGGED
-    answer = Answer("") if flagged else cases.answer_from_form(task, stage, request.POST)
+    answer = Answer("") if flagged else _answer(request, stage, task)
     outcome = decisions.decide(
         **given, answer=answer.label, content=answer.content, reason=decisions.FLAGGED if flagged else "",
         adjudicator=request.user, settles="settle_flags" in request.POST,
@@ -110,6 +112,12 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
     if outcome is None or (protocol_named(stage.protocol).measures and outcome.state == KEPT):
         return "Decided."
     return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {readable_label(outcome.reason)}."
+
+
+def _answer(request: StaffRequest, stage: Stage, task: Task) -> Answer:
+    if request.POST.get("verdict") == cases.OWN_ANSWER and (own := OwnAnswer(request, stage, task).given):
+        return own
+    return cases.answer_from_form(task, stage, request.POST)
 
 
 def _settle(request: StaffRequest, task: Task) -> str:
@@ -126,16 +134,19 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
     order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
     if task is None and not (error or request.GET.get("task")):
         task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
-    later, case = order.after(task), cases.case(task, stage, request.POST) if task else None
+    later, own = order.after(task), OwnAnswer(request, stage, task) if task else None
+    case = cases.case(task, stage, request.POST, own.given) if task and own else None
+    again_url = address(request, stage, task=task.pk if task else None)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "case": case, "decided": decided,
         "blind": is_blind(request, stage), "hidden": case and not case.adjudicated and is_blind(request, stage),
         "last_reason": cases.last_reason(stage.study, request.user) if case and stage.study.may.manage else "",
-        "again_url": address(request, stage, task=task.pk if task else None),
+        "again_url": again_url,
         "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
-        "picked": request.POST.get("verdict", ""),
+        "own_url": own.url_from(again_url) if own and stage.study.may.manage else "",
+        "picked": request.POST.get("verdict", cases.OWN_ANSWER),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
         "list": wanted.link(stage=stage.position) if wanted else "",

@@ -137,6 +137,8 @@ class Trial:
     changed. Answers under another `salt` are none.
     """
 
+    template = "studies/try_screen.html"
+
     def __init__(
         self, request: HttpRequest, stage: Stage, protocol: Protocol, leases: list[Lease], home: str, salt: str = ""
     ):
@@ -166,7 +168,7 @@ class Trial:
             "done": self.done, "total": len(self.leases), "key": uuid.uuid4(), "undo_key": uuid.uuid4(),
             **self.instructions(),
         }  # fmt: skip
-        return loader.get_template("studies/try_screen.html").render(context)
+        return loader.get_template(self.template).render(context)
 
     def instructions(self) -> Mapping[str, Any]:
         return _instructions(self.stage)

@@ -44,11 +44,6 @@ def is_typed(answer: schema.Answer) -> bool:
     return isinstance(answer, schema.Number) or values.is_slider(answer)
 
 
-def asked_alone(file: schema.ProtocolFile | None) -> schema.Answer | None:
-    """The answer of a file that only asks for a number."""
-    return file.answers[0] if file and len(file.answers) == 1 and is_typed(file.answers[0]) else None
-
-
 def span_of(answer: schema.Answer) -> Span:
     """The numbers that can be typed."""
     if isinstance(answer, schema.Number):

@@ -3,11 +3,12 @@
 A protocol is given by its name, or itself where it has none that stages know: of a draft.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from django.utils.translation import gettext
 
-from annotation.models import Lease
+from annotation.models import Lease, Task
 from annotation.protocols import answers
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, Protocol, SubmittedFields
 from annotation.protocols.registry import protocol_named
@@ -42,13 +43,19 @@ def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) 
     form, file = _known(protocol).form, _known(protocol).made_from
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
-    parse = partial(answers.parse, file_for(file, lease.task)) if file else form.parse
     try:
-        sent = in_english(file, sent) if file else sent
-        return parse(sent, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
+        return parse_form(lease.task, lease.shown, _known(protocol), in_english(file, sent) if file else sent)
     except InvalidAnswer as lacks:
         values = {name: gettext(value) for name, value in lacks.values.items()}
         raise BadAnswer(gettext(lacks.message) % values if values else gettext(lacks.message)) from None
+
+
+def parse_form(task: Task, shown: Sequence[str], protocol: Protocol, sent: SubmittedFields) -> Answer:
+    """The answer in the fields of a form, with numbers as they are stored. Raises InvalidAnswer."""
+    assert protocol.form is not None
+    file = protocol.made_from
+    parse = partial(answers.parse, file_for(file, task)) if file else protocol.form.parse
+    return parse(sent, shown, texts_of(task, shown), task.question)
 
 
 def screen_fields(lease: Lease, protocol: Protocol | str, answer: Answer) -> dict[str, str]:

@@ -146,6 +146,8 @@ study-agreement-csv     +++-0L  xxxxxx
 study-report            +++-0L  xxxxxx
 study-report-json       +++-0L  xxxxxx
 study-adjudicate        +++-0L  ++--0L
+study-adjudicate-own    ++--0L  ++--0L
+study-adjudicate-own-act ++--0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
 study-checks            ++--0L  ++--0L
@@ -337,6 +339,7 @@ def address(name: str, world: World) -> str:
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "ending": "mp4", "page": "guide/imports",
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
+        "task": Task.objects.filter(stage__study=study).first().pk,
         "language": "es", "seed": 7, "do": "renew", "version": "verify@1", "door": study.report_door.token,
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})

@@ -6,8 +6,11 @@ from playwright.sync_api import expect
 from annotation.adjudication import cases
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
-from tests.browser.looking import compose, enter, flaws
-from tests.builders import studies, text_items
+from annotation.pipeline import outcomes
+from tests.annotation.adjudication.test_declared_decisions import ASKED
+from tests.browser.conftest import press
+from tests.browser.looking import compose, enter, fits, flaws, in_windows
+from tests.builders import declared, pictures, studies, text_items
 from tests.builders.pictures import paint
 
 
@@ -94,3 +97,28 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, axe_violat
     texts = {outcome.task_id: outcome.content["texts"]["second_positive"] for outcome in Outcome.objects.all()}
     assert texts[order[0]] in adopted and texts[order[1]] == "A cat lies on a mat, 1 e r."
     assert page.errors == []
+
+
+def test_a_set_marks_and_a_number_are_answered_on_the_annotators_page(visit, page, axe_violations):
+    stage = declared.judge(declared.of_file(ASKED, 1), 2, lambda task, who: f"option-{who}/1000:1000/none/{3 + who}/")
+    pictures.paint(stage.study)
+    outcomes.settle(stage.tasks.get(), stage)
+    visit(page, queue(stage))
+    page.keyboard.press("e")
+    expect(page.locator("#desk.ready")).to_be_visible()
+    for _ in in_windows(page):
+        assert fits(page) and axe_violations(page) == []
+    press(page, "1", "3", "ArrowDown")
+    page.locator(".marking").click(position={"x": 60, "y": 40})
+    page.keyboard.press("Escape")
+    press(page, "ArrowDown", "ArrowDown", "7", "Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#note")).to_be_focused()
+    expect(page.locator("input[value=own_answer]")).to_be_checked()
+    expect(page.locator(".drawing")).to_contain_text("E")
+    assert flaws(page, axe_violations) == []
+    page.keyboard.type("I looked.")
+    enter(page)
+    expect(page.locator("#main")).to_contain_text("Nothing to decide")
+    which, where, part, count, _ = Outcome.objects.get().outcome.split("/")
+    assert (which.count("option"), where.count(":"), part, count, page.errors) == (2, 1, "none", "7", [])

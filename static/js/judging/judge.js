@@ -39,7 +39,7 @@ const rules = () => $("rules-dialog").showModal();
 
 // Keys and clicks
 
-const actions = { pick, submit, undo, skip, back, forward, leave, rules, zoom, flag: () => openSheet("flag") };
+const actions = { pick, submit, undo, skip, back, forward, leave, rules, zoom, flag: () => $("flag") && openSheet("flag") };
 onKeyIn(document, (event) => onKey(event, actions, shown()));
 $("screen").addEventListener("submit", (event) => {
   event.preventDefault();

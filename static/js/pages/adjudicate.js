@@ -4,6 +4,7 @@ import { letter, meant, onKeyIn } from "../judging/keys.js";
 
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
+const answer = document.getElementById("answer"); // goes to the annotators' page
 const sameReason = document.getElementById("same-reason");
 
 // Without script, the link loads the page with the reason, but without the answer picked.
@@ -25,6 +26,7 @@ onKeyIn(document, (event) => {
   const radio = meant(event, form.querySelectorAll("input[name=verdict]"));
   if (!radio) {
     if (letter(event) === "s" && sameReason) repeatReason(event);
+    else if (letter(event) === answer?.dataset.key) event.preventDefault(), event.repeat || answer.click();
     return;
   }
   event.preventDefault();

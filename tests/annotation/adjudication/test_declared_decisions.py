@@ -1,5 +1,7 @@
 """Adjudication under protocol files: what an adjudicator's answer decides, and what the pages say of it."""
 
+import re
+import uuid
 from random import Random
 
 import pytest
@@ -12,6 +14,7 @@ from annotation.pipeline.item_results import results
 from annotation.protocols import library
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
+from annotation.screens.trial import lease_of
 from tests.builders import declared, studies, text_annotators
 
 pytestmark = pytest.mark.django_db
@@ -116,24 +119,57 @@ def test_every_protocol_of_the_library_can_be_adjudicated(client, manager, name)
     assert all(f'value="{why}"' in listed for why in reasons)
 
 
-COUNT = {
-    "winnow": "protocol/1", "name": "count", "title": "Count", "ask": "How many?", "instructions": "Count.",
-    "item": {"images": {"picture": 1}}, "screen": [{"picture": "picture"}],
-    "answers": [{"name": "count", "kind": "number", "most": 20}], "judgments": 2,
-    "decide": [{"answer": "count", "rule": "majority", "tie": "adjudicate"}],
+ASKED = {
+    "winnow": "protocol/1", "name": "many-kinds", "title": "Many kinds", "ask": "What is there?",
+    "instructions": "Look.",
+    "item": {"images": {"picture": 1, "option": 4}}, "screen": [{"picture": "picture"}],
+    "answers": [
+        {"name": "which", "ask": "Which go with it?", "kind": "pick", "of": "images.option", "many": "1..3"},
+        {"name": "where", "ask": "Where is it?", "kind": "points", "of": "picture", "most": 2},
+        {"name": "part", "ask": "Which part?", "kind": "boxes", "of": "picture", "least": 0, "most": 1},
+        {"name": "count", "ask": "How many?", "kind": "number", "most": 20, "decimals": 1},
+        {"name": "second", "ask": "And the second?", "kind": "number", "most": 9, "when": {"item": {"level": ["2"]}}},
+    ],
+    "judgments": 2, "decide": [{"answer": "count", "rule": "majority", "tie": "adjudicate"}],
 }  # fmt: skip
+SENT = {"which-1": "1", "which-3": "1", "where": "1200:3400", "part": "none", "count-number": "4.5"}
 
 
-@pytest.mark.parametrize(("typed", "outcome"), [("4", "4"), ("21", None), ("2.5", None), ("", None)])
-def test_an_adjudicator_counts_for_themselves(client, manager, typed, outcome):
-    stage = declared.judge(declared.of_file(COUNT, 1), 2, lambda task, who: str(3 + 2 * who))
+@pytest.mark.parametrize(
+    ("sent", "refused"),
+    [
+        (SENT, ""),
+        ({**SENT, "which-2": "1", "which-4": "1"}, "Choose at most 3. You have chosen 4."),
+        ({**SENT, "where": "1200:34000"}, "outside the picture"),
+        ({**SENT, "count-number": "21"}, "Write a number from 0 to 20 in steps of 0.1."),
+    ],
+)
+def test_an_adjudicator_answers_as_an_annotator_would(client, manager, sent, refused):
+    """A set, marks and numbers that nobody gave; nothing is decided before the page of adjudication says so."""
+    stage = declared.judge(declared.of_file(ASKED, 1), 2, lambda task, who: f"option-{who}/1:1/none/{3 + who}/")
     task = stage.tasks.get()
     outcomes.settle(task, stage)
     address = reverse("study-adjudicate", args=[stage.study_id]) + f"?stage=1&task={task.pk}"
-    page = client.get(address).text
-    assert "Another number" in page and "Write a whole number from 0 to 20." in page
-    said = {"task": task.pk, "seen": decisions.seen(task), "note": "I counted.", "do": "decide", "verdict": "own_words"}
-    answered = client.post(address, {**said, "own_words-number": typed})
-    found = Outcome.objects.filter(task=task).first()
-    assert (found and found.outcome) == outcome
-    assert outcome or (answered.status_code == 422 and "a whole number from 0 to 20" in answered.text)
+    page = client.get(address)
+    home = reverse("study-adjudicate-own", args=[stage.study_id, 1, task.pk])
+    assert f'action="{home}?stage=1&amp;task={task.pk}"' in page.text and "own_answer" not in page.text
+    asked = client.post(f"{home}?stage=1&task={task.pk}", follow=True).text
+    assert 'name="which-4"' in asked and 'name="second-number"' not in asked
+    lease = re.search(r'name="lease" value="([^"]+)"', asked)[1]
+    given = client.post(f"{home}submit/", {"lease": lease, "key": uuid.uuid4(), **sent})
+    assert (refused in given.text, given.status_code) == (True, 422) if refused else given.status_code == 302
+    said = {"task": task.pk, "seen": decisions.seen(task), "note": "I looked.", "do": "decide", "verdict": "own_answer"}
+    if refused:
+        assert client.post(address, said).status_code == 422 and not Outcome.objects.exists()
+        return
+    back = client.get(home)
+    assert back.url == address and not Outcome.objects.exists()
+    shown = client.get(back.url).text
+    shuffled = lease_of(task, task.pk).shown
+    label = ",".join(sorted((shuffled[0], shuffled[2]))) + "/1200:3400/none/4.5/"
+    assert re.search(r'value="own_answer"[^>]*checked', shown) and "count: 4.5" in shown
+    client.post(f"{home}?stage=1&task={task.pk}")
+    assert 'value="4.5"' in client.get(home).text  # asked again, with the answer
+    client.post(address, said)
+    assert Outcome.objects.get().outcome == label
+    assert "own_answer" not in client.get(address).text

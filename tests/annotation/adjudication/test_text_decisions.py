@@ -198,12 +198,13 @@ def test_level_rankings_are_measured_and_drop_nothing():
     assert Outcome.objects.values_list("state", "outcome", "reason", "by").get() == ("kept", "", "", "no_majority")
 
 
-def test_a_ranking_that_was_given_is_adopted_and_no_other():
+def test_a_ranking_is_adopted_or_another_given_that_ranks_every_sentence():
     here = level_rankings("adjudicate")
     task = Task.objects.get()
     labels = {answer.label: answer for answer in cases.case(task, here).options}
     assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
     said = cases.answer_from_form(task, here, {"verdict": labels["positive and second positive, then negative"].value})
     assert decide(task, said).outcome == "positive=second_positive>negative"
+    assert decide(task, Answer("negative>positive>second_positive")).outcome == "negative>positive>second_positive"
     with pytest.raises(decisions.Unfit):
-        decide(task, Answer("negative>positive>second_positive"))
+        decide(task, Answer("negative>positive"))
