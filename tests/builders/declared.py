@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import groupby, zip_longest
 from random import Random
 
+import pytest
+
 from annotation.adjudication import decisions
 from annotation.designs import presets
 from annotation.models import Stage, Study, Task
@@ -22,6 +24,12 @@ from benchmarks.records import ItemRecord
 from tests.builders import copies, crowds, studies
 
 SEVERAL = 4  # members of a role that may have any number
+# Of the library; among them they have every kind of question, rule and task (a test says so). `make nightly` has all.
+SAMPLE = (
+    "bivlc-choose", "bivlc-i2t", "count-objects", "describe", "edited-pair", "image-questions", "preference",
+    "rank-images", "revise", "rich-feedback", "true-or-false", "visible-or-not", "word-by-word",
+)  # fmt: skip
+SAMPLED = [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.nightly) for name in library.names()]
 MIXED = """\
 winnow: protocol/1
 name: mixed

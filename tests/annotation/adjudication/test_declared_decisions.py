@@ -11,7 +11,6 @@ from annotation.adjudication import cases, decisions
 from annotation.models import Judgment, Outcome, Task
 from annotation.pipeline import outcomes
 from annotation.pipeline.item_results import results
-from annotation.protocols import library
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.screens.trial import lease_of
@@ -98,7 +97,7 @@ def test_of_a_single_pick_any_option_can_be_given(identity, state, reason):
     assert (made.state, made.reason, made.outcome) == (state, reason, identity)
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize("name", declared.SAMPLED)
 def test_every_protocol_of_the_library_can_be_adjudicated(client, manager, name):
     """The pages of a task that one annotator has judged, and the decision by their answer."""
     study = declared.study(name, 1)

@@ -199,7 +199,7 @@ def test_default_instructions_come_in_every_language(client, ann):
     assert first.translations["de"][:20] in page and '<div class="prose" lang="de" dir="auto">' in page
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize("name", declared.SAMPLED)
 def test_a_protocol_of_the_library_speaks_the_annotators_language(client, name):
     """Its screen and its instructions, published as it is."""
     who, file = studies.annotator(declared.asked(name)), library.shipped(name)

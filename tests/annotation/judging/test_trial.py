@@ -13,7 +13,6 @@ from django.urls import reverse
 from annotation.designs.presets import PRESETS
 from annotation.judging.trial_views import SCREENS
 from annotation.models import Judgment, Kind, Lease, Stage
-from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.screens import build_screens
 from annotation.screens.trial import tasks_of_items, trial_leases
@@ -198,7 +197,7 @@ class Texts(HTMLParser):
             self.translated += [] if self.open[-1][2] else [data.strip()]
 
 
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, *library.names(), "unusual"])
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, *declared.SAMPLED, "unusual"])
 def test_no_browser_translates_a_screen(client, manager, protocol):
     """Every text of it, also of those fetched ahead."""
     if protocol in PROTOCOLS:

@@ -18,6 +18,20 @@ from annotation.protocols.walk import made_up_item, texts_of
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.own.format import FORMAT
 from tests.annotation.protocols.files import changed, read
+from tests.builders import declared
+
+
+def test_what_the_suite_samples_has_every_kind_of_question_rule_and_task():
+    def kinds(names) -> set[str]:
+        files = [library.shipped(name) for name in names]
+        of_answers = {one.kind for file in files for one in file.answers}
+        return (
+            of_answers
+            | {type(file.tasks).__name__ for file in files}
+            | {one.rule for file in files for one in file.decide}
+        )
+
+    assert kinds(declared.SAMPLE) == kinds(library.names())
 
 
 @pytest.mark.parametrize("most", [False, True])

@@ -8,7 +8,6 @@ import pytest
 
 from annotation.adjudication import cases
 from annotation.models import Judgment, Lease, Stage
-from annotation.protocols import library
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS, protocol_named
 from annotation.protocols.schema import ProtocolFile
@@ -72,7 +71,7 @@ def in_two_tabs(client, who, lease: Lease) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", [*library.names(), "unusual"])
+@pytest.mark.parametrize("name", [*declared.SAMPLED, "unusual"])
 def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
     study = declared.asked(name)
     study.name = "A study"
@@ -155,7 +154,7 @@ def screens_of(stage: Stage) -> list[str]:
     return [one.html() for one in build_screens(trial.trial_leases(stage, 1, 3), stage)]
 
 
-@pytest.mark.parametrize("name", [*library.names(), "unusual"])
+@pytest.mark.parametrize("name", [*declared.SAMPLED, "unusual"])
 def test_no_key_of_a_file_looks_like_another_answer(name):
     screens = screens_of(declared.asked(name).stages.get())
     assert screens and [looking_alike(html) for html in screens] == [[]] * len(screens)
