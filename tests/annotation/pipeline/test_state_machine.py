@@ -429,14 +429,15 @@ SEQUENCE = [
 
 
 def run_sequence(machine: type[Pipeline], sequence: list[tuple]) -> set[str]:
-    """What was reached by these steps, after each of which the laws hold."""
+    """What was reached by these steps. The laws hold after every third, and after the last: all look at all rows."""
     machine.reached = Counter()
     made = machine()
     made.begin()
     try:
-        for name, *given in sequence:
+        for left, (name, *given) in zip(reversed(range(len(sequence))), sequence, strict=True):
             getattr(made, name)(*given)
-            made.laws()
+            if left % 3 == 0:
+                made.laws()
     finally:
         made.teardown()
     return set(machine.reached)
