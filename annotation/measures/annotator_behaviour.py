@@ -19,8 +19,9 @@ from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import HOUR
 from annotation.measures.judgments import Coded, JudgmentRow, Judgments, TaskKey
 from annotation.measures.pairwise_kappa import cohen_kappas, mean_kappas
+from annotation.measures.skill import Estimate, Shares, StageAnswers, logit_beside, p_above
 from annotation.measures.types import Array, Figures
-from annotation.measures.warning_signs import Sign
+from annotation.measures.warning_signs import Beside, Sign
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
@@ -41,9 +42,10 @@ class StageBehaviour:
     typical: float | None  # the median time, in ms
     labels: Counter[str]  # of the coarse view
     bands: list[int]
-    same: Mapping[str, Mapping[int, _Same]]  # by view and annotator
+    same: Mapping[str, Mapping[int, Shares]]  # by view and annotator
     kappas: Mapping[str, Mapping[int | str, float]]
     given: Mapping[TaskKey, Sequence[str]]
+    answers: StageAnswers  # on the coarse view
 
 
 def stage_behaviour(
@@ -62,14 +64,26 @@ def stage_behaviour(
         name: mean_kappas((pair.first, pair.second, pair.value) for pair in cohen_kappas(table))
         for name, table in seen.items()
     }
+    said = counted.answer.renamed(views[coarse])
     return StageBehaviour(
-        views, coarse, typical, Counter(counted.answer.renamed(views[coarse]).counts()),
-        _speed_bands(counted.active_ms, typical), {name: _same(table) for name, table in seen.items()}, kappas, others,
+        views, coarse, typical, Counter(said.counts()),
+        _speed_bands(counted.active_ms, typical), {name: _same(table, standing) for name, table in seen.items()},
+        kappas, others, StageAnswers(counted.task, counted.part, counted.annotator, said),
     )  # fmt: skip
 
 
-def _same(table: RatingTable) -> dict[Any, _Same]:
-    return {name: found for name, found in agreement.agreement_with_majority(table).items() if found[1]}
+def _same(table: RatingTable, standing: Judgments) -> Mapping[Any, Shares]:
+    """Of each annotator, by type and subtype, how often they agree with the others."""
+    found: dict[Any, dict[tuple[str, str], _Same]] = defaultdict(dict)
+    tasks = defaultdict(set)
+    for task, part in zip(standing.task.tolist(), standing.part.tolist(), strict=True):
+        tasks[part].add(task)
+    for part, of in sorted(tasks.items()):
+        of_part = table if len(tasks) == 1 else table.for_items(of)
+        for number, (same, n) in agreement.agreement_with_majority(of_part).items():
+            if n:
+                found[number][part] = same, n
+    return found
 
 
 def _speed_bands(times: Array, typical: float | None) -> list[int]:
@@ -144,25 +158,35 @@ def _speed(active_ms: Array, all_: StageBehaviour) -> Figures:
 
 def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, excluded: bool = False) -> Figures:
     """The answers of an annotator compared with the others'; `mine` are theirs from `judgments_considered`."""
-    own = Counter(mine.answer.renamed(all_.views[all_.coarse]).counts())
+    said = mine.answer.renamed(all_.views[all_.coarse])
+    own = Counter(said.counts())
     others = all_.labels if excluded else all_.labels - own
     same = {view: _agreement_with_others(number, view, mine, all_, excluded) for view in all_.views}
-    compared = {view: (*found, _median_share_of_others(number, view, all_)) for view, found in same.items()}
+    sums = {view: _sum(found) for view, found in same.items()}
+    compared = {view: (*sums[view], _beside_others(number, all_.same[view], found)) for view, found in same.items()}
+    answers = all_.answers.of_excluded(mine.task, said) if excluded else all_.answers.own.get(number)
+    rest = [one for who, one in all_.answers.own.items() if who != number and one.n >= warning_signs.SIGNS_FROM]
     return {
         "labels": dict(sorted(own.items())),
         "others": dict(sorted(others.items())),
-        "labels_test": warning_signs.answers_test(own, others),
-        "majority": {view: {"same": found[0], "n": found[1]} for view, found in same.items()},
+        "labels_test": warning_signs.answers_test(answers, rest),
+        "majority": {view: {"same": same, "n": n} for view, (same, n) in sums.items()},
         "agreement": warning_signs.agreement_test(compared),
         "kappas": {view: None if excluded else found.get(number) for view, found in all_.kappas.items()},
     }
 
 
-def _agreement_with_others(number: int, view: str, mine: Judgments, all_: StageBehaviour, excluded: bool) -> _Same:
+def _agreement_with_others(number: int, view: str, mine: Judgments, all_: StageBehaviour, excluded: bool) -> Shares:
     if not excluded:
-        return all_.same[view].get(number, (0, 0))
-    agreed = [one for row in mine for one in agrees(all_.views[view], row.answer, all_.given.get(row.task, ()))]
-    return sum(agreed), len(agreed)
+        return all_.same[view].get(number, {})
+    agreed: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for row in mine:
+        agreed[row.type, row.subtype] += agrees(all_.views[view], row.answer, all_.given.get(row.task, ()))
+    return {part: (sum(found), len(found)) for part, found in agreed.items() if found}
+
+
+def _sum(found: Shares) -> _Same:
+    return sum(same for same, _ in found.values()), sum(n for _, n in found.values())
 
 
 def agrees(view: Projection, own: str, others: Iterable[str]) -> list[bool]:
@@ -192,11 +216,22 @@ def most_frequent(labels: Iterable[str]) -> str | None:
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 
-def _median_share_of_others(number: int, view: str, all_: StageBehaviour) -> float | None:
-    """The median share of the other annotators with enough judgments to compare."""
-    others = ((who, found) for who, found in all_.same[view].items() if who != number)
-    shares = [same / n for _, (same, n) in others if n >= warning_signs.SIGNS_FROM]
-    return median(shares) if shares else None
+def _beside_others(number: int, same: Mapping[int, Shares], own: Shares) -> Beside | None:
+    """None if nobody else has enough judgments to compare."""
+    known = {who: found for who, found in same.items() if who != number and _sum(found)[1] >= warning_signs.SIGNS_FROM}
+    if not own or not known:
+        return None
+    everyone: dict[tuple[str, str], _Same] = {}
+    for found in [*known.values(), own]:
+        for part, (right, n) in found.items():
+            before = everyone.get(part, (0, 0))
+            everyone[part] = before[0] + right, before[1] + n
+    others = [logit_beside(found, everyone)[0] for found in known.values()]
+    mine, usual = logit_beside(own, everyone)
+    middle = median(one.value for one in others)
+    typical = 1 / (1 + math.exp(-usual - middle))
+    below = [Estimate(-one.value, one.variance) for one in others]
+    return Beside(typical, p_above(Estimate(-mine.value, mine.variance), below, -middle))
 
 
 def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:

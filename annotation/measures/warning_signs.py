@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import mean, stdev
+from typing import NamedTuple
 
 import numpy as np
 
 from annotation.measures import exact_tests
+from annotation.measures.skill import OwnAnswers
 from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
@@ -181,30 +183,24 @@ def runs_sign(test: Figures) -> list[Sign]:
 # Against the others
 
 
-def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> Figures:
-    """Whether each answer is given as often as the others give it: Fisher's exact test, p times the number of answers.
+def answers_test(own: OwnAnswers | None, others: list[OwnAnswers]) -> Figures:
+    """Whether each answer is given as often as the others give it to the same tasks: p times the number of answers, by
+    an exact test and by one that knows how the others differ (`skill.OwnAnswers.p`).
 
-    `label` is the answer with the smallest p.
+    `label` is the answer with the smallest p; of several with the same p, as two labels have, the first.
     """
-    return answers_test_readings(own, others)[0]
-
-
-def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figures]:
-    """`answers_test`, then its other possible results: with two labels both have the same p, and rounding decides."""
-    n, others_n = sum(own.values()), sum(others.values())
-    labels = sorted(set(own) | set(others))
-    figures = {"n": n, "others": others_n}
-    if n < SIGNS_FROM or others_n < SIGNS_FROM or len(labels) < 2:
-        reason = f"{_FEW} judgments" if n < SIGNS_FROM else "the others gave too few answers to compare with"
-        return [_no_test(reason if others_n < SIGNS_FROM or n < SIGNS_FROM else "all answers are the same", **figures)]
-    found = {label: exact_tests.fisher_exact(own.get(label, 0), n, others.get(label, 0), others_n) for label in labels}
-    return [
-        {
-            "p": min(1.0, found[label] * len(labels)), "reason": "", "label": label,
-            "share": own.get(label, 0) / n, "others_share": others.get(label, 0) / others_n, **figures,
-        }
-        for label in _least(found)
-    ]  # fmt: skip
+    figures = {"n": own.n if own else 0, "others": own.others if own else 0}
+    if own is None or figures["n"] < SIGNS_FROM:
+        return _no_test(f"{_FEW} judgments that others’ can be compared with", **figures)
+    found = {label: own.p(place, others) for place, label in enumerate(own.labels) if own.estimate(place)}
+    if not found:
+        return _no_test("all answers are the same", **figures)
+    label = _least(found)
+    place = own.labels.index(label)
+    return {
+        "p": min(1.0, found[label] * len(found)), "reason": "", "label": label,
+        "share": int(own.given[place]) / own.n, "others_share": own.others_share(place), **figures,
+    }  # fmt: skip
 
 
 def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Sign]:
@@ -214,38 +210,41 @@ def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Si
     return [Sign("answers", f"{describe(test['label'])} in {shares}")]
 
 
-def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> Figures:
+class Beside(NamedTuple):
+    """`typical`: the share of screens of these types on which a typical other annotator gives the others' answer; `p`
+    of a share as low or lower, as the others differ.
+    """
+
+    typical: float
+    p: float
+
+
+def agreement_test(compared: Mapping[str, tuple[int, int, Beside | None]]) -> Figures:
     """Whether an annotator gives the others' most frequent answer as often as a typical annotator does.
 
-    `compared` has for each view of the answers: how often they did, of how many, and the median of the others' shares.
-    The one-sided binomial test against that median, p times the number of views; `on` is the view with the smallest p.
-    It uses the median because a few careless annotators would pull a mean down towards themselves.
+    `compared` has for each view of the answers: how often they did, of how many, and the others. p is that of the
+    one-sided binomial test against the median of the others, or that of their differences, whichever is larger, times
+    the number of views; `on` is the view with the smallest p, of equal ones the first. It uses the median because a few
+    careless annotators would pull a mean down towards themselves.
     """
-    return agreement_test_readings(compared)[0]
-
-
-def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[Figures]:
-    """`agreement_test`, then its other possible results if two views have the same p except for rounding."""
     found = {
-        view: (exact_tests.binomial_at_most(same, n, typical), same / n, typical, n)
-        for view, (same, n, typical) in compared.items()
-        if n >= SIGNS_FROM and typical is not None
+        view: max(exact_tests.binomial_at_most(same, n, others.typical), others.p)
+        for view, (same, n, others) in compared.items()
+        if n >= SIGNS_FROM and others is not None
     }
     if not found:
-        return [_no_test(f"{_FEW} judgments can be compared with the others'", n=0)]
-    readings = []
-    for on in _least({view: one[0] for view, one in found.items()}):
-        p, share, typical, n = found[on]
-        shares = {"share": share, "others_share": typical}
-        readings.append({"p": min(1.0, p * len(found)), "reason": "", "on": on, **shares, "n": n})
-    return readings
+        return _no_test(f"{_FEW} judgments can be compared with the others'", n=0)
+    on = _least(found)
+    same, n, others = compared[on]
+    assert others is not None
+    shares = {"share": same / n, "others_share": others.typical}
+    return {"p": min(1.0, found[on] * len(found)), "reason": "", "on": on, **shares, "n": n}
 
 
-def _least(found: Mapping[str, float]) -> list[str]:
-    """The name with the smallest p, then those whose p is the same except for rounding."""
-    least = min(found, key=found.__getitem__)
-    level = (name for name in found if math.isclose(found[name], found[least], rel_tol=1e-9, abs_tol=1e-300))
-    return list(dict.fromkeys([least, *level]))
+def _least(found: Mapping[str, float]) -> str:
+    """The first name whose p is the smallest but for rounding, which differs between machines."""
+    least = min(found.values())
+    return next(name for name in found if math.isclose(found[name], least, rel_tol=1e-9, abs_tol=1e-300))
 
 
 def agreement_sign(test: Figures) -> list[Sign]:

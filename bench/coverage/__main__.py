@@ -5,7 +5,7 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import adaptive, agreement, human_baseline, judges, scores, strata
+from bench.coverage import adaptive, agreement, human_baseline, judges, scores, signs, strata
 
 PARTS = {
     "baseline": human_baseline,
@@ -14,6 +14,7 @@ PARTS = {
     "judges": judges,
     "adaptive": adaptive,
     "scores": scores,
+    "signs": signs,
 }
 
 

@@ -8,6 +8,7 @@ ever more annotators of this kind would give about ever more items.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -166,6 +167,7 @@ def over_annotators(name: str, items: int, people: int, sd: float, studies: int)
     return float(these), float(others), float(width)
 
 
+@cache
 def truth(name: str, sd: float) -> float:
     """By `DRAWS` items, each judged by annotators who judge no other."""
     dice, (says, _) = np.random.default_rng(SEED + 1), MEASURES[name]

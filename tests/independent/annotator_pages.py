@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -38,10 +39,19 @@ class Work:
         self.place = stage.settings["position"]
         self.typical = median_time(stage.counted) if self.timed else None
         self.labels = Counter(stage.counted.answer.map(stage.views[stage.coarse]))
-        self.same, self.tasks = stage.majorities, stage.said
+        self.tasks, self.compared_with = stage.said, {}
+        kinds = {
+            (task.position, task.question, task.round): (task.type, task.subtype) for task in stage.tasks.itertuples()
+        }
+        self.parts: dict[str, dict[str, dict]] = {view: {} for view in self.tasks}
+        for view, said in self.tasks.items():
+            for part in sorted(set(kinds.values())):
+                of_part = {task: given for task, given in said.items() if kinds[task] == part}
+                for who, counts in agreeing.with_majority(of_part).items():
+                    self.parts[view].setdefault(who, {})[part] = counts
         self.kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
         self.every, self.counted = (dict(iter(rows.groupby("annotator"))) for rows in (stage.every, stage.counted))
-        self.none = stage.every.iloc[:0]
+        self.none, self.everyone = stage.every.iloc[:0], self.labelled(stage.counted)
 
     def figures(self, everybody: Sequence[dict]) -> dict:
         seats = {who["annotator"]: seat for who, seat in self.stage.people}
@@ -71,7 +81,11 @@ class Work:
         answers, picks = int((~last.withdrawn).sum()), mine[mine.place.notna()]
         said, others = self.said(mine, out)
         same = {view: self.compared(name, view, mine, out) for view in self.tasks}
-        labels, agreed = annotator_tests.answers(said, others), annotator_tests.agreement(same, self.typical_of(name))
+        others_parts = {view: [of for who, of in every.items() if who != name] for view, every in self.parts.items()}
+        labels = annotator_tests.answers(
+            self.strata(name, mine, out), [known for who, known in self.differing.items() if who != name]
+        )
+        agreed = annotator_tests.agreement(same, others_parts)
         side, passed = annotator_tests.side(picks), seat.get("passed") or {}
         signs = self.signs(agreed, labels, side, passed)
         found = {
@@ -80,9 +94,11 @@ class Work:
             "answers": answers,
             "labels": dict(sorted(said.items())),
             "others": dict(sorted(others.items())),
-            "labels_test": annotator_tests.either(labels),
-            "majority": {view: {"same": right, "n": n} for view, (right, n) in same.items()},
-            "agreement": annotator_tests.either(agreed),
+            "labels_test": labels,
+            "majority": {
+                view: dict(zip(("same", "n"), annotator_tests.whole(of), strict=True)) for view, of in same.items()
+            },
+            "agreement": agreed,
             "kappas": {view: None if out else of.get(name) for view, of in self.kappas.items()},
             "side": side,
             "passed": passed,
@@ -92,17 +108,40 @@ class Work:
             found, signs = found | timed, signs + more
         if "gold" in self.stage.public:
             found["checks"] = self.checks(every[every.kind == "check"])
-            signs += annotator_tests.told([found["checks"]], annotator_tests.of_checks, self.place)
+            signs += annotator_tests.written(annotator_tests.of_checks(found["checks"]), self.place)
         return found | {"signs": sorted(signs, key=annotator_tests.place_of)}
 
-    def signs(self, agreed: list, labels: list, side: dict, passed: dict) -> list[dict]:
+    def signs(self, agreed: dict, labels: dict, side: dict, passed: dict) -> list[dict]:
         """Those that rest on answers alone."""
-        return [
-            *annotator_tests.told(agreed, annotator_tests.of_agreement, self.place),
-            *annotator_tests.told(labels, annotator_tests.of_answers, self.place),
-            *annotator_tests.told([side], annotator_tests.of_side, self.place),
-            *annotator_tests.written(annotator_tests.of_tries(passed), self.place),
-        ]
+        of_tests = (
+            annotator_tests.of_agreement(agreed),
+            annotator_tests.of_answers(labels),
+            annotator_tests.of_side(side),
+        )
+        found = [sign for signs in (*of_tests, annotator_tests.of_tries(passed)) for sign in signs]
+        return annotator_tests.written(found, self.place)
+
+    def labelled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return pd.DataFrame({
+            "task": list(rows[TASK].itertuples(index=False, name=None)),
+            "part": list(rows[["type", "subtype"]].itertuples(index=False, name=None)),
+            "label": rows.answer.map(self.stage.views[self.stage.coarse]).to_list(),
+        })  # fmt: skip
+
+    def strata(self, name: str, mine: pd.DataFrame, out: bool) -> list[annotator_tests.Stratum]:
+        """Beside what others said to the same tasks, or to such as only one judged."""
+        if out:
+            return annotator_tests.strata(self.labelled(mine), self.everyone, out=True)
+        if name not in self.compared_with:
+            self.compared_with[name] = annotator_tests.strata(self.labelled(mine), self.everyone, out=False)
+        return self.compared_with[name]
+
+    @cached_property
+    def differing(self) -> dict[str, dict]:
+        """How much likelier each answer is of each annotator whose answers can be compared."""
+        found = {who: self.strata(who, rows, False) for who, rows in self.counted.items()}
+        enough = {who: of for who, of in found.items() if sum(drawn for drawn, _, _ in of) >= FROM}
+        return {who: annotator_tests.moments(of) for who, of in enough.items()}
 
     def of_time(self, every: pd.DataFrame, mine: pd.DataFrame, answers: int) -> tuple[dict, list[dict]]:
         """What rests on times, the order of giving among them; and the signs in it."""
@@ -140,25 +179,20 @@ class Work:
         own = Counter(mine.answer.map(self.stage.views[self.stage.coarse]))
         return own, self.labels if out else self.labels - own
 
-    def compared(self, name: str, view: str, mine: pd.DataFrame, out: bool) -> tuple[int, int]:
-        """How often they gave the one answer that most of the others gave, of how many."""
+    def compared(self, name: str, view: str, mine: pd.DataFrame, out: bool) -> annotator_tests.Parts:
+        """How often they gave the one answer that most of the others gave, of how many, by type and subtype."""
         if not out:
-            return self.same[view].get(name, (0, 0))
-        found = []
-        for *place, answer in mine[[*TASK, "answer"]].itertuples(index=False, name=None):
+            return self.parts[view].get(name, {})
+        found: dict[tuple, list[int]] = {}
+        columns = [*TASK, "type", "subtype", "answer"]
+        for *place, kind, subtype, answer in mine[columns].itertuples(index=False, name=None):
             votes = Counter(label for _, label in self.tasks[view].get(tuple(place), ()))
             most = agreeing.single_mode(votes)
             if most is not None:
-                found.append(most == self.stage.views[view](answer))
-        return sum(found), len(found)
-
-    def typical_of(self, name: str) -> dict[str, float | None]:
-        """By view, the median of the others' shares, of those who have enough to compare."""
-        found = {}
-        for view, same in self.same.items():
-            shares = [right / n for other, (right, n) in same.items() if other != name and n >= FROM]
-            found[view] = float(np.median(shares)) if shares else None
-        return found
+                counts = found.setdefault((kind, subtype), [0, 0])
+                counts[0] += most == self.stage.views[view](answer)
+                counts[1] += 1
+        return {part: (right, n) for part, (right, n) in found.items()}
 
     def checks(self, rows: pd.DataFrame) -> dict | None:
         newest = rows.sort_values("revision").groupby(["item", *TASK, "screen"]).tail(1)

@@ -8,9 +8,7 @@ from statistics import mean
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-
-from annotation.releases.verification.differences import Either
+from scipy import optimize, special, stats
 
 FROM = 20  # judgments, picks or comparisons from which there are tests
 LEAST = 5  # expected at each place
@@ -26,42 +24,123 @@ def two_sided(law, k: int) -> float:
     return min(1.0, 2 * min(float(law.cdf(k)), float(law.sf(k - 1))))
 
 
-def level(found: Mapping[str, float]) -> list[str]:
-    """Those with the smallest p; of two answers alone both have it."""
-    least = min(found.values())
-    return [name for name in found if math.isclose(found[name], least, rel_tol=1e-9, abs_tol=1e-300)]
+def least(found: Mapping[str, float]) -> str:
+    """The first of those with the smallest p; of two answers alone both have it."""
+    return next(name for name in found if math.isclose(found[name], min(found.values()), rel_tol=1e-9, abs_tol=1e-300))
 
 
-def either(found: Sequence[dict]) -> dict | Either:
-    return found[0] if len(found) == 1 else Either(found)
+Stratum = tuple[int, Counter, Counter]  # how many answers of the annotator, which, and which of everybody
 
 
-def answers(own: Counter, others: Counter) -> list[dict]:
-    """Fisher's exact test of each answer's share; a table for each answer that has the smallest p."""
-    n, of = own.total(), others.total()
-    labels = sorted({*own, *others})
-    if n < FROM or of < FROM or len(labels) < 2:
-        return [{"p": None, "n": n, "others": of}]
-    found = {label: two_sided(stats.hypergeom(n + of, own[label] + others[label], n), own[label]) for label in labels}
-    p = min(1.0, min(found.values()) * len(labels))
-    return [
-        {"p": p, "label": one, "share": own[one] / n, "others_share": others[one] / of, "n": n, "others": of}
-        for one in level(found)
-    ]
+def strata(mine: pd.DataFrame, everyone: pd.DataFrame, out: bool) -> list[Stratum]:
+    """Both with the columns task, part and label. Of somebody who is excluded nothing is among everybody's."""
+    tasks = {task: Counter(rows.label) for task, rows in everyone.groupby("task")}
+    alone = everyone[[tasks[task].total() == 1 for task in everyone.task]]
+    found, lonely = [], {}
+    for row in mine.itertuples():
+        votes = tasks.get(row.task, Counter()) + (Counter([row.label]) if out else Counter())
+        if votes.total() > 1:
+            found.append((1, Counter([row.label]), votes))
+        elif not out:
+            lonely.setdefault(row.part, Counter())[row.label] += 1
+    for part, own in lonely.items():
+        votes = Counter(alone[[one == part for one in alone.part]].label)
+        if votes.total() > own.total():
+            found.append((own.total(), own, votes))
+    return found
 
 
-def agreement(same: Mapping[str, tuple], typical: Mapping[str, float | None]) -> list[dict]:
-    """By view (how often they gave what most of the others gave, of how many), and the median of the others' shares."""
-    compared = {view: one for view, one in same.items() if one[1] >= FROM and typical[view] is not None}
-    if not compared:
-        return [{"p": None, "n": 0}]
-    found = {view: float(stats.binom.cdf(right, n, typical[view])) for view, (right, n) in compared.items()}
-    p = min(1.0, min(found.values()) * len(found))
-    return [
-        {"p": p, "on": view, "share": right / n, "others_share": typical[view], "n": n}
-        for view in level(found)
-        for right, n in [compared[view]]
-    ]
+def beyond(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> float:
+    """The upper tail of an estimate with its variance, among others who differ: Paule and Mandel's variance of those
+    within three standard deviations by the median of squares.
+    """
+    if not others:
+        return 1.0
+    values, variances = np.array(others).T
+
+    def root(falls: Callable[[float], float]) -> float:
+        return optimize.brentq(falls, 0, 1e6, xtol=1e-15) if falls(0) > 0 else 0.0
+
+    rough = root(lambda more: np.median(values**2 / (variances + more)) - stats.chi2.ppf(0.5, 1))
+    near = np.abs(values) <= 3 * np.sqrt(variances + rough)
+    values, variances = values[near], variances[near]
+    more = root(lambda more: np.sum(values**2 / (variances + more)) - len(values))
+    return float(stats.t.sf(own[0] / np.sqrt(own[1] + more), max(1, len(values) - 1)))
+
+
+def moments(found: Sequence[Stratum]) -> dict[str, tuple[float, float]]:
+    """Of each label that tells anything, by one step from no difference: how much likelier it is, with the variance."""
+    known = {}
+    for label in sorted({label for _, _, votes in found for label in votes}):
+        rows = np.array([(drawn, own[label], votes[label], votes.total()) for drawn, own, votes in found], float)
+        drawn, given, good, size = rows.T
+        total = float((drawn * good * (size - good) * (size - drawn) / size**2 / (size - 1)).sum())
+        if total > 1e-12:
+            known[label] = float((given - drawn * good / size).sum()) / total, 1 / total
+    return known
+
+
+def answers(own: Sequence[Stratum], others: Sequence[dict[str, tuple[float, float]]]) -> dict:
+    """Each answer's number, as if all who judged a task were alike, and as if they differed like the others."""
+    n, rest = sum(drawn for drawn, _, _ in own), sum(votes.total() - drawn for drawn, _, votes in own)
+    estimates = moments(own)
+    if n < FROM or not estimates:
+        return {"p": None, "n": n, "others": rest}
+    found = {}
+    for label, (value, variance) in estimates.items():
+        law = np.ones(1)
+        for drawn, _, votes in own:
+            one = votes[label] / votes.total()
+            several = stats.hypergeom(votes.total(), votes[label], drawn).pmf if drawn > 1 else None
+            law = np.convolve(law, several(np.arange(drawn + 1)) if several else [1 - one, one])
+        given = sum(mine[label] for _, mine, _ in own)
+        exact = min(1, 2 * min(law[: given + 1].sum(), law[given:].sum()))
+        compared = [known[label] for known in others if label in known]
+        found[label] = float(min(1, max(exact, 2 * beyond((abs(value), variance), compared))))
+    label = least(found)
+    by_others = sum(drawn * (votes[label] - mine[label]) / (votes.total() - drawn) for drawn, mine, votes in own)
+    share = sum(mine[label] for _, mine, _ in own) / n
+    p = min(1.0, found[label] * len(found))
+    return {"p": p, "label": label, "share": share, "others_share": by_others / n, "n": n, "others": rest}
+
+
+Parts = Mapping[tuple[str, str], tuple[int, int]]  # by type and subtype
+
+
+def whole(of: Parts) -> tuple[int, int]:
+    return sum(right for right, _ in of.values()), sum(n for _, n in of.values())
+
+
+def agreement(own: Mapping[str, Parts], others: Mapping[str, Sequence[Parts]]) -> dict:
+    """By view how often they gave what most of the others gave, of how many, and the others who have enough."""
+    found, shares = {}, {}
+    for view, mine in own.items():
+        right, n = whole(mine)
+        rest = [of for of in others[view] if whole(of)[1] >= FROM]
+        if n < FROM or not rest:
+            continue
+        usual = {
+            part: (sum(of[part][0] for of in [*rest, mine] if part in of) + 0.5)
+            / (sum(of[part][1] for of in [*rest, mine] if part in of) + 1)
+            for part in {part for of in [*rest, mine] for part in of}
+        }
+
+        def away(of: Parts, usual: Mapping = usual) -> tuple[float, float, float]:
+            same, many = whole(of)
+            expected = float(special.logit(sum(n * usual[part] for part, (_, n) in of.items()) / many))
+            wrong = many - same + 0.5
+            return float(np.log((same + 0.5) / wrong)) - expected, 1 / (same + 0.5) + 1 / wrong, expected
+
+        each = [away(of) for of in rest]
+        middle, (value, variance, expected) = float(np.median([one[0] for one in each])), away(mine)
+        typical = float(special.expit(expected + middle))
+        among = beyond((middle - value, variance), [(middle - one[0], one[1]) for one in each])
+        found[view] = max(float(stats.binom.cdf(right, n, typical)), among)
+        shares[view] = {"share": right / n, "others_share": typical, "n": n}
+    if not found:
+        return {"p": None, "n": 0}
+    on = least(found)
+    return {"p": min(1.0, found[on] * len(found)), "on": on, **shares[on]}
 
 
 def side(picks: pd.DataFrame) -> dict:
@@ -177,15 +256,9 @@ def of_distance(away: float | None, n: int) -> list[Sign]:
     return [("far", f"{abs(away):.1f} standard deviations {side} than the mean of {n} annotators")]
 
 
-def told(found: Sequence[dict], sign: Callable[[Mapping], list[Sign]], stage: int | None) -> list[dict | Either]:
-    """The sign of a test as the files have it; of a test that may read one way or another, either sign."""
-    each = [written(sign(one), stage) for one in found]
-    return [either([one[0] for one in each])] if all(each) else []
-
-
 def written(found: Sequence[Sign], stage: int | None) -> list[dict]:
     return [{"kind": kind, "words": words, "stage": stage} for kind, words in found]
 
 
-def place_of(sign: dict | Either) -> int:
-    return ORDER.index((sign[0] if isinstance(sign, Either) else sign)["kind"])
+def place_of(sign: dict) -> int:
+    return ORDER.index(sign["kind"])

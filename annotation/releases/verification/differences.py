@@ -1,6 +1,6 @@
 """Where two trees of figures differ: what was computed here from what was said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from numbers import Real
 
 TOLERANCE = 1e-9
@@ -9,27 +9,13 @@ PLAIN = {int, float, str, bool, type(None)}
 WORDS = {"reason", "note"}  # why a figure is not defined, in words: no figure
 
 
-class Either(tuple):
-    """Trees of which any one will do: equal values may differ in the last digit. By a name: that of the first."""
-
-    def __getitem__(self, key):
-        return self[0][key] if isinstance(key, str) else super().__getitem__(key)
-
-
-def either(readings: Sequence[object]) -> object:
-    return readings[0] if len(readings) == 1 else Either(readings)
-
-
 def differences(ours: object, theirs: object, path: str = "", file: str = "figures.json") -> list[str]:
     """A sentence for each figure that differs, numbers by more than 1e-9 (of numbers above 1, of themselves)."""
     return list(_differing(ours, theirs, path, file))
 
 
 def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[str]:
-    if isinstance(ours, Either):
-        first, *others = ([*_differing(one, theirs, path, file)] for one in ours)
-        yield from [] if not all([first, *others]) else first
-    elif isinstance(ours, dict) and isinstance(theirs, dict):
+    if isinstance(ours, dict) and isinstance(theirs, dict):
         explained = {name for name in WORDS - ours.keys() if isinstance(theirs.get(name), str)}
         names = [
             one

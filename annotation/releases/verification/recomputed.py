@@ -4,13 +4,11 @@ tests/independent computes them a second time, with other code, and holds these 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from statistics import median
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from annotation.measures import adaptive_overlap, annotator_figures, human_baseline, stage_figures, warning_signs
+from annotation.measures import adaptive_overlap, annotator_figures, human_baseline, stage_figures
 from annotation.measures import funnel as measures_funnel
-from annotation.measures.annotator_behaviour import signs_as_json
 from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
 from annotation.measures.audits.judges import Corrected, corrected
 from annotation.measures.audits.order import sampling_order, scores_hash
@@ -24,7 +22,6 @@ from annotation.protocols import item_data
 from annotation.protocols.base import Attributes, carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
 from annotation.releases import redaction
-from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
@@ -235,40 +232,8 @@ def _annotators(rows: Rows) -> dict:
         known = annotator_figures.Known(people, seats, stage.checked() if gold else {}, passed)
         views = stage.rule.projections()
         stages.append(annotator_figures.of_stage(stage.position, stage.name, stage.judgments, views, known, rows.pay))
-        _add_readings(stages[-1], people)
     whole, speed = annotator_figures.of_study(stages, list(people), rows.pay)
     return {"stages": stages, "whole": whole, "speed": speed}
-
-
-def _add_readings(stage: Mapping, excluded: Mapping[int, bool]) -> None:
-    """Where rounding decides what a test names, either will do: another machine may round otherwise."""
-    for row in stage["rows"]:
-        compared = {
-            view: (
-                *same.values(),
-                _typical_share(stage["rows"], view, {row["number"], *filter(excluded.get, excluded)}),
-            )
-            for view, same in row["majority"].items()
-        }
-        tests = {
-            "labels_test": (
-                warning_signs.answers_test_readings(row["labels"], row["others"]),
-                warning_signs.answers_sign,
-            ),
-            "agreement": (warning_signs.agreement_test_readings(compared), warning_signs.agreement_sign),
-        }
-        for name, (readings, sign) in tests.items():
-            row[name] = either(readings)
-            signs = [{**one, "stage": stage["position"]} for test in readings for one in signs_as_json(sign(test))]
-            if len(signs) == len(readings):
-                row["signs"] = [either(signs) if one["kind"] == signs[0]["kind"] else one for one in row["signs"]]
-
-
-def _typical_share(rows: Iterable[Mapping], view: str, without: Collection[int]) -> float | None:
-    """The median of the others' shares, of those who have enough to compare."""
-    others = [row["majority"][view] for row in rows if row["number"] not in without]
-    shares = [one["same"] / one["n"] for one in others if one["n"] >= warning_signs.SIGNS_FROM]
-    return median(shares) if shares else None
 
 
 def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:

@@ -16,7 +16,6 @@ from django.urls import reverse
 
 from annotation.exports.export import export_split
 from annotation.models import Study
-from annotation.releases.verification.differences import Either
 from annotation.templatetags import figures as written
 from tests.annotation.dashboard.page_numbers import Seen, every, numbers
 from tests.builders import cohorts, crowds
@@ -44,17 +43,8 @@ class Export:
         self.folder, self.manifest = folder, json.loads((folder / "manifest.json").read_text())
         found = recompute(folder)
         self.funnel, self.stages = found["funnel"], found["stages"]
-        self.people, self.read = with_all(found["annotators"]), read_stages(Files(folder))
+        self.people, self.read = found["annotators"], read_stages(Files(folder))
         self.places = {float(stage["position"]) for stage in self.manifest["stages"]}
-
-
-def with_all(tree):
-    """Where a test may read in several ways, its first way and all of them under `or`."""
-    if isinstance(tree, Either):
-        return {**tree[0], "or": [with_all(one) for one in tree]}
-    if isinstance(tree, dict):
-        return {name: with_all(part) for name, part in tree.items()}
-    return [with_all(part) for part in tree] if isinstance(tree, list) else tree
 
 
 def unexplained(page: str, known: Known, always: set[float]) -> list[Seen]:

@@ -3,9 +3,13 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
-from annotation.measures import warning_signs
+from annotation.measures import skill, warning_signs
+from annotation.measures.judgments import Coded
+from annotation.measures.warning_signs import Beside
+from bench.coverage import signs
 
 FOUR = [(1, 4), (2, 4), (3, 4), (4, 4)]
 
@@ -119,31 +123,67 @@ def test_few_picks_make_no_test_of_runs(picks):
 # Against the others
 
 
-@pytest.mark.parametrize(("answer", "others"), [("none", "34%"), ("any", "66%")])
-def test_an_answer_that_others_give_less_often(answer, others):
-    (sign,) = warning_signs.answers_sign(warning_signs.answers_test({answer: 60}, {"none": 340, "any": 660}))
-    assert sign.words == f"{answer} in 100% of 60 answers, others {others}"
+def answers(*columns: str, excluded: str = "") -> tuple:
+    """What each annotator answered to the same tasks, one letter each; of the first, and the others' to compare."""
+    rows = [(task, who, said) for who, given in enumerate(columns) for task, said in enumerate(given) if said != "-"]
+    task, who, said = zip(*rows, strict=True)
+    part = Coded.of([("", "")] * len(rows))
+    stage = skill.StageAnswers(Coded.of(task), part, np.array(who), Coded.of(said))
+    others = [one for number, one in stage.own.items() if number or excluded]
+    own = stage.of_excluded(Coded.of(range(len(excluded))), Coded.of(list(excluded))) if excluded else stage.own[0]
+    return own, others
 
 
-@pytest.mark.parametrize(
-    ("own", "others"),
-    [({"none": 19}, {"any": 900}), ({"none": 50}, {"any": 19}), ({"any": 50}, {"any": 900}), ({}, {})],
-)
-def test_answers_that_cannot_be_compared_are_not_tested(own, others):
-    found = warning_signs.answers_test(own, others)
+def test_an_answer_that_others_give_less_often_to_the_same_tasks():
+    others = ["aaaab" * 12, "aabaa" * 12, "abaaa" * 12, "baaaa" * 12]
+    found = warning_signs.answers_test(*answers("b" * 60, *others))
+    (sign,) = warning_signs.answers_sign(found)
+    assert sign.words == "a in 0% of 60 answers, others 80%"  # of two answers with the same p the first
+    assert warning_signs.answers_test(*answers(*others, excluded="b" * 60))["p"] < 0.001
+
+
+def test_an_answer_that_fits_the_tasks_is_no_sign_however_rare_elsewhere():
+    """Only the first annotator had the tasks that are b, as in a batch of its own with one other."""
+    found = warning_signs.answers_test(*answers("b" * 40 + "-" * 80, "b" * 40 + "-" * 80, "-" * 40 + "a" * 80))
+    assert found["p"] is None and warning_signs.answers_sign(found) == []
+
+
+def test_who_differs_as_others_do_gets_no_sign():
+    """Each gives another share of b, from none to all: 12 annotators of the same 60 tasks."""
+    given = ["b" * (5 * at) + "a" * (60 - 5 * at) for at in range(13)]
+    assert warning_signs.answers_sign(warning_signs.answers_test(*answers(*given))) == []
+
+
+@pytest.mark.parametrize("columns", [("b" * 19, "a" * 19), ("b" * 60,), ("a" * 60, "a" * 60)])
+def test_answers_that_cannot_be_compared_are_not_tested(columns):
+    found = warning_signs.answers_test(*answers(*columns))
     assert found["p"] is None and found["reason"] and warning_signs.answers_sign(found) == []
 
 
 def test_less_agreement_than_a_typical_annotator():
-    found = warning_signs.agreement_test({"answer": (40, 100, 0.8), "any or none": (70, 100, 0.9)})
-    assert (found["on"], found["n"]) == ("answer", 100)
+    compared = {"answer": (40, 100, Beside(0.8, 1e-6)), "any or none": (70, 100, Beside(0.9, 1e-4))}
+    found = warning_signs.agreement_test(compared)
+    assert (found["on"], found["n"], found["p"]) == ("answer", 100, 2e-6)
     words = "gave what most gave on 40% of 100 screens, others on 80% (answer)"
     assert warning_signs.agreement_sign(found)[0].words == words
 
 
-@pytest.mark.parametrize("compared", [(98, 100, 0.6), (72, 100, 0.8), (2, 19, 0.9), (10, 100, None)])
-def test_more_agreement_or_as_much_or_too_little_to_compare_is_no_sign(compared):
+@pytest.mark.parametrize(
+    "compared",
+    [
+        (98, 100, Beside(0.6, 1.0)), (72, 100, Beside(0.8, 0.0)), (2, 19, Beside(0.9, 0.0)), (10, 100, None),
+        (40, 100, Beside(0.8, 0.01)),
+    ],
+    ids=["more", "less than ten points", "too few", "nobody else", "as the others differ"],
+)  # fmt: skip
+def test_what_is_no_sign_of_less_agreement(compared):
     assert warning_signs.agreement_sign(warning_signs.agreement_test({"answer": compared})) == []
+
+
+@pytest.mark.parametrize("cell", [signs.CELLS[2], signs.CELLS[3]], ids=str)
+def test_honest_annotators_of_different_skill_or_in_batches_rarely_get_a_sign(cell):
+    """`python -m bench.coverage signs` has 1,000 studies of every cell, and those before."""
+    assert signs.found(cell, studies=40).studies <= 0.1
 
 
 # Together

@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from annotation.exports.files import split_schema
 from annotation.releases.plan import FORMS, PUBLIC
-from annotation.releases.verification.differences import Either, differences
+from annotation.releases.verification.differences import differences
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import STUDIES, change_json, change_lines, copied, mend, release
@@ -101,8 +101,6 @@ def test_it_runs_by_itself_without_database_settings_django_and_second_implement
         ({}, {"reason": "nothing is judged"}, 0),
         ({}, {"reason": 0.5}, 1),
         ([1, 2], [1], 1),
-        (Either([{"a": 1}, {"a": 2}]), {"a": 2}, 0),
-        (Either([{"a": 1}, {"a": 2}]), {"a": 3}, 1),
     ],
 )
 def test_what_differs(ours, theirs, found):

@@ -1,0 +1,185 @@
+"""Whether an annotator differs from the others by more than annotators differ anyway: skill as a random effect. Pure.
+
+Of each annotator there is an estimate on the logit scale with its variance. Annotators who all work honestly differ by
+a variance of their own: that of the others' estimates beyond their errors (Paule and Mandel 1982). One who is far from
+all others does not raise it: first it is estimated from the median of squares, and those beyond `_FAR` standard
+deviations by that are left out. Student's t has one degree of freedom less than there are others left.
+
+docs/reference/measures.md has the formulas, and how often honest annotators get a sign (`python -m bench.coverage`).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.measures.exact_tests import (
+    binomial_distribution,
+    hypergeometric_distribution,
+    student_within,
+    two_sided,
+)
+from annotation.measures.judgments import Coded
+from annotation.measures.types import Array
+
+_MEDIAN = 0.4549364231195727  # of chi-square with one degree of freedom
+_FAR = 3
+_STEPS = 60
+
+
+class Estimate(NamedTuple):
+    """On the logit scale."""
+
+    value: float
+    variance: float
+
+
+def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float:
+    """The probability that one of the others' kind is as far above `middle`; 1 if there are none."""
+    if not others:
+        return 1.0
+    squares = np.array([(one.value - middle) ** 2 for one in others])
+    variances = np.array([one.variance for one in others])
+    first = _where(lambda skill: float(np.median(squares / (variances + skill))) - _MEDIAN)
+    near = squares <= _FAR**2 * (variances + first)
+    squares, variances = squares[near], variances[near]
+    skill = _where(lambda skill: float((squares / (variances + skill)).mean()) - 1)
+    away = (own.value - middle) / math.sqrt(own.variance + skill)
+    freedom = max(1, len(squares) - 1)
+    tail = (1 - student_within(math.atan(abs(away) / math.sqrt(freedom)), freedom)) / 2
+    return tail if away > 0 else 1 - tail
+
+
+def _where(falls: Callable[[float], float]) -> float:
+    """The least variance from 0 on at which the function is not above 0."""
+    if falls(0.0) <= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    while falls(high) > 0:
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falls(middle) > 0 else (low, middle)
+    return high
+
+
+class GivenAnswers(NamedTuple):
+    """Judgments as codes: their parts (type and subtype) and their labels."""
+
+    part: Array
+    label: Array
+
+
+class OwnAnswers:
+    """How often an annotator gave each label, beside what those who judged the same tasks gave. A task that nobody else
+    judged is compared with all such tasks of its type.
+
+    If who judged a task is exchangeable, the number of an annotator's answers with a label is a sum of hypergeometric
+    ones, given how often all gave it: of each task, and of each type of tasks with one judgment.
+    """
+
+    def __init__(self, labels: Sequence[str], own: GivenAnswers, of_task: Array, lonely: Array):
+        """`of_task` (N × L): counts of the labels of everybody, the annotator too, on each task of `own`; `lonely` (P ×
+        L): on the tasks of each part that one annotator judged.
+        """
+        self.labels = labels
+        each = np.eye(len(labels), dtype=np.int64)[own.label]
+        shared = of_task.sum(axis=1) > 1
+        strata = [(of_task[shared], each[shared], np.ones(int(shared.sum()), dtype=np.int64))]
+        for part in np.unique(own.part[~shared]).tolist():
+            mine = each[~shared & (own.part == part)].sum(axis=0)
+            if lonely[part].sum() > mine.sum():
+                strata.append((lonely[part][None], mine[None], np.array([mine.sum()])))
+        given, mine, times = (np.concatenate(column) for column in zip(*strata, strict=True))
+        self._strata, self.n = (given, mine, times), int(times.sum())
+        self.others = int(given.sum() - times.sum())
+        size, share = given.sum(axis=1, keepdims=True), given / np.maximum(1, given.sum(axis=1, keepdims=True))
+        drawn = times[:, None]
+        self.given = mine.sum(axis=0)
+        self._expected = (drawn * share).sum(axis=0)
+        self._variance = (drawn * share * (1 - share) * (size - drawn) / np.maximum(1, size - 1)).sum(axis=0)
+        self._by_others = (drawn * (given - mine) / np.maximum(1, size - drawn)).sum(axis=0)
+
+    def others_share(self, label: int) -> float:
+        """The share of the others' answers, weighted as the annotator's tasks are."""
+        return float(self._by_others[label]) / self.n
+
+    def estimate(self, label: int) -> Estimate | None:
+        """How much likelier than for the others the label is, by one step of Newton's; None if nothing tells."""
+        variance = float(self._variance[label]) if label < len(self.labels) else 0.0
+        if variance <= 0:
+            return None
+        return Estimate(float(self.given[label] - self._expected[label]) / variance, 1 / variance)
+
+    def p_exact(self, label: int) -> float:
+        """Two-sided by doubling, for annotators who are all alike."""
+        given, _, times = self._strata
+        strata, counts = np.unique(
+            np.column_stack([times, given[:, label], given.sum(axis=1)]), axis=0, return_counts=True
+        )
+        sums = np.ones(1)
+        for (drawn, good, size), many in zip(strata.tolist(), counts.tolist(), strict=True):
+            if drawn == 1:
+                sums = np.convolve(sums, binomial_distribution(many, good / size))
+                continue
+            for _ in range(many):
+                sums = np.convolve(sums, hypergeometric_distribution(drawn, good, size))
+        return two_sided(sums, int(self.given[label]))
+
+    def p(self, label: int, others: list["OwnAnswers"]) -> float:
+        """Two-sided: for annotators who are alike, and for such who differ as the others do, whichever is larger."""
+        own = self.estimate(label)
+        if own is None:
+            return 1.0
+        estimates = [found for one in others if (found := one.estimate(label))]
+        beyond = p_above(Estimate(abs(own.value), own.variance), estimates)
+        return min(1.0, max(self.p_exact(label), 2 * beyond))
+
+
+class StageAnswers:
+    """The labels of all judgments of a stage that count, and the answers of each annotator beside the others'."""
+
+    def __init__(self, task: Coded, part: Coded, annotator: Array, labels: Coded):
+        self._labels = list(labels.values)
+        self._places = {one: place for place, one in enumerate(task.values)}
+        self._of_task = _counted(task.code, labels.code, len(task.values), len(labels.values))
+        alone = self._of_task.sum(axis=1)[task.code] == 1
+        lonely = _counted(part.code[alone], labels.code[alone], len(part.values), len(labels.values))
+        self.own = {
+            number: OwnAnswers(
+                self._labels, GivenAnswers(part.code[mine], labels.code[mine]), self._of_task[task.code[mine]], lonely
+            )
+            for number in np.unique(annotator).tolist()
+            for mine in (annotator == number,)
+        }
+
+    def of_excluded(self, task: Coded, labels: Coded) -> OwnAnswers:
+        """Of answers that do not count, to tasks that others answered."""
+        names = [*self._labels, *(one for one in labels.values if one not in self._labels)]
+        of_task = np.pad(self._of_task, ((0, 0), (0, len(names) - len(self._labels))))
+        known = [
+            (self._places[place], names.index(label))
+            for place, label in zip(task.tolist(), labels.tolist(), strict=True)
+            if place in self._places and of_task[self._places[place]].any()
+        ]
+        places, own = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        given = of_task[places] + np.eye(len(names), dtype=np.int64)[own]
+        return OwnAnswers(names, GivenAnswers(np.zeros(len(own)), own), given, of_task[:0])
+
+
+def _counted(rows: Array, labels: Array, height: int, width: int) -> Array:
+    found: Array = np.bincount(rows * width + labels, minlength=height * width).reshape(height, width)
+    return found
+
+
+Shares = Mapping[tuple[str, str], tuple[int, int]]  # by type and subtype: how often, of how many
+
+
+def logit_beside(own: Shares, everyone: Shares) -> tuple[Estimate, float]:
+    """How much more often than all did on such types, and the logit of what all did there."""
+    same, n = (sum(one[at] for one in own.values()) for at in (0, 1))
+    typical = sum(of * (everyone[part][0] + 0.5) / (everyone[part][1] + 1) for part, (_, of) in own.items()) / n
+    usual = math.log(typical / (1 - typical))
+    value = math.log((same + 0.5) / (n - same + 0.5)) - usual
+    return Estimate(value, 1 / (same + 0.5) + 1 / (n - same + 0.5)), usual
