@@ -1,7 +1,7 @@
 """How often honest annotators get a sign about their answers, and how often careless ones do.
 
-Each judges so many tasks, and so many judge each. An answer is right with a probability whose logit is 2.2
-plus the annotator's skill less the difficulty of the task, both normal, and in batches that of the batch; a wrong one is
+Each judges so many tasks, and so many judge each. An answer is right with a probability whose logit is 2.2 plus the
+annotator's skill less the difficulty of the task, both normal, and in batches that of the batch; a wrong one is
 any other. Careless annotators look at every other screen. The truth is one of four answers, not equally often.
 """
 
