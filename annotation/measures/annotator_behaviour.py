@@ -21,7 +21,7 @@ from annotation.measures.judgments import Coded, JudgmentRow, Judgments, TaskKey
 from annotation.measures.pairwise_kappa import cohen_kappas, mean_kappas
 from annotation.measures.skill import Estimate, Shares, StageAnswers, logit_beside, p_above
 from annotation.measures.types import Array, Figures
-from annotation.measures.warning_signs import Beside, Sign
+from annotation.measures.warning_signs import Beside, Sign, Usual
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
@@ -40,6 +40,7 @@ class StageBehaviour:
     views: Mapping[str, Projection]
     coarse: str
     typical: float | None  # the median time, in ms
+    usual: Usual | None
     labels: Counter[str]  # of the coarse view
     bands: list[int]
     same: Mapping[str, Mapping[int, Shares]]  # by view and annotator
@@ -66,7 +67,7 @@ def stage_behaviour(
     }
     said = counted.answer.renamed(views[coarse])
     return StageBehaviour(
-        views, coarse, typical, Counter(said.counts()),
+        views, coarse, typical, warning_signs.usual_times(counted.active_ms, counted.annotator), Counter(said.counts()),
         _speed_bands(counted.active_ms, typical), {name: _same(table, standing) for name, table in seen.items()},
         kappas, others, StageAnswers(counted.task, counted.part, counted.annotator, said),
     )  # fmt: skip
@@ -241,7 +242,7 @@ def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:
         *comparison_signs(found),
         *warning_signs.side_sign(found["side"]),
         *warning_signs.runs_sign(found["runs"]),
-        *warning_signs.fast_sign(found["judged"], None if typical is None else typical * 1000, all_.typical),
+        *warning_signs.fast_sign(found["judged"], None if typical is None else typical * 1000, all_.usual),
     ]
 
 

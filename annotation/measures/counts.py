@@ -19,7 +19,7 @@ from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.label_scale import categories, label_scale
 from annotation.measures.pairwise_kappa import THIN
 from annotation.measures.types import Array, Figures
-from annotation.measures.warning_signs import Sign
+from annotation.measures.warning_signs import Sign, Usual
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
@@ -189,12 +189,12 @@ def judgments_over_time(counted: Judgments) -> Figures:
 
 
 def annotator_summary(
-    number: int, rows: Judgments, everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
+    number: int, rows: Judgments, everyone: Usual | None, pay_per_hour: float, fixed: Sequence[str]
 ) -> Figures:
     """The figures of one annotator in a stage.
 
     `rows` are all of their judgments. Active time and pay include checks and practice; everything else leaves them out.
-    `everyone` is the median active time of all annotators in ms, `fixed` are the answers that are not shuffled.
+    `everyone` has the times of all annotators, `fixed` are the answers that are not shuffled.
     """
     own = rows[rows.is_judge]
     counted = own[own.counted]
@@ -229,8 +229,8 @@ def known_times(active_ms: Array) -> Array:
     return active_ms[active_ms > 0]
 
 
-def work_signs(counted: Iterable[JudgmentRow], everyone: float | None) -> list[Sign]:
-    """The warning signs in an annotator's counted judgments; `everyone` is the median active time of all, in ms."""
+def work_signs(counted: Iterable[JudgmentRow], everyone: Usual | None) -> list[Sign]:
+    """The warning signs in an annotator's counted judgments; `everyone` has the times of all."""
     mine = Judgments.of(counted)
     return warning_signs.signs_of_work(len(mine), median_time(mine), everyone, picks_in_order(mine))
 

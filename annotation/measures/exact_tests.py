@@ -67,12 +67,17 @@ def chi_square_above(x: float, freedom: int) -> float:
 
 
 @cache
-def student_t_95(freedom: int) -> float:
-    """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
+def student_t(freedom: int, within: float) -> float:
+    """The t that Student's |t| stays below with this probability."""
     low, high = 0.0, math.pi / 2
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if student_within(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if student_within(middle, freedom) < within else (low, middle)
     return math.sqrt(freedom) * math.tan(low)
+
+
+def student_t_95(freedom: int) -> float:
+    """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
+    return student_t(freedom, 0.95)
 
 
 def student_within(angle: float, freedom: int) -> float:

@@ -51,6 +51,13 @@ def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float
     return tail if away > 0 else 1 - tail
 
 
+def spread(away: Array) -> tuple[float, int]:
+    """The standard deviation of values without errors, by those near zero as above, and how many these are."""
+    squares = away**2
+    near = squares[squares <= _FAR**2 * float(np.median(squares)) / _MEDIAN]
+    return math.sqrt(float(near.mean())), len(near)
+
+
 def _where(falls: Callable[[float], float]) -> float:
     """The least variance from 0 on at which the function is not above 0."""
     if falls(0.0) <= 0:

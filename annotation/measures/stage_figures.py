@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.measures import agreement
+from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.audits.figures import to_come
@@ -156,7 +156,7 @@ def _annotators(
 ) -> list[dict[str, Any]]:
     """Everybody who has been in the stage, in the order of joining."""
     mine, none = found.judgments.by_annotator(), found.judgments[:0]
-    everyone = measures_counts.median_time(found.counted) or 0
+    everyone = warning_signs.usual_times(found.counted.active_ms, found.counted.annotator)
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
     kappas = {
         one["on"]: mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])

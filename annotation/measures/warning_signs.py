@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.measures import exact_tests
+from annotation.measures import exact_tests, skill
 from annotation.measures.skill import OwnAnswers
 from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
+_FAST_WITHIN = 0.98  # of Student's t: 1 % of annotators who differ as these do are beyond it on the fast side
 TEST_LEVEL = 0.001  # of each test
 _MIN_DIFFERENCE = 0.1  # between a share and the expected one
 _EXPECTED = 5  # at least, at each place, for chi-square
@@ -65,11 +66,38 @@ def _no_test(reason: str, **figures: object) -> Figures:
 # Speed
 
 
-def fast_sign(judged: int, typical: float | None, everyone: float | None) -> list[Sign]:
-    """A sign if the median active time is below half of all annotators' median; both in ms."""
-    if judged < SIGNS_FROM or typical is None or not everyone or typical >= FAST_SHARE * everyone:
+class Usual(NamedTuple):
+    """The median active time of all judgments, and the one below which an annotator's is fast; both in ms."""
+
+    median: float
+    fast: float
+
+
+def usual_times(active_ms: Array, annotators: Array) -> Usual | None:
+    """None if no time was measured. Fast is what is below half of the median, and further below the annotators' own
+    medians than those who differ as they do: their spread on the logarithmic scale is that of those who are within
+    three standard deviations by the median of squares.
+    """
+    known = active_ms > 0
+    if not known.any():
+        return None
+    times, people = active_ms[known], annotators[known]
+    typical = float(np.median(times))
+    own = [times[people == one] for one in np.unique(people).tolist()]
+    logs = np.array([math.log(np.median(of)) for of in own if len(of) >= SIGNS_FROM])
+    if len(logs) < 3:
+        return Usual(typical, FAST_SHARE * typical)
+    middle = float(np.median(logs))
+    spread, n = skill.spread(logs - middle)
+    far = exact_tests.student_t(max(1, n - 1), _FAST_WITHIN) * spread
+    return Usual(typical, min(FAST_SHARE * typical, math.exp(middle - far)))
+
+
+def fast_sign(judged: int, typical: float | None, everyone: Usual | None) -> list[Sign]:
+    """`typical` is the annotator's median active time, in ms."""
+    if judged < SIGNS_FROM or typical is None or everyone is None or typical >= everyone.fast:
         return []
-    return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone / 1000:.1f} s")]
+    return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone.median / 1000:.1f} s")]
 
 
 def speed_deviations(logs: Mapping[int, float]) -> tuple[Figures, dict[int, float]]:
@@ -271,7 +299,7 @@ def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
 # Together
 
 
-def signs_of_work(judged: int, typical: float | None, everyone: float | None, picks: Picks) -> list[Sign]:
+def signs_of_work(judged: int, typical: float | None, everyone: Usual | None, picks: Picks) -> list[Sign]:
     """The signs in an annotator's own judgments in a stage; `picks` in the order given, times in ms."""
     return [*fast_sign(judged, typical, everyone), *side_sign(side_test(picks)), *runs_sign(runs_test(picks))]
 

@@ -205,7 +205,7 @@ def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: 
         one.active_minutes += int(mine.active_ms.sum()) / 60_000
         one.times += [int(mine.at.min()), int(mine.at.max())]
         considered = annotator_behaviour.judgments_considered(mine, False)
-        _add_signs(one, counts.work_signs(considered, everybody.typical), where)
+        _add_signs(one, counts.work_signs(considered, everybody.usual), where)
     checked, tried = attention_checks.results(stage), qualification.results(stage)
     by_annotator, none = rows.by_annotator(), rows[:0]
     for number, submissions in found.items():

@@ -153,7 +153,7 @@ class Work:
             **self.speed(mine),
             "runs": annotator_tests.runs(in_time(mine[mine.place.notna()])),
         }
-        fast = annotator_tests.of_speed(len(mine), found["median_seconds"], self.typical)
+        fast = annotator_tests.of_speed(len(mine), found["median_seconds"], self.stage.counted)
         return found, annotator_tests.written([*annotator_tests.of_runs(found["runs"]), *fast], self.place)
 
     def speed(self, mine: pd.DataFrame) -> dict:

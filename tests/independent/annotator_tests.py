@@ -231,9 +231,20 @@ def of_runs(test: Mapping) -> list[Sign]:
     return [("runs", f"the same place as just before {test['repeats']} times, by chance {chance * tried:.0f}")]
 
 
-def of_speed(judged: int, seconds: float | None, typical: float | None) -> list[Sign]:
-    """`typical` is the median of all, in milliseconds."""
-    if judged < FROM or seconds is None or not typical or seconds * 1000 >= typical / 2:
+def of_speed(judged: int, seconds: float | None, counted: pd.DataFrame) -> list[Sign]:
+    """Of a median time: under half of everybody's, and under what 1 % have who differ as the annotators do."""
+    timed = counted[counted.active_ms > 0]
+    if judged < FROM or seconds is None or timed.empty:
+        return []
+    typical = float(timed.active_ms.median())
+    limit, people = typical / 2, timed.groupby("annotator").active_ms
+    logs = np.log(people.median()[people.size() >= FROM])
+    if len(logs) >= 3:
+        away = (logs - logs.median()) ** 2
+        near = away[away <= 9 * away.median() / stats.chi2.ppf(0.5, 1)]
+        far = stats.t.ppf(0.99, max(1, len(near) - 1)) * math.sqrt(near.mean())
+        limit = min(limit, math.exp(logs.median() - far))
+    if seconds * 1000 >= limit:
         return []
     return [("fast", f"{seconds * 1000 / 1000:.1f} s a screen, everybody {typical / 1000:.1f} s")]
 
