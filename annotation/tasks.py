@@ -16,6 +16,7 @@ from annotation.releases import lifecycle as release_lifecycle
 from annotation.reports import report
 from annotation.webhooks import send
 from benchmarks.jobs import jobs, rounds
+from benchmarks.tasks import follow_up, with_files
 from workers.celery import serves_everything
 
 SEND_EVERY = 1  # second
@@ -52,7 +53,7 @@ def run_release(job_id: int) -> None:
 @jobs.runs(ratings_order.KIND)
 @shared_task
 def run_ratings(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=RatingsImport.do)
+    follow_up(jobs.run(job_id=job_id, by="worker", work=with_files(RatingsImport.do)))
 
 
 @jobs.runs(cache.KIND)

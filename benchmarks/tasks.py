@@ -47,14 +47,14 @@ log = logging.getLogger(__name__)
 @jobs.runs("import")
 @shared_task
 def run_import(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(run_import_module.import_files)))
+    follow_up(jobs.run(job_id=job_id, by=BY, work=with_files(run_import_module.import_files)))
 
 
 @shared_task
 def run_with_model(job_id: int) -> None:
     """Runs on the queue `models`, in a process that may load torch."""
     work = WORK_OF_MODELS[Job.objects.values_list("kind", flat=True).get(pk=job_id)]
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=work))
+    follow_up(jobs.run(job_id=job_id, by=BY, work=work))
 
 
 for kind in WORK_OF_MODELS:
@@ -64,16 +64,16 @@ for kind in WORK_OF_MODELS:
 @jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(import_predictions.PredictionsImport.do)))
+    follow_up(jobs.run(job_id=job_id, by=BY, work=with_files(import_predictions.PredictionsImport.do)))
 
 
 @jobs.runs(corrections.KIND)
 @shared_task
 def run_corrections(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(corrections.Correcting.do)))
+    follow_up(jobs.run(job_id=job_id, by=BY, work=with_files(corrections.Correcting.do)))
 
 
-def _with_files(work: Work) -> Work:
+def with_files(work: Work) -> Work:
     """`work`, with the job's uploaded files on this machine."""
 
     def run(job: Job, progress: jobs.Progress) -> None:
@@ -83,7 +83,7 @@ def _with_files(work: Work) -> Work:
     return run
 
 
-def _follow_up(job: Job) -> None:
+def follow_up(job: Job) -> None:
     """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop_job(job)

@@ -3,8 +3,7 @@
 from rest_framework import serializers
 
 from annotation.imported_ratings.forms import RatingsForm
-from annotation.imported_ratings.order import RatingsOrder
-from annotation.imported_ratings.views import queue_ratings_from_form
+from annotation.imported_ratings.order import RatingsOrder, queue_ratings
 from benchmarks.api.commands import OrderBody
 from benchmarks.api.imports import AnswersNew, FilesField, UploadsField
 
@@ -28,4 +27,4 @@ class RatingsNew(AnswersNew):
     `study`."""
 
     command, takes, takes_files = "import_ratings", RatingsBody, RatingsFilesBody
-    form, queue = RatingsForm, staticmethod(queue_ratings_from_form)
+    form, queue = RatingsForm, staticmethod(queue_ratings)

@@ -2,11 +2,13 @@
 
 from django import forms
 
+from annotation.imported_ratings.columns_page import roles_in
 from annotation.imported_ratings.order import ProtocolField, RatingsOrder
 from annotation.protocol_files.offers import newest_versions
 from annotation.protocols import library
-from benchmarks.jobs.forms import FilesField
-from benchmarks.jobs.orders import OrderForm, options_of
+from benchmarks.formats.own.ratings import RatingsMapping
+from benchmarks.jobs.columns import AnswersForm
+from benchmarks.jobs.orders import options_of
 
 
 def protocol_choices() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -16,9 +18,8 @@ def protocol_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     return [("Published", published), ("Library", shipped)]
 
 
-class RatingsForm(OrderForm):
-    takes = RatingsOrder
-    files = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
+class RatingsForm(AnswersForm):
+    takes, mapped = RatingsOrder, RatingsMapping
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -28,8 +29,12 @@ class RatingsForm(OrderForm):
             widget=forms.Select(choices=protocol_choices()),
         )  # fmt: skip
 
-    def clean_files(self):
-        files = self.cleaned_data["files"]
-        if len(files) > 1:
-            raise forms.ValidationError("Give one file of ratings.")
-        return files
+    def takes_several(self, name, files) -> bool:
+        return False
+
+    def clean(self) -> None:
+        super().clean()
+        if mapped := roles_in(self.data):
+            self.cleaned_data["roles"] = mapped
+        if len(self.cleaned_data.get("files", ())) > 1:
+            self.add_error("files", "Give one file of ratings.")

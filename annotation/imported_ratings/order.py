@@ -1,16 +1,18 @@
 """What an import of ratings is asked to do: whose ratings of which benchmark, under which protocol."""
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 from django import forms
 
 from annotation.models import RatingsFile, Study
 from annotation.protocols import library
-from annotation.protocols.registry import is_known
-from benchmarks.formats.own.ratings import ALL, FIRST, LAST, REFUSE, read_mapping
-from benchmarks.jobs import jobs, orders
+from annotation.protocols.registry import is_known, protocol_named
+from annotation.protocols.roles import CannotMap, read_roles, with_roles
+from annotation.protocols.schema import ProtocolFile
+from benchmarks.formats.own.ratings import ALL, FIRST, LAST, REFUSE, RatingsMapping
+from benchmarks.jobs import columns, orders
 from benchmarks.models import Benchmark, Job
+from benchmarks.records import Problem, Refused
 from benchmarks.runs.import_predictions import OneLineField
 
 KIND = "ratings"
@@ -48,8 +50,16 @@ class RatingsOrder:
         )
     )  # fmt: skip
     mapping: str = orders.mapping(
-        read_mapping, 8, "Which column is what, as JSON. Without one, columns are recognised by their names."
-    )
+        RatingsMapping.from_text,
+        8,
+        "Which column is what, as JSON. Without one, columns are recognised by their names.",
+    )  # fmt: skip
+    roles: str = orders.described(
+        forms.CharField(
+            max_length=500, required=False, label="Roles",
+            help_text="The benchmark’s names for roles of the protocol: `picture=scene, captions.foil=negative`.",
+        )
+    )  # fmt: skip
     repeated: str = orders.described(
         forms.ChoiceField(
             choices=list(REPEATED.items()), required=False, initial=REFUSE,
@@ -62,14 +72,22 @@ class RatingsOrder:
     skip_unknown: bool = orders.switch(
         "Skip ratings of other items", "Ratings of items that the benchmark lacks are skipped and listed in the report."
     )
+    look: bool = orders.look()
 
 
-def queue_ratings(*, benchmark: Benchmark, order: RatingsOrder, file: Path, by: str, created_by=None, **more) -> Job:
-    """Create a job that imports ratings. Raises Refused for an invalid order. `more`: `upload`, a folder to delete when
-    the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
+def asked(protocol: str, roles: str) -> ProtocolFile:
+    """The protocol file of that name, in the benchmark's names for its roles. Raises CannotMap."""
+    file = library.shipped(protocol) if "@" not in protocol else protocol_named(protocol).made_from
+    assert file is not None  # of each published version
+    return with_roles(file, read_roles(roles, [file])[0])
+
+
+def queue_ratings(*, benchmark: Benchmark, order: RatingsOrder, **given) -> Job:
+    """Create a job that imports ratings. `given`: see columns.queue_files. Raises Refused for an invalid order."""
     order = orders.checked(order)
-    params = {"benchmark": benchmark.pk, "file": str(file), "by": by, **asdict(order)}
-    params |= {"upload": more.get("upload"), "foreground": more.get("foreground", False)}
-    params |= {"kept": more["kept"]} if more.get("kept") else {}
+    try:
+        asked(order.protocol, order.roles)
+    except CannotMap as refusal:
+        raise Refused([Problem("WRONG_VALUE", "", None, "roles", f"Roles: {refusal}")]) from None
     title = f"Ratings of {benchmark.name} from {order.source}"
-    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+    return columns.queue_files(KIND, title, benchmark=benchmark, order=order, **given)

@@ -12,7 +12,9 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.designs import presets
+from annotation.imported_ratings.columns_page import role_fields
 from annotation.imported_ratings.matching import RatedTask, matched
+from annotation.imported_ratings.order import asked
 from annotation.models import Annotator, LeaseState, Outcome, RatingsFile, Seat, Slot, Stage, Study, StudyState
 from annotation.pipeline import dawid_skene, disagreement
 from annotation.pipeline.stage_rules import rule_about
@@ -21,12 +23,14 @@ from annotation.protocols import library
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN
 from annotation.protocols.ratings import read_rated
-from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import FileRule
+from annotation.protocols.schema import ProtocolFile
 from annotation.sql import execute, fetch
 from annotation.studies.lifecycle import CannotCreate, create_study
 from benchmarks import audit
 from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.own import ratings
+from benchmarks.jobs import columns
 from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.records import Problem, Refused
 
@@ -53,12 +57,16 @@ class RatingsImport(BenchmarkWork):
     """The work of a job of kind `ratings`."""
 
     def run(self) -> None:
-        params, path = self.job.params, Path(self.job.params["file"])
+        params, path = self.job.params, Path(self.job.params["files"][0])
         log = ProblemLog(params["skip_incomplete"])
         name = params["protocol"]
-        file = library.shipped(name) if "@" not in name else protocol_named(name).made_from
-        assert file is not None  # of each published version
+        file = asked(name, params["roles"])
         self.progress.begin("reading ratings")
+        if params["look"] or params["looks_first"]:
+            found = self.looked(path, file, log)
+            if params["look"] or not found["is_exact"]:
+                self.finish({"look": True, **found})
+                return
         try:
             rated = read_rated(path, file, log, params["mapping"], params["repeated"], has_items=True)
         except Unreadable:
@@ -90,12 +98,23 @@ class RatingsImport(BenchmarkWork):
                 {**report, "unrated": stage.tasks.count() - len(tasks), "left_out": log.left_out, "notes": notes}
             )
 
+    def looked(self, path: Path, file: ProtocolFile, log: ProblemLog) -> dict[str, Any]:
+        """The columns, and whether nobody needs to say what they or the protocol's roles are."""
+        names, sample = columns.first_rows(path, log)
+        wanted = [one.name for one in file.answers]
+        likely = ratings.guess(names, wanted, sample, columns.keys_of(self.benchmark))
+        is_exact = ratings.is_exact(likely) and {*wanted} == likely.answers.keys()
+        is_exact &= not role_fields(self.job, self.job.params["roles"])[0]
+        return {**columns.looked(path.name, names, sample, likely.as_json()), "is_exact": is_exact}
+
     def _study(self, protocol: str) -> tuple[Study, Stage]:
         """The new study, paused: nobody can join until a manager opens it."""
-        (plan,) = presets.single_stage(protocol).stages
+        stages = presets.single_stage(protocol).stages
+        if roles := self.job.params["roles"]:
+            stages = tuple(presets.with_roles_of_benchmark(stages, roles))
         try:
             study = create_study(
-                name=self.job.params["name"], benchmark=self.benchmark, stages=[plan], by=self.by,
+                name=self.job.params["name"], benchmark=self.benchmark, stages=[*stages], by=self.by,
                 created_by=self.job.created_by, state=StudyState.PAUSED,
             )  # fmt: skip
         except CannotCreate as refusal:

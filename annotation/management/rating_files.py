@@ -1,6 +1,5 @@
 """For commands that take a file of ratings: options that say which column is what, and a look at the file."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,11 +7,9 @@ from django.core.management.base import CommandError, OutputWrapper
 
 from benchmarks.formats.own import ratings, rows
 from benchmarks.formats.own.format import first_rows
-from benchmarks.formats.own.mapping import as_text, cell
+from benchmarks.jobs.columns import looked
 from benchmarks.management.files import read_or_refuse
-from benchmarks.management.reporting import text_of
-
-EXAMPLES, LONGEST = 3, 60  # values of a column that are shown, and their characters
+from benchmarks.management.reporting import columns_of, text_of
 
 
 def add_options(parser) -> None:
@@ -31,11 +28,7 @@ def look(path: Path, out: OutputWrapper, wanted: Sequence[str] = ()) -> None:
     if not sample:
         raise CommandError(f"{path.name} has no rows.")
     names = rows.columns(sample)
-    for name in names:
-        values = dict.fromkeys(as_text(value)[:LONGEST] for row in sample if (value := cell(row, name)) is not None)
-        out.write(f"{name}: {' · '.join([*values][:EXAMPLES]) or 'empty'}")
     found = ratings.guess(names, wanted)
+    out.write("\n".join(columns_of(looked(path.name, names, sample, found.as_json()))))
     if not found.answers:
         raise CommandError("No column is recognised as an answer. Write a mapping: docs/reference/ratings.md.")
-    out.write("A mapping for it:")
-    out.write(json.dumps(found.as_json(), indent=1, ensure_ascii=False))

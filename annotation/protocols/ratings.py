@@ -3,7 +3,7 @@
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -70,13 +70,25 @@ def read_rated(
     its items are known (`has_items`). Raises Unreadable.
     """
     how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
+    return rated(ratings.read(path, how, log), how, protocol, log, repeated, has_items)
+
+
+def rated(
+    all_given: Iterable[ratings.Given],
+    how: RatingsMapping,
+    protocol: ProtocolFile,
+    log: ProblemLog,
+    repeated: str = REFUSE,
+    has_items: bool = False,
+) -> RatedFile:
+    """These answers, as `read_rated` has those of a file. Raises Unreadable."""
     found = RatedFile(how)
     places: dict[tuple[str, str], int] = {}  # of each task and annotator: where their rating is
     shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their task
     words = 0
     texts = {one.name for one in protocol.answers if isinstance(one, schema.Text | schema.Edit)}
     columns = {name: ", ".join(source.all_places) for name, source in how.answers.items()}
-    for given in ratings.read(path, how, log):
+    for given in all_given:
         file, number = given.origin.file, given.origin.row
         before = log.count + log.left_out
         label = _label(file, number, protocol, given.answers, columns, log)
@@ -85,9 +97,9 @@ def read_rated(
         if log.count + log.left_out > before:
             continue
         written = {name: said for name, said in given.answers.items() if name in texts and label != CANNOT_JUDGE}
-        rated = Rated(given.item, given.annotator, label, given.question, written)
+        one = Rated(given.item, given.annotator, label, given.question, written)
         for name, shape in _shapes(protocol, label):
-            if shapes.setdefault((rated.task, name), shape) != shape:
+            if shapes.setdefault((one.task, name), shape) != shape:
                 advice = "An earlier row answers for another number of parts, or other options, of this item."
                 log.error("WRONG_VALUE", file, number, columns[name], f"{advice} Correct one of the two.")
             words += shape if isinstance(shape, int) else 0
@@ -95,8 +107,8 @@ def read_rated(
             advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
             log.error("TOO_LONG", file, number, "", advice)
             raise Unreadable
-        _add_attributes(found.attributes.setdefault(rated.task, {}), given, of_item, protocol, log)
-        _add(found, rated, given, places, repeated, log)
+        _add_attributes(found.attributes.setdefault(one.task, {}), given, of_item, protocol, log)
+        _add(found, one, given, places, repeated, log)
     return found
 
 
@@ -207,7 +219,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Scale():
             if is_typed(answer):
                 return _number(answer, said)
-            known = values.table_values(protocol, answer.name) or []
+            known = own_values(protocol, answer)
             with contextlib.suppress(ValueError):  # 2.0 is the point 2
                 said = exact(float(said))
             return said, "" if said in known else f"Write one of {', '.join(known)}."
@@ -218,7 +230,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Rank():
             return _ranking(protocol, answer, said)
         case schema.Check():
-            known = [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
+            known = own_values(protocol, answer)
             given = said.split(",")
             count = str(len(answer.statements)) if answer.statements else protocol.roles[str(answer.of)]
             few = f"Write {schema.how_many(count)} answers, with commas between them."
@@ -230,6 +242,18 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Text(shortest=shortest, longest=longest):
             return answers.WRITTEN, _too_long_or_short(said, shortest, longest)
     return answers.EDITED, _too_long_or_short(said, 1, answer.longest)
+
+
+def own_values(protocol: ProtocolFile, answer: schema.Answer) -> list[str]:
+    """The values of which a cell has one; none of an answer whose cells have anything else."""
+    match answer:
+        case schema.Pick(many=False) | schema.Pair():
+            return _options(protocol, answer)
+        case schema.Scale() if not is_typed(answer):
+            return values.table_values(protocol, answer.name) or []
+        case schema.Check():
+            return [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
+    return []
 
 
 def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[str, str]:

@@ -53,7 +53,7 @@ NO_IMAGES = "Leave out the image “{name}”. You can add images to the instruc
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
-def _field_of_role(choice: RoleChoice) -> forms.ChoiceField:
+def field_of_role(choice: RoleChoice) -> forms.ChoiceField:
     """The parts of an item that the role could be."""
     kind, _, name = choice.role.partition(".")
     noun = "picture" if kind == "images" else "text"
@@ -187,7 +187,7 @@ class StageForm(forms.Form):
         self.images = images
         super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
         self.roles = {f"{OF_ROLE}{one.role}": one for one in roles}
-        self.fields |= {name: _field_of_role(one) for name, one in self.roles.items()}
+        self.fields |= {name: field_of_role(one) for name, one in self.roles.items()}
         for language in plan.translations:
             self.fields[f"{IN}{language}"] = TextField(
                 14, label=f"Instructions in {LANGUAGES[language]}", required=False

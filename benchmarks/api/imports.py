@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -17,21 +16,22 @@ from benchmarks.api.endpoints import NO_STORAGE
 from benchmarks.api.errors import form_problems, invalid
 from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
-from benchmarks.imports.forms import FILES, ImportForm
+from benchmarks.imports.forms import ImportForm
 from benchmarks.imports.order import LONGEST, Options
 from benchmarks.imports.views import queue_from_form
 from benchmarks.jobs import jobs, kept_uploads
+from benchmarks.jobs.columns import AnswersForm, queue_answers
+from benchmarks.jobs.kept_forms import KeptFilesForm
 from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.jobs.orders import OrderForm
-from benchmarks.models import Benchmark, Job
+from benchmarks.models import Job
 from benchmarks.runs.forms import PredictionsForm
-from benchmarks.runs.import_predictions import PredictionsOrder
-from benchmarks.runs.views import queue_predictions_from_form
+from benchmarks.runs.import_predictions import PredictionsOrder, queue_predictions
 from workers import outside_json
 
 MANIFEST = "items.jsonl"
 MOST_ITEMS = 100_000
 ONE_SOURCE = "Give either `items` or `data`."
+FormOf = TypeVar("FormOf", bound=KeptFilesForm)
 NO_FORMAT_OF_ITEMS = "`items` are rows of Winnow's manifest. Leave `format` out, or give the file as `data`."
 
 
@@ -144,21 +144,26 @@ class ImportNew(JobCommand):
 
 def import_form(given: Mapping[str, Any]) -> ImportForm:
     """The form of the import page, filled in."""
-    files: dict[str, Sequence[Upload | UploadedFile]] = {name: given.get(name, ()) for name in FILES}
     if "items" in given:
         lines = "".join(json.dumps(item) + "\n" for item in given["items"])
-        files["data"] = [SimpleUploadedFile(MANIFEST, lines.encode())]
+        given = {**given, "data": [SimpleUploadedFile(MANIFEST, lines.encode())]}
+    return filled(ImportForm, given)
+
+
+def filled(form: type[FormOf], given: Mapping[str, Any]) -> FormOf:
+    """A page's form, filled in."""
+    files: dict[str, Sequence[Upload | UploadedFile]] = {name: given.get(name, ()) for name in form.FILES}
     kept = [one for chosen in files.values() for one in chosen if isinstance(one, Upload)]
     data = QueryDict(mutable=True)
     for name, value in given.items():
         if name == "mapping":
-            data[name] = json.dumps(value)
-        elif name not in {*FILES, "items"} and value is not False:
+            data[name] = json.dumps(value) if value else ""
+        elif name not in {*files, "items"} and value is not False:
             data[name] = "on" if value is True else value
     for name, chosen in files.items():
         data.setlist(f"{name}_new", [one.id for one in chosen if isinstance(one, Upload)])
     sent = {name: [one for one in chosen if not isinstance(one, Upload)] for name, chosen in files.items()}
-    return ImportForm(data, MultiValueDict({name: chosen for name, chosen in sent.items() if chosen}), kept=kept)
+    return form(data, MultiValueDict({name: chosen for name, chosen in sent.items() if chosen}), kept=kept)
 
 
 # Predictions
@@ -179,25 +184,20 @@ class PredictionsFilesBody(PredictionsBody):
 
 
 class AnswersNew(JobCommand):
-    """Imports answers of models or people to a benchmark: the fields of `form`, and files. `queue` is the page's."""
+    """Imports answers of models or people to a benchmark: the fields of `form`, and files. `queue` creates the job."""
 
-    form: type[OrderForm]
-    queue: Callable[[User, Benchmark, Any, Sequence[Upload]], Job]
+    form: type[AnswersForm]
+    queue: Callable[..., Job]
     refusals = {503: NO_STORAGE, 507: "The server has no room for the files."}
 
     def permit(self) -> None:
         self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"])
 
     def act(self, given: dict[str, Any]) -> Job:
-        chosen = given.pop("files")
-        names = [SimpleUploadedFile(one.name, b"") if isinstance(one, Upload) else one for one in chosen]
-        data = {name: value for name, value in given.items() if value is not False}
-        data |= {"mapping": json.dumps(given["mapping"])} if given.get("mapping") else {}
-        form = self.form(data, MultiValueDict({"files": names}))
+        form = filled(self.form, given)
         if not form.is_valid():
             raise invalid(form_problems(form))
-        uploaded = [one for one in chosen if isinstance(one, Upload)]
-        job = self.queue(self.user, self.benchmark, form, uploaded)
+        job = queue_answers(self.user, self.benchmark, form, self.queue)
         jobs.dispatch(job)
         return job
 
@@ -206,4 +206,4 @@ class PredictionsNew(AnswersNew):
     """Import a model's answers to the benchmark, all or nothing. The job's `report` has the id of the `run`."""
 
     command, takes, takes_files = "import_predictions", PredictionsBody, PredictionsFilesBody
-    form, queue = PredictionsForm, staticmethod(queue_predictions_from_form)
+    form, queue = PredictionsForm, staticmethod(queue_predictions)

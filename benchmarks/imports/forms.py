@@ -1,20 +1,18 @@
 """The form of the import page."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from django import forms
 
 from benchmarks.formats.base import ORIGIN, PICTURES, Format
-from benchmarks.formats.own.mapping import Choice, NotAMapping, chosen
+from benchmarks.formats.own.mapping import NotAMapping, chosen
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.imports.order import LONGEST, OWN, Options, benchmark_name, contradictions
+from benchmarks.jobs.columns import choices_in
 from benchmarks.jobs.forms import FilesField, fits
-from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.jobs.orders import OrderForm
+from benchmarks.jobs.kept_forms import KeptFilesForm
 from benchmarks.models import Benchmark
 from benchmarks.records import Refused
 
@@ -22,13 +20,10 @@ FILES = ("data", "second", "images")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 
 
-def choices_in(data: Any) -> list[Choice]:
-    """What a form says of each column."""
-    return [Choice(*one) for one in zip(*(data.getlist(name) for name in ("place", "what", "role")), strict=False)]
-
-
-class ImportForm(OrderForm):
+class ImportForm(KeptFilesForm):
+    FILES = FILES
     takes = Options
+    files = None  # type: ignore[assignment]  # which other such forms have
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial=OWN)
     data = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     second = FilesField(required=False, allow_empty_file=True)
@@ -36,30 +31,6 @@ class ImportForm(OrderForm):
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
     images = FilesField(required=False, allow_empty_file=True)
     name = forms.CharField(max_length=LONGEST)
-
-    def __init__(self, *args, kept: Sequence[Upload] = (), **more):
-        """`kept`: the user's uploads. Values `images_kept` and so on are ids of those to use again,
-        `images_new` of those that were uploaded for this form."""
-        super().__init__(*args, **more)
-        self.kept = kept
-        self.retained: set[str] = set()  # ids of uploads that came with this form, which has errors
-
-    def ids(self, name: str, which: str) -> set[str]:
-        if self.is_bound:
-            return {*self.data.getlist(f"{name}_{which}")}  # type: ignore[attr-defined]  # what was sent, not the field
-        return {*self.initial.get(f"{name}_{which}", ())}
-
-    @property
-    def earlier_uploads(self) -> dict[str, list[tuple[Upload, bool]]]:
-        """By field: each earlier upload, and whether it is to be used again."""
-        return {
-            name: [
-                (upload, upload.id in self.ids(name, "kept") | self.ids(name, "new") | self.retained)
-                for upload in self.kept
-                if upload.field == name
-            ]
-            for name in FILES
-        }
 
     def clean_name(self) -> str:
         try:
@@ -72,10 +43,7 @@ class ImportForm(OrderForm):
         if format is None:
             return
         self.take_choices()
-        for name in FILES:
-            self.add_kept(name, format)
-        if not given.get("data") and "data" not in self.errors:
-            self.add_error("data", forms.Field.default_error_messages["required"])
+        super().clean()
         self.check_images()
         self.check_files("data", format)
         self.check_files("second", format)
@@ -101,27 +69,9 @@ class ImportForm(OrderForm):
         buttons = ("check_only", "look")
         return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name not in buttons]
 
-    def add_kept(self, name: str, format: Format) -> None:
-        """Add the earlier uploads to the new files. New files replace those of the same name, or all if the field takes
-        only one file."""
-        uploads = {upload.id: upload for upload in self.kept if upload.complete}
-        kept, fresh = self.ids(name, "kept"), self.ids(name, "new")
-        if name not in self.cleaned_data:
-            return
-        new = [*self.cleaned_data[name], *(upload for id, upload in uploads.items() if id in fresh)]
-        chosen = [upload for id, upload in uploads.items() if id in kept - fresh]
-        archive = any(fits(file.name, ARCHIVES) for file in (*chosen, *new))
-        several = not archive if name == "images" else format.several and not archive
-        if not {*fresh, *(kept if several or not new else ())} <= uploads.keys():
-            self.add_error(name, "A file that you chose to use again is no longer there. Upload it again.")
-            return
-        names = {file.name for file in new}
-        stay = [upload for upload in chosen if upload.name not in names and (several or not new)]
-        twice = [file for file, count in Counter(file.name for file in (*stay, *new)).items() if count > 1]
-        if twice:
-            self.add_error(name, f"Two uploads are called “{twice[0]}”. Choose one of them.")
-        else:
-            self.cleaned_data[name] = [*stay, *new]
+    def takes_several(self, name: str, files: Sequence) -> bool:
+        archive = any(fits(file.name, ARCHIVES) for file in files)
+        return not archive and (name == "images" or FORMATS[self.cleaned_data["format"]].several)
 
     def check_images(self) -> None:
         files = self.cleaned_data.get("images", [])

@@ -1,9 +1,10 @@
 """What an import of one's own file needs to know before it reads the rows: the columns, and which is what."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+
+from django.http import QueryDict
 
 from benchmarks.formats import recognition
 from benchmarks.formats.base import ProblemLog
@@ -12,24 +13,22 @@ from benchmarks.formats.own.mapping import (
     Choice,
     ColumnMapping,
     NotAMapping,
-    Row,
-    as_text,
-    cell,
     choices,
+    chosen,
     items,
-    members,
     missing,
     read_mapping,
 )
 from benchmarks.formats.own.rows import is_several
 from benchmarks.formats.registry import FORMATS
-from benchmarks.imports.order import Files, Order
-from benchmarks.models import Benchmark
-from benchmarks.records import ItemRecord, Origin
+from benchmarks.imports.order import Files, Options, Order
+from benchmarks.jobs import columns
+from benchmarks.jobs.orders import options_of
+from benchmarks.models import Benchmark, Job
+from benchmarks.records import ItemRecord
 from workers.archives.archive import ArchiveRefused, open_archive
 
-ROWS, ITEMS, EXAMPLES = 8, 3, 3  # kept of the first rows; shown as items; values of a column
-LONGEST = 120  # characters of a value that is shown
+ITEMS = 3  # shown of the first rows
 WHATS = {
     "": "further information", "text": "text", "image": "image", "id": "id", "type": "type", "subtype": "subtype",
     "together": "id of several rows",
@@ -46,12 +45,7 @@ def understood(order: Order, files: Files, log: ProblemLog) -> Order:
         log.refuse_if_any()
     given = order.options.mapping or _of_benchmark(order.benchmark_name)
     mapping = read_mapping(given) if given else likely
-    report: dict[str, Any] = {
-        "file": files.path.name,
-        "columns": [{"name": name, "examples": _examples(name, sample)} for name in names],
-        "mapping": mapping.as_json(),
-        "rows": [*_kept(sample)],
-    }
+    report = columns.looked(files.path.name, names, sample, mapping.as_json())
     if order.options.look:
         known = recognition.recognised(files.path, [one for one in FORMATS.values() if one.shape])
         report |= {"look": True, "known": [{"name": one.name, "title": one.title} for one in known]}
@@ -86,39 +80,24 @@ def _image_names(files: Files) -> Sequence[str]:
         return ()
 
 
-def _examples(name: str, rows: Sequence[Row]) -> list[str]:
-    values = (member for row in rows for member in members(cell(row, name)))
-    return [_short(value) for value in list(dict.fromkeys(map(as_text, values)))[:EXAMPLES]]
+@columns.page_of("import", "name", "format", *options_of(Options), "first_origin", "second_origin")
+def _page(job: Job, sent: QueryDict | None) -> columns.Page:
+    """The columns with what they probably are, or what the form says, and the first items."""
+    report, names = job.report, [one["name"] for one in job.report["columns"]]
+    mapping = ColumnMapping.from_json(report["mapping"]) if len(report["mapping"]) > 1 else ColumnMapping()
+    said = columns.choices_in(sent) if sent is not None else choices(mapping, names) or [Choice(name) for name in names]
+    page = columns.Page(said, WHATS, "imports/_first.html", "The first items would be", roles=ROLES, checks=True)
+    try:
+        page.first = first_items(job, chosen(said) if sent is not None else mapping)
+    except NotAMapping as error:
+        page.problems.append(str(error))
+    return page
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _kept(sample: Sequence[Row]) -> Iterator[Row]:
-    """The first rows as far as they are small enough for a report."""
-    room = 100_000
-    for row in sample[:ROWS]:
-        room -= len(json.dumps(row))
-        if room < 0:
-            return
-        yield row
-
-
-def first_items(report: dict, mapping: ColumnMapping) -> list[ItemRecord]:
+def first_items(job: Job, mapping: ColumnMapping) -> list[ItemRecord]:
     """What the mapping makes of the rows in a job's report. Raises NotAMapping where it names no column of theirs."""
-    rows: list[Row] = report["rows"]
-    names = [*(column["name"] for column in report["columns"]), *(name for row in rows for name in row)]
+    rows = columns.rows_of(job)
+    names = [*(column["name"] for column in job.report["columns"]), *(name for _, row in rows for name in row)]
     for column, advice in missing(mapping, names).items():
         raise NotAMapping(f"There is no column “{column}”. {advice}")
-    numbered = ((Origin(report["file"], number), row) for number, row in enumerate(rows, 1))
-    return list(items(numbered, mapping, ProblemLog()))[:ITEMS]
-
-
-def columns_page(report: dict) -> dict:
-    """For the template of a job that has looked at a file: its columns with what they probably are, and first items."""
-    mapping = ColumnMapping.from_json(report["mapping"]) if len(report["mapping"]) > 1 else ColumnMapping()
-    names = [one["name"] for one in report["columns"]]
-    said = choices(mapping, names) or [Choice(name) for name in names]
-    rows = [{**column, "choice": choice} for column, choice in zip(report["columns"], said, strict=True)]
-    return {"columns": rows, "whats": WHATS, "roles": ROLES, "items": first_items(report, mapping)}
+    return list(items(rows, mapping, ProblemLog()))[:ITEMS]

@@ -135,6 +135,10 @@ def mapping(read: Callable[[str], Mapped], rows: int, help_text: str) -> Any:
     )
 
 
+def look() -> Any:
+    return switch("Look only", "Read the first rows of your own table, and report which column is what.")
+
+
 def device() -> Any:
     help_text = "`auto` uses a GPU if there is one. Or choose `cpu`, `cuda`, `cuda:1` or `mps`."
     return described(forms.CharField(max_length=8, initial="auto", label="Device", help_text=help_text))

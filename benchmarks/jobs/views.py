@@ -1,10 +1,12 @@
 """A page with a form that starts a job, and the page of the job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -13,7 +15,7 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.examples import right_example
 from benchmarks.formats.registry import FORMATS
-from benchmarks.jobs import jobs, kept_uploads, uploads
+from benchmarks.jobs import columns, jobs, kept_uploads, uploads
 from benchmarks.jobs.kinds import KINDS, OTHER, KindOfJob
 from benchmarks.jobs.orders import OrderForm
 from benchmarks.models import Benchmark, Job, JobState
@@ -64,6 +66,22 @@ def benchmark_order_page(
     return order_page(request, template, form, queue_for_user, **context)
 
 
+def answers_page(
+    request: StaffRequest, template: str, form: type[columns.AnswersForm], benchmark: Benchmark,
+    queue: Callable[..., Job], asked: Mapping[str, Any] = MappingProxyType({}),
+) -> HttpResponse:  # fmt: skip
+    """As `order_page`, for files of answers to a benchmark: without a mapping, their columns are shown first."""
+    before = asked_before(request, *columns.PAGES)
+    before |= {f"{name}_kept": ids for name, ids in before.get("kept", {}).items()}
+    kept = kept_uploads.of_user(request.user)
+    sent = request.POST if request.method == "POST" else None
+    filled = form(sent, request.FILES or None, initial={**asked, **before}, kept=kept)
+    if request.method == "POST" and not filled.is_valid():
+        filled.retain(request.user)
+    order = partial(columns.queue_answers, request.user, benchmark, filled, queue, looks_first=True)
+    return order_page(request, template, filled, order, benchmark=benchmark)
+
+
 def asked_before(request: StaffRequest, *kinds: str) -> dict[str, Any]:
     """The params of the earlier job that the address names (`?again=`), for a form to start from; empty without one of
     these kinds."""
@@ -111,6 +129,16 @@ def _problem_kinds(job: Job) -> list[dict]:
         rights.add(right)
         kind["in_files"] = any(one["file"] or one["row"] or one["column"] for one in kind["examples"])
     return kinds
+
+
+@require_POST
+@permissions.staff_only
+def job_columns(request: StaffRequest, pk: int) -> HttpResponse:
+    """What the first rows in the job's report become under the choices that the form sent."""
+    job = permissions.job_for(request.user, pk)
+    if not job.report.get("look"):
+        raise Http404
+    return render(request, "jobs/_first.html", {"job": job, "sent": request.POST})
 
 
 @require_POST

@@ -1,5 +1,6 @@
 """Shared by commands: finding a benchmark or a user by name, a progress line, and the problems of a job."""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -71,3 +72,10 @@ def _progress(phase: str, done: int, total: int | None, seconds: float) -> str:
         return f"{phase} {done:,}" if done else phase
     left = f" · {rate:,.0f}/s · {(total - done) / rate:,.0f} s left" if rate else ""
     return f"{phase} {done:,} of {total:,}{left}"
+
+
+def columns_of(report: dict) -> list[str]:
+    """What a job that only looked at a table found: its columns with first values, and a mapping for them."""
+    columns = [f"{one['name']}: {', '.join(one['examples']) or 'empty'}" for one in report["columns"]]
+    known = [f"This looks like {one['title']}: {one['name']}." for one in report.get("known", ())]
+    return [*columns, *known, "A mapping for it:", json.dumps(report["mapping"], indent=1, ensure_ascii=False)]

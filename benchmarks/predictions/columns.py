@@ -10,15 +10,16 @@ files of one's own (benchmarks/formats/own/mapping.py).
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import ClassVar
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
 from benchmarks.formats.own.answer_columns import (
+    AnswerMapping,
     Source,
     given_mapping,
     item_column,
@@ -28,74 +29,49 @@ from benchmarks.formats.own.answer_columns import (
     word_of,
 )
 from benchmarks.formats.own.format import first_rows
-from benchmarks.formats.own.mapping import NotAMapping, Row, column_in, mapping_in, mapping_json
+from benchmarks.formats.own.mapping import Row, column_in
 from benchmarks.formats.table import TableLimits
 from benchmarks.predictions.base import Answer, Layout, Reference
 from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import Origin
 
-VERSION = "predictions/1"
 _LIMITS = TableLimits(rows=600_000, lines=2_000_000, size=2**27, things="items per file")
-_PLAIN = ("item", "type", "subtype")
 _EMPTY_WORDS = {"s", "score", "scores", "sim", "similarity", "logit", "logits", "clip", "itm", "vqa", "of"}
 _SYNONYMS = dict.fromkeys(("pos", "true", "correct", "caption"), "positive") | dict.fromkeys(
     ("neg", "false", "foil", "hn", "wrong"), "negative"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionsMapping:
-    """`scores`: name of a score → place; `choices`: question → its source."""
+def _score_in(value: object, where: str) -> Source:
+    return Source((column_in(value, where),))
 
-    item: str = ""
-    scores: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, Source] = field(default_factory=dict)
+
+@dataclass(frozen=True, slots=True)
+class PredictionsMapping(AnswerMapping):
+    """`scores`: by the name of a score, each in one place; `choices`: by question."""
+
     type: str = ""
     subtype: str = ""
+    scores: Mapping[str, Source] = field(default_factory=dict)
+    choices: Mapping[str, Source] = field(default_factory=dict)
+    VERSION = "predictions/1"
+    PLAIN = ("item", "type", "subtype")
+    NAMED: ClassVar = {"scores": _score_in, "choices": source_in}
 
-    def places(self) -> Iterator[str]:
-        yield from filter(None, (self.item, self.type, self.subtype))
-        yield from self.scores.values()
-        for source in self.choices.values():
-            yield from source.all_places
-
-    def as_json(self) -> dict[str, Any]:
-        choices = {name: source.as_json() for name, source in self.choices.items()}
-        found = {name: getattr(self, name) for name in _PLAIN} | {"scores": dict(self.scores), "choices": choices}
-        return {"winnow": VERSION} | {name: value for name, value in found.items() if value}
-
-    @classmethod
-    def from_json(cls, value: object) -> Self:
-        """Raises NotAMapping."""
-        given = mapping_in(value, VERSION, {*_PLAIN, "scores", "choices"})
-        plain = {name: column_in(given[name], name) for name in _PLAIN if name in given}
-        scores, choices = given.get("scores", {}), given.get("choices", {})
-        if not isinstance(scores, dict) or not isinstance(choices, dict):
-            raise NotAMapping("Write scores and choices as objects: {…}.")
-        if not (scores or choices) or "item" not in plain:
-            raise NotAMapping("Name the column of the item’s id in “item”, and at least one of “scores” or “choices”.")
-        return cls(
-            scores={name: column_in(place, f"scores, {name}") for name, place in scores.items()},
-            choices={name: source_in(of, f"choices, {name}") for name, of in choices.items()},
-            **plain,
-        )
+    def lacks(self) -> str:
+        there = self.item and (self.scores or self.choices)
+        return "" if there else "Name the column of the item’s id in “item”, and at least one of “scores” or “choices”."
 
 
-def read_mapping(text: str) -> PredictionsMapping:
-    """Raises NotAMapping."""
-    return PredictionsMapping.from_json(mapping_json(text))
-
-
-def guess(names: Sequence[str], kind: Kind) -> PredictionsMapping | None:
-    """The mapping of a table with these columns; None unless it has an id and every score of some question."""
-    item = item_column({name: word_of(name) for name in names})
+def guess(
+    names: Sequence[str], kind: Kind, sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()
+) -> PredictionsMapping:
+    """The mapping of a table with these columns, as far as they are recognised. `keys`: the items' ids, if known."""
+    item = item_column({name: word_of(name) for name in names}, sample, keys)
     by_parts = {_parts(name): name for name in reversed(names)}
-    scores = {name: by_parts[parts] for name in kind.scores if (parts := _parts(name)) in by_parts}
-    asked = kind.family.questions.values() if kind.family else ()
-    if not item or not any(all(name in scores for pair in pairs for name in pair) for pairs in asked):
-        return None
+    scores = {name: Source((by_parts[parts],)) for name in kind.scores if (parts := _parts(name)) in by_parts}
     kinds = {name: name if name in names else "" for name in ("type", "subtype")}
-    return PredictionsMapping(item, scores, type=kinds["type"], subtype=kinds["subtype"])
+    return PredictionsMapping(item, kinds["type"], kinds["subtype"], scores)
 
 
 def _parts(name: str) -> frozenset[str]:
@@ -105,19 +81,21 @@ def _parts(name: str) -> frozenset[str]:
 
 
 def is_recognised(path: Path, kind: Kind) -> bool:
-    """Whether the file has the scores of the kind in columns whose names say so."""
+    """Whether the file has an id and every score of some question of the kind in columns whose names say so."""
     try:
-        return guess(rows.columns(first_rows(path, ProblemLog())), kind) is not None
+        found = guess(rows.columns(first_rows(path, ProblemLog())), kind)
     except OSError:
         return False
+    asked = kind.family.questions.values() if kind.family else ()
+    return bool(found.item) and any(all(name in found.scores for pair in pairs for name in pair) for pairs in asked)
 
 
 def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> PredictionsMapping:
     """Raises Unreadable."""
     sample = first_rows(path, log)
     names = rows.every_column(sample)
-    found = given_mapping(path, mapping, read_mapping, log) if mapping else guess(names, kind)
-    if found is None or log.count:
+    found = given_mapping(path, mapping, PredictionsMapping, log) if mapping else guess(names, kind)
+    if log.count:
         raise Unreadable
     for name in found.scores.keys() - {*kind.scores}:
         advice = f"Scores of {kind.name} are called {', '.join(kind.scores)}."
@@ -130,14 +108,19 @@ def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> Predic
 
 
 def read_answers(path: Path, log: ProblemLog, kind: Kind, mapping: str = "") -> Iterator[Answer]:
-    how = _understood(path, mapping, kind, log)
-    for origin, row in rows.read(path, log, _LIMITS):
-        item, *kinds = (text_in(row, getattr(how, name)) for name in _PLAIN)
+    yield from answers_in(rows.read(path, log, _LIMITS), _understood(path, mapping, kind, log), kind, log)
+
+
+def answers_in(
+    numbered: Iterable[tuple[Origin, Row]], how: PredictionsMapping, kind: Kind, log: ProblemLog
+) -> Iterator[Answer]:
+    for origin, row in numbered:
+        item, *kinds = (text_in(row, getattr(how, name)) for name in how.PLAIN)
         if not item:
             log.error("VALUE_MISSING", origin.file, origin.row, how.item, "Write the item’s id here.")
             continue
         about = partial(Answer, Reference(item), type=kinds[0], subtype=kinds[1], origin=origin)
-        for name, place in how.scores.items():
+        for name, (place,) in ((name, of.places) for name, of in how.scores.items()):
             if (score := _score(row, place, origin, log)) is not None:
                 yield about(name, score=score)
         for name, source in how.choices.items():
@@ -158,10 +141,15 @@ def _score(row: Row, place: str, origin: Origin, log: ProblemLog) -> float | Non
     return None
 
 
+def options_of(kind: Kind, question: str) -> tuple[str, ...]:
+    """What a table may give as the answer to a question."""
+    return (*kind.questions[question].options, NONE, RIGHT, WRONG)
+
+
 def _chosen(
     about: Callable[..., Answer], row: Row, name: str, source: Source, kind: Kind, log: ProblemLog
 ) -> Iterator[Answer]:
-    options = (*kind.questions[name].options, NONE, RIGHT, WRONG)
+    options = options_of(kind, name)
     for place in source.places:
         if said := text_in(row, place):
             said = source.values.get(said, said)

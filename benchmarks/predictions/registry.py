@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.text import BOMS, CHUNK
 from benchmarks.predictions import bivlc_results, columns, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
@@ -27,6 +28,12 @@ def layout_of(path: Path, kind: Kind, mapping: str = "") -> Layout:
     if ending not in {ending for one in own for ending in one.endings}:
         ending = ".json" if text[:1] in ("{", "[") else ".csv"
     return next((one for one in own if ending in one.endings), jsonl.LAYOUT)
+
+
+def is_published(path: Path, kind: Kind) -> bool:
+    """Whether the file is in one of the layouts, and not a table of one's own: an answer can be read from it."""
+    found = layout_of(path, kind)
+    return found in LAYOUTS and next(found.read(path, ProblemLog(), kind), None) is not None
 
 
 def _beginning(path: Path) -> str:

@@ -2,8 +2,9 @@
 
 from django import forms
 
-from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
-from benchmarks.jobs.orders import OrderForm
+from benchmarks.jobs.columns import AnswersForm
+from benchmarks.jobs.forms import DescribedForm, check_length, fits
+from benchmarks.predictions.columns import PredictionsMapping
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.runs.import_predictions import TAKEN, PredictionsOrder
 from benchmarks.runs.published_tables import tables_for
@@ -11,9 +12,8 @@ from benchmarks.runs.published_tables import tables_for
 KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 
 
-class PredictionsForm(OrderForm):
-    takes = PredictionsOrder
-    files = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
+class PredictionsForm(AnswersForm):
+    takes, mapped = PredictionsOrder, PredictionsMapping
 
 
 class ReportedForm(DescribedForm):

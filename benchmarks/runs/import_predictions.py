@@ -6,25 +6,27 @@ and do not reject the import, since published files may have more items than a b
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django import forms
 from django.db import connection
+from django.http import QueryDict
 
 from benchmarks import audit, queries
 from benchmarks.formats import text
 from benchmarks.formats.base import ProblemLog
-from benchmarks.jobs import jobs, orders
+from benchmarks.jobs import columns, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
 from benchmarks.predictions.collecting import ItemAnswers, collect, complete
-from benchmarks.predictions.columns import read_mapping
+from benchmarks.predictions.columns import PredictionsMapping, answers_in, guess, options_of
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from benchmarks.predictions.matching import Matching, match
+from benchmarks.predictions.registry import is_published
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import material
 
@@ -71,23 +73,37 @@ class PredictionsOrder:
         "Items without all answers are skipped and listed in the report. Otherwise the import is rejected.",
     )
     mapping: str = orders.mapping(
-        read_mapping, 6, "For your own table: which column is which score or choice, as JSON. Without one, a guess."
+        PredictionsMapping.from_text,
+        6,
+        "For your own table: which column is which score or choice, as JSON. Without one, a guess.",
     )
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
+    look: bool = orders.look()
 
 
-def queue_predictions(
-    *, benchmark: Benchmark, order: PredictionsOrder, files: Sequence[Path], by: str, created_by=None, **more
-) -> Job:
-    """Create a job that imports predictions. Raises Refused for an invalid order. `more`: `upload`, a folder to delete
-    when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
+def queue_predictions(*, benchmark: Benchmark, order: PredictionsOrder, **given) -> Job:
+    """Create a job that imports predictions. `given`: see columns.queue_files. Raises Refused for an invalid order."""
     order = orders.checked(order)
-    params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "by": by, **asdict(order)}
-    params |= {"kind": order.kind or material.kind(benchmark)}
-    params |= {"upload": more.get("upload"), "foreground": more.get("foreground", False)}
-    params |= {"kept": more["kept"]} if more.get("kept") else {}
+    order = replace(order, kind=order.kind or material.kind(benchmark))
     title = f"Predictions of {order.model} on {benchmark.name}"
-    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+    return columns.queue_files(KIND, title, benchmark=benchmark, order=order, **given)
+
+
+@columns.page_of(KIND, *orders.options_of(PredictionsOrder))
+def _page(job: Job, sent: QueryDict | None) -> columns.Page:
+    kind = KINDS[job.params["kind"]]
+    whats = {"": "further information", "item": "id of the item", "type": "type", "subtype": "subtype"}
+    whats |= {f"scores.{name}": f"score {name}" for name in kind.scores}
+    whats |= {f"choices.{name}": f"choice: {name}" for name in kind.questions}
+    known = {f"choices.{name}": options_of(kind, name) for name in kind.questions}
+    page, mapping = columns.answers_page(job, sent, PredictionsMapping, whats, known)
+    if mapping:
+        log = ProblemLog()
+        answers = list(answers_in(columns.rows_of(job), mapping, kind, log))
+        columns.show_first(
+            page, job, ((str(one.item), one.question, f"{one.choice or one.score}") for one in answers), log
+        )
+    return page
 
 
 class PredictionsImport(BenchmarkWork):
@@ -98,6 +114,9 @@ class PredictionsImport(BenchmarkWork):
         kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
         files = [Path(file) for file in params["files"]]
         self.progress.begin("reading answers")
+        if params["look"] or (params["looks_first"] and not is_published(files[0], kind)):
+            self.look(files[0], kind, log)
+            return
         abouts = collect(reading.read_answers(files, kind, log, params["mapping"]), log)
         log.refuse_if_any()
         self.progress.begin("matching items")
@@ -110,6 +129,11 @@ class PredictionsImport(BenchmarkWork):
         ]
         self.progress.begin("storing")
         self.store(rows, {**matching.as_json(), **left_out(log), "answers": len(rows)})
+
+    def look(self, path: Path, kind: Kind, log: ProblemLog) -> None:
+        names, sample = columns.first_rows(path, log)
+        mapping = guess(names, kind, sample, columns.keys_of(self.benchmark))
+        self.finish({"look": True, **columns.looked(path.name, names, sample, mapping.as_json())})
 
     def store(self, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
         """Of two imports of a file the second finds the first."""

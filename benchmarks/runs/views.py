@@ -1,10 +1,6 @@
 """The pages that import predictions and reported figures, and deleting a run."""
 
-from collections.abc import Sequence
-from functools import partial
-
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -12,10 +8,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.base import ProblemLog
-from benchmarks.jobs import kept_uploads, uploads
-from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.jobs.views import order_page
-from benchmarks.models import Benchmark, Job
+from benchmarks.jobs import uploads
+from benchmarks.jobs.views import answers_page
+from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Problem, Refused
@@ -27,28 +22,10 @@ from benchmarks.runs.forms import PredictionsForm, ReportedForm
 @permissions.staff_only
 def predictions_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
-    kind = material.kind(benchmark)
-    form = PredictionsForm(request.POST or None, request.FILES or None, initial={"kind": kind})
-    queue = partial(queue_predictions_from_form, request.user, benchmark, form)
-    return order_page(request, "runs/predictions.html", form, queue, benchmark=benchmark)
-
-
-def queue_predictions_from_form(
-    user: User, benchmark: Benchmark, form: PredictionsForm, uploaded: Sequence[Upload] = ()
-) -> Job:
-    """Keep the files of a valid form, or those that were `uploaded` before, and queue their import. Raises CannotKeep
-    or NoRoom."""
-    files = form.cleaned_data["files"]
-    with uploads.arriving() as folder:
-        if uploaded:
-            kept_uploads.link([*uploaded], folder / "data")
-        else:
-            uploads.keep(files, folder / "data")
-    return import_predictions.queue_predictions(
-        benchmark=benchmark, order=form.order, files=[folder / "data" / one.name for one in uploaded or files],
-        by=named(user), created_by=user, upload=str(folder),
-        kept={"data": [one.id for one in uploaded]} if uploaded else {},
-    )  # fmt: skip
+    asked = {"kind": material.kind(benchmark)}
+    return answers_page(
+        request, "runs/predictions.html", PredictionsForm, benchmark, import_predictions.queue_predictions, asked
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

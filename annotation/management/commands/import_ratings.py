@@ -9,10 +9,10 @@ from annotation.imported_ratings.study import RatingsImport
 from annotation.management import rating_files
 from annotation.management.commands.create_study import owner_of, published
 from annotation.protocols import library
-from annotation.protocols.registry import is_known, protocol_named
+from annotation.protocols.registry import is_known
 from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, run_here, values_of
-from benchmarks.management.reporting import benchmark_named, problem_line, write_problems
+from benchmarks.management.reporting import benchmark_named, columns_of, problem_line, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 
@@ -30,25 +30,20 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="the study's; default: the benchmark's name and the source")
         add_options(parser, RatingsOrder, {"name", "protocol", "mapping"})
         parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, as JSON")
-        parser.add_argument("--look", action="store_true", help="only print the columns and a mapping for them")
         parser.add_argument("--owner", metavar="USERNAME", help="the user who owns the study")
 
-    def handle(self, *, benchmark, ratings, protocol, name, mapping, look, owner, **options):
+    def handle(self, *, benchmark, ratings, protocol, name, mapping, owner, **options):
         found = benchmark_named(benchmark)
         if not ratings.is_file():
             raise CommandError(f"There is no file {ratings}.")
         if not ("@" in protocol and is_known(protocol)) and protocol not in library.names():
             protocol = published(protocol, self.stdout)
-        if look:
-            file = library.shipped(protocol) if "@" not in protocol else protocol_named(protocol).made_from
-            rating_files.look(ratings, self.stdout, [one.name for one in file.answers] if file else [])
-            return
         options |= {"name": name or f"{found.name}, {options['source']}"[:120], "protocol": protocol}
         options["mapping"] = rating_files.mapping_in(mapping)
         order = RatingsOrder(**values_of(RatingsOrder, options))
         try:
             job = queue_ratings(
-                benchmark=found, order=order, file=ratings.absolute(), by=BY, created_by=owner_of(owner),
+                benchmark=found, order=order, files=[ratings.absolute()], by=BY, created_by=owner_of(owner),
                 foreground=True,
             )  # fmt: skip
         except Refused as refusal:
@@ -63,6 +58,8 @@ class Command(BaseCommand):
 
 
 def summary(report: dict) -> list[str]:
+    if report.get("look"):
+        return columns_of(report)
     lines = [
         f"Study {report['study']}, {report['name']}: {report['judgments']:,} judgments of {report['tasks']:,} tasks by "
         f"{report['annotators']:,} annotators, from {report['source']}.",

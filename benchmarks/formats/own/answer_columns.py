@@ -1,26 +1,30 @@
 """Columns of answers: where a table has what people or models answered. Pure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own.mapping import (
-    Mapped,
+    Choice,
     NotAMapping,
     Row,
     as_text,
     cell,
     column_in,
     columns_in,
+    mapping_in,
+    mapping_json,
     missing,
     object_in,
 )
 from benchmarks.formats.table import spelled
 
-Found = TypeVar("Found", bound=Mapped)
+FEW_ROWS, LONGEST_ID, MOST_ID_COLUMNS = 20, 100, 12  # in which ids of several columns are looked for
+JOINTS = ("/", "-", "_", ":", ".", " ")
 _ITEM = (
     re.compile(r"item(?:_?(?:id|key|name|index))?"),
     re.compile(
@@ -63,14 +67,116 @@ def source_in(value: object, where: str) -> Source:
     return Source(columns_in(given.get("from"), where), values=values)
 
 
+class Place(Protocol):
+    """Where one of a mapping's answers or attributes stands."""
+
+    @property
+    def all_places(self) -> tuple[str, ...]: ...
+
+    def as_json(self) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMapping:
+    """Which column is what in a table of answers. Its fields are those of `PLAIN`, each a place, and of `NAMED`: name →
+    where it stands, as the function reads it."""
+
+    item: str = ""
+    VERSION: ClassVar[str]
+    PLAIN: ClassVar[tuple[str, ...]]
+    NAMED: ClassVar[Mapping[str, Callable[[object, str], Place]]]
+
+    def places(self) -> Iterator[str]:
+        yield from filter(None, (getattr(self, name) for name in self.PLAIN))
+        for name in self.NAMED:
+            for of in getattr(self, name).values():
+                yield from of.all_places
+
+    def as_json(self) -> dict[str, Any]:
+        found = {name: getattr(self, name) for name in self.PLAIN}
+        found |= {name: {key: of.as_json() for key, of in getattr(self, name).items()} for name in self.NAMED}
+        return {"winnow": self.VERSION} | {name: value for name, value in found.items() if value}
+
+    @classmethod
+    def from_json(cls, value: object, whole: bool = True) -> Self:
+        """Raises NotAMapping, also for one that lacks something if it is to be `whole`."""
+        given = mapping_in(value, cls.VERSION, {*cls.PLAIN, *cls.NAMED})
+        found: dict[str, Any] = {name: column_in(given[name], name) for name in cls.PLAIN if name in given}
+        for name, read in cls.NAMED.items():
+            of = given.get(name, {})
+            if not isinstance(of, dict):
+                raise NotAMapping(f"Write {name} as an object: {{…}}.")
+            found[name] = {key: read(one, f"{name}, {key}") for key, one in of.items()}
+        made = cls(**found)
+        if whole and (lacks := made.lacks()):
+            raise NotAMapping(lacks)
+        return made
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Raises NotAMapping."""
+        return cls.from_json(mapping_json(text))
+
+    def lacks(self) -> str:
+        """What is needed to read a file by it; "" if nothing is missing."""
+        raise NotImplementedError
+
+    def by_column(self, columns: Iterable[str]) -> list[Choice]:
+        """What each column is; further places, as of an id in several columns, come first."""
+        found = {place: name for name in self.PLAIN if (place := getattr(self, name))}
+        for name in self.NAMED:
+            for key, of in getattr(self, name).items():
+                found |= dict.fromkeys(of.all_places, f"{name}.{key}")
+                voters = of.voters if isinstance(of, Source) else {}
+                found |= {place: f"{name}.{key}={value}" for value, place in voters.items()}
+        names = list(columns)
+        return [Choice(one, found.get(one, "")) for one in [*(one for one in found if one not in names), *names]]
+
+    @classmethod
+    def chosen(cls, found: Iterable[Choice], values: Iterable[tuple[str, str, str]] = ()) -> Self:
+        """The mapping of these choices. `values`: (answer, value of the file, what the answer calls it). Raises
+        NotAMapping."""
+        made: dict[str, Any] = {"winnow": cls.VERSION, **{name: {} for name in cls.NAMED}}
+        for one in found:
+            name, _, key = one.what.partition(".")
+            key, _, voted = key.partition("=")
+            if name in cls.PLAIN:
+                if name in made:
+                    raise NotAMapping(f"Two columns are the {name}: “{made[name]}” and “{one.place}”. Choose one.")
+                made[name] = one.place
+            elif voted:
+                made[name].setdefault(key, {}).setdefault("voters", {})[voted] = one.place
+            elif name in cls.NAMED:
+                made[name].setdefault(key or word_of(one.place), {}).setdefault("from", []).append(one.place)
+        for what, value, meant in values:
+            name, _, key = what.partition(".")
+            if meant and "from" in made.get(name, {}).get(key, {}):
+                made[name][key].setdefault("values", {})[value] = meant
+        for group in (made[name] for name in cls.NAMED):
+            plain = {key: of["from"] for key, of in group.items() if [*of] == ["from"]}
+            group |= {key: of[0] if len(of) == 1 else of for key, of in plain.items()}
+        return cls.from_json(made)
+
+
 def word_of(column: str) -> str:
     """Its name in small letters, without the objects in which it stands."""
     return re.sub(r"\W+", "_", spelled(column.rpartition(".")[2] or column)).strip("_")
 
 
-def item_column(words: Mapping[str, str]) -> str:
-    """The column that probably has the item's id, or "". `words`: `word_of` each column."""
-    return next((name for pattern in _ITEM for name, word in words.items() if pattern.fullmatch(word)), "")
+def item_column(words: Mapping[str, str], sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()) -> str:
+    """The place that probably has the item's id: where the rows have the `keys` of the items, or by its name; "" if
+    there is none. `words`: `word_of` each column."""
+    by_name = next((name for pattern in _ITEM for name, word in words.items() if pattern.fullmatch(word)), "")
+    rows = sample[:FEW_ROWS]
+    short = [name for name in words if all(len(text_in(row, name)) <= LONGEST_ID for row in rows)][:MOST_ID_COLUMNS]
+    joined = (f"{{{one}}}{sign}{{{other}}}" for one, other in permutations(short, 2) for sign in JOINTS)
+    places = dict.fromkeys(filter(None, (by_name, *words, *joined))) if keys else {}
+    fits = {one: sum(text_in(row, one) in keys for row in rows) for one in places}
+    best = max(fits, key=lambda one: fits[one], default="")
+    return best if best and 2 * fits[best] > len(rows) else by_name
+
+
+Found = TypeVar("Found", bound=AnswerMapping)
 
 
 def text_in(row: Row, place: str) -> str:
@@ -78,16 +184,16 @@ def text_in(row: Row, place: str) -> str:
     return "" if value is None else as_text(value).strip()
 
 
-def given_mapping(path: Path, text: str, read: Callable[[str], Found], log: ProblemLog) -> Found:
+def given_mapping(path: Path, text: str, kind: type[Found], log: ProblemLog) -> Found:
     """The mapping that is given for a file. Raises Unreadable, with the reason in the log."""
     try:
-        return read(text)
+        return kind.from_text(text)
     except NotAMapping as why:
         log.error("BAD_MAPPING", path.name, None, "", str(why))
         raise Unreadable from None
 
 
-def refuse_missing(path: Path, mapping: Mapped, columns: Sequence[str], log: ProblemLog) -> None:
+def refuse_missing(path: Path, mapping: AnswerMapping, columns: Sequence[str], log: ProblemLog) -> None:
     """Raises Unreadable if the log has errors, of columns that the mapping names and the file lacks among them."""
     for column, advice in missing(mapping, columns).items():
         log.error("COLUMN_MISSING", path.name, None, column, f"The mapping names this column. {advice}")

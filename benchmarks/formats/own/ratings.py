@@ -14,13 +14,15 @@ nothing names the annotators, those of an item are numbered in the order of its 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
 from benchmarks.formats.own.answer_columns import (
+    AnswerMapping,
     Source,
     given_mapping,
     item_column,
@@ -30,21 +32,10 @@ from benchmarks.formats.own.answer_columns import (
     word_of,
 )
 from benchmarks.formats.own.format import first_rows
-from benchmarks.formats.own.mapping import (
-    LISTED,
-    NotAMapping,
-    Row,
-    as_text,
-    cell,
-    column_in,
-    mapping_in,
-    mapping_json,
-    members,
-)
+from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in, columns_of, members
 from benchmarks.formats.table import TableLimits
 from benchmarks.records import Origin
 
-VERSION = "ratings/1"
 WHOLE = "item"  # whose attributes are those of an item as a whole
 REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating of an item by the same annotator
 REPEATED = (
@@ -52,60 +43,38 @@ REPEATED = (
     "in a mapping which columns tell items apart (--mapping)."
 )
 MOST_VOTERS = 1_000  # of one value in one row
-_PLAIN = ("item", "question", "annotator")
+
+
+class Parts(dict[str, str]):
+    """Where an attribute stands, by part of the item."""
+
+    @property
+    def all_places(self) -> tuple[str, ...]:
+        return tuple(self.values())
+
+    def as_json(self) -> object:
+        return self[WHOLE] if [*self] == [WHOLE] else dict(self)
+
+
+def _by_part(value: object, where: str) -> Parts:
+    given = value if isinstance(value, dict) else {WHOLE: value}
+    return Parts({part: column_in(place, where) for part, place in given.items()})
 
 
 @dataclass(frozen=True, slots=True)
-class RatingsMapping:
+class RatingsMapping(AnswerMapping):
     """`item`: a place; without one, each row is an item of its own. `attributes`: name → part of the item → place."""
 
-    answers: Mapping[str, Source] = field(default_factory=dict)
-    item: str = ""
     question: str = ""
     annotator: str = ""
-    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    answers: Mapping[str, Source] = field(default_factory=dict)
+    attributes: Mapping[str, Parts] = field(default_factory=dict)
+    VERSION = "ratings/1"
+    PLAIN = ("item", "question", "annotator")
+    NAMED: ClassVar = {"answers": source_in, "attributes": _by_part}
 
-    def places(self) -> Iterator[str]:
-        yield from filter(None, (self.item, self.question, self.annotator))
-        for source in self.answers.values():
-            yield from source.all_places
-        for parts in self.attributes.values():
-            yield from parts.values()
-
-    def as_json(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        attributes = {name: parts[WHOLE] if [*parts] == [WHOLE] else dict(parts)
-                      for name, parts in self.attributes.items()}  # fmt: skip
-        answers = {name: source.as_json() for name, source in self.answers.items()}
-        found = {**plain, "answers": answers, "attributes": attributes}
-        return {"winnow": VERSION} | {name: value for name, value in found.items() if value}
-
-    @classmethod
-    def from_json(cls, value: object) -> Self:
-        """Raises NotAMapping."""
-        given = mapping_in(value, VERSION, {*_PLAIN, "answers", "attributes"})
-        plain = {name: column_in(given[name], name) for name in _PLAIN if name in given}
-        answers, attributes = given.get("answers", {}), given.get("attributes", {})
-        for name, of in (("answers", answers), ("attributes", attributes)):
-            if not isinstance(of, dict):
-                raise NotAMapping(f"Write {name} as an object: {{…}}.")
-        if not answers:
-            raise NotAMapping("Name at least one answer and its column in “answers”.")
-        return cls(
-            {name: source_in(of, f"answers, {name}") for name, of in answers.items()},
-            attributes={name: _by_part(of, f"attributes, {name}") for name, of in attributes.items()},
-            **plain,
-        )
-
-
-def read_mapping(text: str) -> RatingsMapping:
-    """Raises NotAMapping."""
-    return RatingsMapping.from_json(mapping_json(text))
-
-
-def _by_part(value: object, where: str) -> dict[str, str]:
-    given = value if isinstance(value, dict) else {WHOLE: value}
-    return {part: column_in(place, where) for part, place in given.items()}
+    def lacks(self) -> str:
+        return "" if self.answers else "Name at least one answer and its column in “answers”."
 
 
 class Given(NamedTuple):
@@ -121,27 +90,30 @@ class Given(NamedTuple):
 
 
 def read(path: Path, mapping: RatingsMapping, log: ProblemLog, at_most: TableLimits | None = None) -> Iterator[Given]:
-    """The ratings in the file's order; rows without an item, an annotator or any answer are incomplete (`gap`)."""
+    """The ratings in the file's order."""
+    with suppress(Unreadable):
+        yield from given(rows.read(path, log, at_most), mapping, log)
+
+
+def given(numbered: Iterable[tuple[Origin, Row]], mapping: RatingsMapping, log: ProblemLog) -> Iterator[Given]:
+    """The ratings of these rows; rows without an item, an annotator or any answer are incomplete (`gap`)."""
     numbers: Counter[tuple[str, str]] = Counter()
-    try:
-        for origin, row in rows.read(path, log, at_most):
-            item, question, annotator = (text_in(row, getattr(mapping, name)) for name in _PLAIN)
-            item = item if mapping.item else str(origin.row)
-            if not item or (mapping.annotator and not annotator):
-                incomplete(origin, mapping.annotator if item else mapping.item, log)
-                continue
-            numbers[item, question] += 1
-            given: dict[str, dict[str, str]] = {}
-            for name, source in mapping.answers.items():
-                for who, value in _answers(row, source, annotator or str(numbers[item, question]), bool(annotator)):
-                    given.setdefault(who, {})[name] = source.values.get(value, value)
-            if not given:
-                incomplete(origin, ", ".join(one for of in mapping.answers.values() for one in of.all_places), log)
-            attributes = _attributes(row, mapping.attributes)
-            for who, answers in given.items():
-                yield Given(origin, item, question, who, answers, attributes, row)
-    except Unreadable:
-        return
+    for origin, row in numbered:
+        item, question, annotator = (text_in(row, getattr(mapping, name)) for name in mapping.PLAIN)
+        item = item if mapping.item else str(origin.row)
+        if not item or (mapping.annotator and not annotator):
+            incomplete(origin, mapping.annotator if item else mapping.item, log)
+            continue
+        numbers[item, question] += 1
+        found: dict[str, dict[str, str]] = {}
+        for name, source in mapping.answers.items():
+            for who, value in _answers(row, source, annotator or str(numbers[item, question]), bool(annotator)):
+                found.setdefault(who, {})[name] = source.values.get(value, value)
+        if not found:
+            incomplete(origin, ", ".join(one for of in mapping.answers.values() for one in of.all_places), log)
+        attributes = _attributes(row, mapping.attributes)
+        for who, answers in found.items():
+            yield Given(origin, item, question, who, answers, attributes, row)
 
 
 def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
@@ -204,15 +176,23 @@ _GROUP = "answer."  # how crowdsourcing sites begin the names of answers: Answer
 LABEL = "label"  # the only answer, if nothing else names it
 
 
-def guess(names: Sequence[str], wanted: Sequence[str] = ()) -> RatingsMapping:
+def guess(
+    names: Sequence[str], wanted: Sequence[str] = (), sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()
+) -> RatingsMapping:
     """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
-    the answers that are asked for."""
+    the answers that are asked for; `keys`: the items' ids, if they are known."""
     words = {name: word_of(name) for name in names}
     annotator = next((name for name in names if _ANNOTATOR.fullmatch(words[name])), "")
     question = "question" if wanted and "question" in names and "question" not in wanted else ""
-    item = item_column(words)
-    rest = [name for name in names if name not in (annotator, item, question)]
-    return RatingsMapping(_guessed(rest, words, wanted), item, question, annotator)
+    question = "" if any(" " in text_in(row, "question") for row in sample) else question  # not the name of a task
+    item = item_column(words, sample, keys)
+    rest = [name for name in names if name not in (annotator, question, *columns_of(item, names))]
+    return RatingsMapping(item, question, annotator, _guessed(rest, words, wanted))
+
+
+def is_exact(mapping: RatingsMapping) -> bool:
+    """Whether its columns have the names that Winnow itself gives them."""
+    return (mapping.item, mapping.annotator) == ("item", "annotator")
 
 
 def _guessed(names: Sequence[str], words: Mapping[str, str], wanted: Sequence[str]) -> dict[str, Source]:
@@ -247,7 +227,7 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
         if not log.count:
             log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
         raise Unreadable
-    mapping = given_mapping(path, given, read_mapping, log) if given else guess(names, wanted)
+    mapping = given_mapping(path, given, RatingsMapping, log) if given else guess(names, wanted, sample)
     there = f"The columns are: {', '.join(names[:20])}."
     if not given and not mapping.item:
         _unknown(path, "item", there, log)
@@ -258,13 +238,13 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
     for name in mapping.answers.keys() - {*(wanted or mapping.answers)}:
         log.error("UNKNOWN_FIELD", path.name, None, name[:80], f"The protocol asks {', '.join(wanted)}.")
     refuse_missing(path, mapping, names, log)
-    if not given and (mapping.item, mapping.annotator) != ("item", "annotator"):
+    if not given and not is_exact(mapping):
         log.note("READ_AS", path.name, None, "", _in_words(mapping))
     return mapping
 
 
 def _unknown(path: Path, name: str, there: str, log: ProblemLog) -> None:
-    so = "so, or “answer” if it is the only one," if name not in _PLAIN else "so"
+    so = "so, or “answer” if it is the only one," if name not in RatingsMapping.PLAIN else "so"
     advice = f"No column is recognised as “{name}”. Name it {so} or say which it is in a mapping (--mapping). {there}"
     log.error("COLUMN_MISSING", path.name, None, name, advice)
 

@@ -1,6 +1,5 @@
 """`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
 
-import json
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,7 +9,7 @@ from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, run_here, values_of
-from benchmarks.management.reporting import problem_line, write_problems
+from benchmarks.management.reporting import columns_of, problem_line, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 
@@ -60,9 +59,7 @@ class Command(BaseCommand):
 def summary(report: dict) -> list[str]:
     """The report, one line per sum; the sums add up."""
     if report.get("look"):
-        columns = [f"{one['name']}: {' · '.join(one['examples']) or 'empty'}" for one in report["columns"]]
-        known = [f"This looks like {one['title']}: {one['name']}." for one in report["known"]]
-        return [*columns, *known, "A mapping for it:", json.dumps(report["mapping"], indent=1, ensure_ascii=False)]
+        return columns_of(report)
     images, files = report["images"], report["files"]
     checked = ["Checked only, nothing was stored. An import would bring:"] if report.get("check_only") else []
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} uses of images."]

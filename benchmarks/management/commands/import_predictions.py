@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, run_here, values_of
-from benchmarks.management.reporting import benchmark_named, text_of, write_problems
+from benchmarks.management.reporting import benchmark_named, columns_of, text_of, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
@@ -40,7 +40,8 @@ class Command(BaseCommand):
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
-            run_figures.compute_missing([job.report["run"]])
+            if "run" in job.report:
+                run_figures.compute_missing([job.report["run"]])
             self.stdout.write("\n".join(summary(job.report)))
             return
         write_problems(job, self.stdout)
@@ -48,6 +49,8 @@ class Command(BaseCommand):
 
 
 def summary(report: dict) -> list[str]:
+    if report.get("look"):
+        return columns_of(report)
     lines = [
         f"Run {report['run']}: {report['answers']:,} answers of {report['model']} stored, from {report['source']}.",
         f"Items {report['items']:,}: {report['matched']:,} answered ({report['by_id']:,} by id, "

@@ -17,6 +17,7 @@ from benchmarks.runs import figures as run_figures
 from benchmarks.runs import published_tables
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import compared_models, predictions, ranking_screens, studies, text_items
+from tests.builders.columns import sent_by
 
 pytestmark = pytest.mark.django_db
 
@@ -164,6 +165,28 @@ def test_an_uploaded_file_may_have_any_name(client, manager, django_capture_on_c
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(client, benchmark, compared_models.lines(benchmark, 1), name)
     assert "Stored 8 answers from" in client.get(answer.url).text
+
+
+@pytest.mark.usefixtures("eager_tasks")
+def test_columns_of_a_table_are_shown_and_corrected_by_choices(client, manager, django_capture_on_commit_callbacks):
+    benchmark = compared_models.pairs(2)
+    table = "uid,a,sim_c1_i0,s(c0;i1),s(c1;i1),said\n" + "".join(
+        f"{item.key},0.9,0.1,0.2,0.8,Positive\n" for item in benchmark.items.all()
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = upload(client, benchmark, table, "mine.csv")
+    page = client.get(answer.url).text
+    assert "Which column is what?" in page and not benchmark.runs.exists()
+    job = Job.objects.get()
+    chosen = sent_by(page, a="scores.s(c0,i0)", said="choices.i_pos2t")
+    assert chosen["what"] == ["item", "scores.s(c0,i0)", "scores.s(c1,i0)", "scores.s(c0,i1)", "scores.s(c1,i1)",
+                              "choices.i_pos2t"]  # fmt: skip
+    shown = client.post(reverse("import-preview", args=[job.pk]), chosen).text
+    assert "<option selected>positive" in shown and "no such item" not in shown and "0.9" in shown
+    chosen["what"][-1] = ""
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("predictions-new", args=[benchmark.pk]), chosen)
+    assert (Job.objects.first().problems, benchmark.runs.get().predictions.count()) == ([], 8)
 
 
 @pytest.mark.usefixtures("eager_tasks")

@@ -8,9 +8,10 @@ from django.urls import reverse
 
 from annotation.models import Study
 from annotation.protocols import library
-from benchmarks.models import Job
+from benchmarks.models import Caption, Job
 from tests.annotation.imported_ratings.test_study import FOIL, MAPPING, VOTES
 from tests.builders import declared
+from tests.builders.columns import sent_by
 
 pytestmark = pytest.mark.django_db
 ASKED = {"name": "Given elsewhere", "protocol": FOIL, "source": "A paper"}
@@ -73,6 +74,65 @@ def test_a_file_with_problems_stores_nothing_and_lists_them(client, manager, ben
     assert (job.state, [one["code"] for one in job.problems]) == ("failed", ["UNKNOWN_ID"])
     assert not Study.objects.exists()
     assert "votes.csv" in client.get(reverse("job-detail", args=[job.pk])).content.decode()
+
+
+OWN = "number,kind,worker,verdict\n" + "".join(
+    f"{n},item,{who},{said}\n" for n in range(3) for who, said in (("ana", "TRUE"), ("ben", "positive"), ("cy", "no"))
+)
+
+
+@pytest.fixture
+def looked(client, manager, benchmark, at_once):
+    """The job that has looked at a file of other names, and its page."""
+    with at_once():
+        client.post(reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent(OWN)})
+    job = Job.objects.get()
+    return job, client.get(reverse("job-detail", args=[job.pk])).text
+
+
+def test_columns_are_guessed_by_the_benchmarks_ids_and_corrected_by_choices(client, benchmark, looked, at_once):
+    job, page = looked
+    assert job.report["mapping"] == {"winnow": "ratings/1", "item": "{kind}-{number}", "annotator": "worker"}
+    assert not Study.objects.exists() and "Name at least one answer" in page and ">ana<" in page
+    chosen = sent_by(page, verdict="answers.fit")
+    shown = client.post(reverse("import-preview", args=[job.pk]), chosen).text
+    assert "There is no answer “TRUE”" in shown and "There is no answer “no”" in shown and "no such item" not in shown
+    values = {"value_of": ["answers.fit"] * 2, "value": ["TRUE", "no"], "meant": ["positive", "negative"]}
+    shown = client.post(reverse("import-preview", args=[job.pk]), chosen | values).text
+    assert "There is no answer" not in shown and shown.count("item-0") == 3 and "<option selected>positive" in shown
+    with at_once():
+        answer = client.post(reverse("ratings-new", args=[benchmark.pk]), chosen | values)
+    assert answer.status_code == 302, answer.context["form"].errors
+    job = Job.objects.first()
+    assert (job.state, job.report["judgments"]) == ("done", 9), job.problems
+    assert job.report["mapping"]["answers"] == {
+        "fit": {"from": "verdict", "values": {"TRUE": "positive", "no": "negative"}}
+    }
+
+
+def test_ids_that_the_benchmark_lacks_are_seen_before_the_import(client, looked):
+    job, page = looked
+    address = reverse("import-preview", args=[job.pk])
+    changed = sent_by(page, verdict="answers.fit", number="item", **{"{kind}-{number}": ""})
+    assert "no such item in the benchmark" in client.post(address, changed).text
+    two = sent_by(page, number="item")
+    assert "Two columns are the item" in client.post(address, two).text
+
+
+def test_roles_of_the_protocol_are_those_of_the_benchmark(client, manager, at_once):
+    """By the command's option, and by the choices of the page."""
+    benchmark = declared.benchmark(library.shipped(FOIL), 2)
+    Caption.objects.filter(role="negative").update(role="wrong")
+    votes = "item,annotator,fit\n" + "".join(f"item-{n},{who},wrong\n" for n in range(2) for who in "abc")
+    with at_once():
+        client.post(reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent(votes)})
+    page = client.get(reverse("job-detail", args=[Job.objects.get().pk])).text
+    chosen = sent_by(page)
+    assert chosen["role_captions.negative"] == ["wrong"]
+    with at_once():
+        client.post(reverse("ratings-new", args=[benchmark.pk]), chosen)
+    assert Job.objects.first().state == "done", Job.objects.first().problems
+    assert Study.objects.get().stages.get().protocol.endswith(":captions.negative=wrong")
 
 
 def test_the_api_takes_the_file_and_a_mapping(client, manager, benchmark, at_once):

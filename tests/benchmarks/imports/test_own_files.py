@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from django.urls import reverse
 from benchmarks.models import Benchmark, Item, Job
 from tests.benchmarks.bad_inputs.texts import crepe_row
 from tests.builders import imports
+from tests.builders.columns import sent_by
 
 pytestmark = pytest.mark.django_db
 ROWS = "image,caption,foil,type,who\n7.jpg,A red cup.,A blue cup.,swap,ana\n8.jpg,A big hat.,A small hat.,swap,ben\n"
@@ -32,22 +34,6 @@ def bring(client, eager_tasks, django_capture_on_commit_callbacks):
         return Job.objects.latest("pk") if answer.status_code == 302 else answer
 
     return post
-
-
-def sent_by(page: str, **changed) -> dict:
-    """What the form of columns on this page sends; `changed`: (what, role) by column."""
-    form = page[page.index('class="beside columns"') :]
-    found: dict[str, list] = {}
-    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form):
-        found.setdefault(name, []).append(value)
-    whats = [
-        re.search(r'value="(\w*)" selected', one)[1] for one in re.findall(r"<select.*?</select>", form, re.DOTALL)
-    ]
-    roles = re.findall(r'<input name="role" value="(\w*)"', form)
-    for column, (what, role) in changed.items():
-        place = found["place"].index(column)
-        whats[place], roles[place] = what, role
-    return {**found, "what": whats, "role": roles}
 
 
 @pytest.fixture
@@ -89,6 +75,22 @@ def test_a_choice_shows_the_first_items_at_once(client, looked):
     assert "Two columns are the type" in client.post(address, sent_by(page, who=("type", ""))).text
     assert "Give the role of “who”" in client.post(address, sent_by(page, who=("text", ""))).text
     assert "at least one column" in client.post(address, {"place": ["a"], "what": [""], "role": [""]}).text
+
+
+def test_what_was_checked_can_be_imported(bring, client, looked):
+    job, page = looked
+    checked = bring(sent_by(page) | {"check_only": "on"})
+    page = client.get(reverse("job-detail", args=[checked.pk])).text
+    form = page[page.index("<form") : page.index("Import these files")]
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
+    job = bring({name: unescape(value) for name, value in hidden})
+    assert (job.state, Item.objects.count()) == ("done", 2), job.problems
+
+
+def test_a_list_in_a_cell_is_shown_by_its_first_members(bring, client):
+    rows = [{"image": "7.jpg", "caption": "A cup.", "options": [f"A {n}." for n in range(5)]}]
+    job = bring({"name": "Cups", "format": "own", "data": loose("a.json", json.dumps(rows))})
+    assert job.report["columns"][2]["examples"] == ["A 0. · A 1. · A 2. · … (5)"]
 
 
 def test_the_next_round_needs_no_choice(bring, looked):

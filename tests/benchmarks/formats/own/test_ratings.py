@@ -10,7 +10,7 @@ from annotation.measures.ratings_file import read_ratings
 from annotation.measures.reliability import reliability
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.own.mapping import NotAMapping
-from benchmarks.formats.own.ratings import RatingsMapping, guess, read, read_mapping, understood
+from benchmarks.formats.own.ratings import RatingsMapping, guess, read, understood
 
 FOREIGN = Path(__file__).resolve().parents[5] / "shared" / "data" / "foreign"
 TIFA160 = {"item": "{t2i_model}/{item_id}", "annotator": "worker_id", "answers": {"label": "answer"}}
@@ -132,4 +132,4 @@ def test_columns_are_recognised_by_their_names(names, wanted, mapping):
 )
 def test_what_is_wrong_with_a_mapping_is_said(mapping, words):
     with pytest.raises(NotAMapping, match=words):
-        read_mapping(mapping)
+        RatingsMapping.from_text(mapping)
