@@ -6,15 +6,21 @@ import numpy as np
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics import aro, retrieval
+from benchmarks.predictions.classification import CLASSIFICATION, of_classification
 from benchmarks.predictions.collecting import ItemAnswers, complete
 from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
-from benchmarks.predictions.kinds import ARO, CAPTION_OF, RETRIEVAL, Kind
+from benchmarks.predictions.kinds import ARO, CAPTION_OF, KINDS, RETRIEVAL, Kind
+
+EVALUATED = KINDS | {CLASSIFICATION.name: CLASSIFICATION}
+WITHOUT_ITEMS = (RETRIEVAL, CLASSIFICATION)  # captions or classes are named by the scores
 
 
 def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
     """The figures; None, with problems in the log, if the answers are not usable."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
+    if kind is CLASSIFICATION:
+        return of_classification(items, log)
     found = [record for _, record in complete(items, kind, log)]
     if kind is ARO:
         check_aro(items, log)

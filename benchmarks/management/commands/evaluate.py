@@ -9,8 +9,7 @@ from benchmarks.management.files import refuse, write_result
 from benchmarks.management.reporting import text_of
 from benchmarks.predictions import reading
 from benchmarks.predictions.collecting import collect
-from benchmarks.predictions.evaluating import evaluate
-from benchmarks.predictions.kinds import KINDS, RETRIEVAL
+from benchmarks.predictions.evaluating import EVALUATED, WITHOUT_ITEMS, evaluate
 from benchmarks.predictions.matching import match
 from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_json, as_lines
@@ -21,7 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser):
-        parser.add_argument("kind", choices=KINDS, help="the paper whose measures to use")
+        parser.add_argument("kind", choices=EVALUATED, help="the paper whose measures to use")
         parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="from one model")
         parser.add_argument("--items", type=Path, metavar="FILE", help="the benchmark that the answers are about")
         parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for tables of your own")
@@ -29,9 +28,9 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
     def handle(self, *, kind, predictions, items, mapping, skip_incomplete, **options):
-        kind, log = KINDS[kind], ProblemLog(skip_incomplete)
-        if items and kind is RETRIEVAL:
-            raise CommandError("Retrieval takes no --items: the captions' names identify their images.")
+        kind, log = EVALUATED[kind], ProblemLog(skip_incomplete)
+        if items and kind in WITHOUT_ITEMS:
+            raise CommandError(f"{kind.title} takes no --items: the scores’ names say what they are of.")
         how = text_of(mapping) if mapping else ""
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log, how), log)
         refuse(log, self.stdout, "Nothing was computed")

@@ -166,6 +166,35 @@ def test_hard_positives(given):
     assert found["mean_scores"]["replace_att"] == {"s(c)": 3, "s(cp)": 1.5, "s(cn)": 1.5}
 
 
+def test_classification(given):
+    """ARO Table 6, Hard Positive Truth Table 10: of seven classes, the own one first, fifth, tied, and last."""
+    names = "abcdefg"
+    ranked = {"1": ("a", "abcdefg"), "2": ("b", "cdefbag"), "3": ("c", "cabdefg"), "4": ("c", "abdefgc")}
+    lines = []
+    for item, (own, order) in ranked.items():
+        named = {name: -order.index(name) for name in names}
+        named |= {"a": 0} if item == "3" else {}  # level with the own class
+        lines += scores(item, named, type=own)
+    found = given("classification", lines)
+    assert [found[name] for name in ("acc1", "acc5", "n")] == [25, 75, 4]
+    assert {name: found["by_type"][name]["acc5"] for name in "abc"} == {"a": 100, "b": 100, "c": 50}
+    assert found["figures"]["acc5"]["chance"] == pytest.approx(100 * 5 / 7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (scores("1", {"a": 1}, type="c"), "Name the class"),
+        (scores("1", {"a": 1}, type="a"), "no score for this class"),
+        ([line("1", "a", 1)], "s(CLASS)"),
+    ],
+)
+def test_a_class_that_is_missing_is_a_problem(given, capsys, wrong, words):
+    with pytest.raises(CommandError):
+        given("classification", [*wrong, *scores("2", {"a": 1, "b": 2}, type="b")])
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("answers", "brittle"),
     [
