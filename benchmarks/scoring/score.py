@@ -61,16 +61,6 @@ class ScoreOrder:
             "the server’s model folder.",
         )
     )
-    prompt: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            strip=False,
-            widget=forms.Textarea(attrs={"rows": 2}),
-            label="Instruction",
-            help_text="For sentence encoders such as Instructor and E5: what they read before each caption.",
-        )
-    )
     device: str = orders.device()
     measure: str = orders.described(
         forms.ChoiceField(
@@ -86,6 +76,16 @@ class ScoreOrder:
             help_text="If you leave this empty, retrieval takes 3 and order tasks take 5.",
         )
     )  # fmt: skip
+    prompt: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST,
+            required=False,
+            strip=False,
+            widget=forms.Textarea(attrs={"rows": 2}),
+            label="Instruction",
+            help_text="For sentence encoders such as Instructor and E5: what they read before each caption.",
+        )
+    )
 
 
 def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=None, foreground=False) -> Job:

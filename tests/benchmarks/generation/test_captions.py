@@ -120,12 +120,12 @@ def test_sugarcrepes_three_questions_have_three_temperatures(media, tmp_path):
     nothing to replace, and a line too many, end there."""
 
     def line(question: str) -> str:
-        caption, *said, _ = question.splitlines()
-        if not said or "Reply only" not in question:
-            return reply(caption)  # of a swap, which that does not answer
+        caption, *said = filter(None, question.splitlines())
+        if not said:
+            return reply(caption)  # about a swap, which that does not answer
         chosen = "Chosen: none" if "old" in caption else "Chosen: cup"
         lines = [chosen, "New: bowl\nNew: jug" if "big" in caption else "New: bowl", reply(caption).splitlines()[-1]]
-        return lines[len(list(filter(None, said)))]
+        return lines[len(said) - 1]
 
     with chat_server(line) as server:
         job = run(cups(tmp_path), order(server, three_steps=True, kinds=["replace-obj", "swap-obj"]))
