@@ -69,6 +69,11 @@ def whole_number(text: str | None, most_digits: int) -> int | None:
     return int(text) if text and len(text) <= most_digits and text.isascii() and text.isdecimal() else None
 
 
+def row_id(text: str | None) -> int:
+    """A row's id from a URL or form; 0, which no row has, for anything else."""
+    return whole_number(text, 18) or 0
+
+
 SAFE = ("GET", "HEAD", "OPTIONS")
 RANK = {role: rank for rank, role in enumerate(Role)}
 TAKES = {Role.MANAGER: "its managers and owners", Role.OWNER: "its owners"}

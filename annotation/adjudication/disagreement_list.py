@@ -5,13 +5,18 @@ It uses the summary that each task keeps of its answers (pipeline/disagreement.p
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import urlencode
+
+from django.db.models import Max
 
 from annotation.models import Stage, Task
 from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.sql import fetch
+from benchmarks import queries
+from benchmarks.models import Item
 
 SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
@@ -147,3 +152,17 @@ SELECT task.id FROM annotation_task task WHERE task.stage_id = %(stage)s AND tas
     bounds = {"low": (wanted.least or 0) - HALF, "high": (wanted.most or 0) + HALF}
     found = fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
     return [task for (task,) in found]
+
+
+def types_of(stage: Stage) -> dict[str, list[str]]:
+    """The types and subtypes that filters offer."""
+    benchmark = stage.study.benchmark_id
+    kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
+    names = zip(("types", "subtypes"), zip(*kinds, strict=True) if kinds else ((), ()), strict=True)
+    return {name: sorted({*found} - {""}) for name, found in names}
+
+
+@lru_cache
+def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
+    """Types with subtypes. Those of an item never change, so these are valid until the `last` position changes."""
+    return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

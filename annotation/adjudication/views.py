@@ -3,11 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Max
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,8 +20,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
-from benchmarks import audit, queries
-from benchmarks.models import Item
+from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
@@ -43,8 +40,8 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
-        return _page(request, stage, cases.find_task(stage, number(request.GET.get("task"))))
-    task = cases.find_task(stage, number(request.POST.get("task")))
+        return _page(request, stage, cases.find_task(stage, permissions.row_id(request.GET.get("task"))))
+    task = cases.find_task(stage, permissions.row_id(request.POST.get("task")))
     if request.POST.get("do") in BLINDING:
         request.session[_blind_key(stage)] = BLINDING[request.POST["do"]]
         return redirect(address(request, stage, task=task.pk if task else None))
@@ -56,7 +53,9 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
         return _page(request, stage, task, str(refusal), refusal.status)
     OwnAnswer(request, stage, task).forget()
     back = task.pk if request.POST.get("do") == "settle" else None
-    return redirect(address(request, stage, task=back, next=None if back else number(request.POST.get("next"))))
+    return redirect(
+        address(request, stage, task=back, next=None if back else permissions.row_id(request.POST.get("next")))
+    )
 
 
 def is_blind(request: StaffRequest, stage: Stage) -> bool:
@@ -66,11 +65,6 @@ def is_blind(request: StaffRequest, stage: Stage) -> bool:
 
 def _blind_key(stage: Stage) -> str:
     return f"adjudicates-blind-{stage.study_id}"
-
-
-def number(text: str | None) -> int:
-    """A row's id from a URL or form; 0, which no row has, for anything else."""
-    return permissions.whole_number(text, 18) or 0
 
 
 def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
@@ -121,7 +115,7 @@ def _answer(request: StaffRequest, stage: Stage, task: Task) -> Answer:
 
 
 def _settle(request: StaffRequest, task: Task) -> str:
-    flag = permissions.flag_for(request.user, number(request.POST.get("flag")))
+    flag = permissions.flag_for(request.user, permissions.row_id(request.POST.get("flag")))
     if flag.lease.task_id != task.pk:
         raise decisions.Unfit("That flag belongs to another item.")
     decisions.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
@@ -133,7 +127,7 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
     waiting = [] if wanted else cases.queue(stage, decided)
     order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
     if task is None and not (error or request.GET.get("task")):
-        task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
+        task = Task.objects.filter(pk=order.first(permissions.row_id(request.GET.get("next")))).first()
     later, own = order.after(task), OwnAnswer(request, stage, task) if task else None
     case = cases.case(task, stage, request.POST, own.given) if task and own else None
     again_url = address(request, stage, task=task.pk if task else None)
@@ -180,7 +174,7 @@ class Waiting:
 def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&page=3`, and the parameters of `adjudication.disagreement_list.wanted_from_query`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    wanted, page = disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", ""))
+    wanted, page = (disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", "")))
     most = PAGES * PAGE
     count = disagreement_list.count_disagreements(stage, wanted, most)
     found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
@@ -194,7 +188,9 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
         "page": page, "last": last,
         "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
         "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
-        **choices(stage),
+        "sorts": SORTS.items(), "cases": CASES.items(),
+        "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],
+        **disagreement_list.types_of(stage),
     }  # fmt: skip
     return render(request, "adjudication/disagreements.html", context)
 
@@ -202,22 +198,3 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
 def _page_number(text: str) -> int:
     page = permissions.whole_number(text, 4) or 1
     return page if page <= PAGES else 1
-
-
-def choices(stage: Stage) -> dict[str, object]:
-    """The options of the filters."""
-    benchmark = stage.study.benchmark_id
-    kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
-    return {
-        "sorts": SORTS.items(),
-        "cases": CASES.items(),
-        "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],
-        "types": sorted({kind for kind, _ in kinds} - {""}),
-        "subtypes": sorted({subtype for _, subtype in kinds} - {""}),
-    }
-
-
-@lru_cache
-def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
-    """Types with subtypes. Items never change, so these are valid until the `last` position changes."""
-    return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

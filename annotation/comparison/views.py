@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
-from annotation.adjudication.views import choices, number
+from annotation.adjudication.disagreement_list import types_of
 from annotation.charts.study import Subject
 from annotation.comparison import charts, corrected, entries, items, page, paired
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
@@ -112,15 +112,14 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
     whole = items.table(stage, runs, wanted.type, wanted.subtype)
     found = whole.listed(wanted.which, wanted.sort)
     last = max(1, math.ceil(len(found) / PAGE))
-    page = min(max(1, number(request.GET.get("page"))), last)
+    page = min(max(1, permissions.row_id(request.GET.get("page"))), last)
     of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.name)
     counts = whole.counts()
     lists = [(name, f"{words} ({counts[name]:,})") for name, words in LISTS.items()]
-    types = choices(stage)
     return {
         "cases": items.cases(stage, runs, found[(page - 1) * PAGE : page * PAGE].tolist(), whole),
         "lists": lists, "count": len(found), "compared": len(whole.tasks), "page": page, "last": last,
-        "types": types["types"], "subtypes": types["subtypes"], "plot": charts.margins(whole, of),
+        **types_of(stage), "plot": charts.margins(whole, of),
         "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
         "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
     }  # fmt: skip

@@ -55,10 +55,8 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
         },
         "is_narrow": found.half_width is not None and found.half_width <= (target.half_width or 0) + 1e-12,
         "is_bound": stage.target_bound is not None,
-        "futile": found.futile,
-        "stops_if_futile": target.stops_if_futile,
-        "corrected": of_errors,
-        "corrected_in_words": corrected_in_words(without_errors),
+        "futile": found.futile, "stops_if_futile": target.stops_if_futile,
+        "corrected": of_errors, "corrected_in_words": corrected_in_words(without_errors),
         "target_percent": audit_target.in_percent(stage),
         "sentence": sentence(
             found, target, work_of(stage, rows, found), benchmark=stage.study.benchmark.name,

@@ -46,7 +46,8 @@ def _likelihood(first: int, second: int) -> tuple[Array, Array]:
 
 def clarity_shares(counts: _Counts) -> Array:
     """The share of items at each of CLARITY."""
-    return _mixtures(sorted(counts), np.array([[counts[votes] for votes in sorted(counts)]], dtype=float))[0]
+    shares: Array = _mixtures(sorted(counts), np.array([[counts[votes] for votes in sorted(counts)]], dtype=float))[0]
+    return shares
 
 
 def _mixtures(patterns: Sequence[tuple[int, int]], tasks: Array) -> Array:

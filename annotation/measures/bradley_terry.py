@@ -80,37 +80,24 @@ def bradley_terry(compared: Sequence[Compared]) -> Strengths:
     away = score - 1 / (1 + np.exp(strengths[second] - strengths[first]))
     _, item = np.unique([hash(one.item) for one in compared], return_inverse=True)
     _, people = np.unique([one.annotator for one in compared], return_inverse=True)
-    scores = np.zeros((item.max() + 1, len(names)))
-    np.add.at(scores, (item, first), away)
-    np.add.at(scores, (item, second), -away)
-    n = (wins + wins.T).sum(axis=1).round().astype(int)
-    reasons = _why_no_interval(np.concatenate([item, item]), np.concatenate([first, second]), scores)
-    bread = np.linalg.pinv(_information(wins + wins.T, strengths))
-    parts = away[:, None] * (bread[first] - bread[second])  # of each comparison in the error of each strength
-    spreads = spread(parts, item, people)
-    order = sorted(range(len(names)), key=lambda one: (-strengths[one], names[one]))
-    rows = [
-        Strength(
-            names[one], _measured(strengths[one], None if reasons[one] else spreads, one), int(n[one]), reasons[one]
-        )
-        for one in order
-    ]
-    if len(names) > COMPARED:
-        return Strengths(rows, [])
-    pairs = list(combinations(order, 2))
-    apart = spread(np.column_stack([parts[:, one] - parts[:, other] for one, other in pairs]), item, people)
-    return Strengths(
-        rows,
-        [
-            {
-                "first": names[one],
-                "second": names[other],
-                "n": int((wins + wins.T)[one, other].round()),
-                **_measured(strengths[one] - strengths[other], None if reasons[one] or reasons[other] else apart, at),
-            }
-            for at, (one, other) in enumerate(pairs)
-        ],
+    both = wins + wins.T
+    reasons = _why_no_interval(
+        np.concatenate([item, item]), np.concatenate([first, second]), np.concatenate([away, -away])
     )
+    bread = np.linalg.pinv(_information(both, strengths))
+    parts = away[:, None] * (bread[first] - bread[second])  # of each comparison in the error of each strength
+    order, spreads = sorted(range(len(names)), key=lambda at: (-strengths[at], names[at])), spread(parts, item, people)
+    rows = []
+    for at in order:
+        measured = _measured(strengths[at], None if reasons[at] else spreads, at)
+        rows.append(Strength(names[at], measured, int(both[at].sum().round()), reasons[at]))
+    pairs, differences = list(combinations(order, 2)) if len(names) <= COMPARED else [], []
+    apart = spread(parts[:, [one for one, _ in pairs]] - parts[:, [other for _, other in pairs]], item, people)
+    for at, (one, other) in enumerate(pairs):
+        measured = _measured(strengths[one] - strengths[other], None if reasons[one] or reasons[other] else apart, at)
+        named = {"first": names[one], "second": names[other], "n": int(both[one, other].round())}
+        differences.append(named | measured)
+    return Strengths(rows, differences)
 
 
 def _measured(value: float, found: Spreads | None, at: int) -> Figures:
@@ -124,10 +111,12 @@ def _measured(value: float, found: Spreads | None, at: int) -> Figures:
     return with_intervals(float(value), span(found.these), found.others and span(found.others))
 
 
-def _why_no_interval(item: Array, of: Array, scores: Array) -> list[str]:
-    """Of each of N: `item` and `of` have the item and the number of each part of a comparison; `scores` (items × N)
-    what each adds to the derivative of the likelihood.
+def _why_no_interval(item: Array, of: Array, away: Array) -> list[str]:
+    """Of each thing that was compared: `item`, `of` and `away` have the item of each part of a comparison, the number
+    of the thing, and what the part adds to the derivative of the likelihood.
     """
+    scores = np.zeros((item.max() + 1, of.max() + 1))
+    np.add.at(scores, (item, of), away)
     few = [len(np.unique(item[of == number])) < FEWEST for number in range(scores.shape[1])]
     alike = [bool((np.abs(own) <= _ROUNDING).all()) for own in scores.T]
     return [FEW_ITEMS if is_few else ALL_ALIKE if is_alike else "" for is_few, is_alike in zip(few, alike, strict=True)]

@@ -37,15 +37,7 @@ def strengths(
             else:
                 compared.append(Compared(one.row.task[0], str(names[0]), str(names[1]), score, one.row.annotator))
                 counts["ties"] += score == 0.5
-    found = {
-        "answer": rule.answer,
-        "over": rule.over,
-        "n": len(compared),
-        **counts,
-        "rows": [],
-        "differences": [],
-        "reason": "",
-    }
+    found = {"answer": rule.answer, "over": rule.over, "n": len(compared), **counts, "rows": [], "differences": []}
     if not compared:
         return {**found, "reason": _NO_ATTRIBUTE if counts["unknown"] or not said else "nothing was compared"}
     rates = _rates(compared)

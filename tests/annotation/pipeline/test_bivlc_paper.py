@@ -1,4 +1,4 @@
-"""BiVLC's validation again, on a hundred and fiftieth of its own rows: the funnel, through claims, judgments and promotion.
+"""BiVLC's validation again, on a hundred and fiftieth of its own rows: the funnel, claims, judgments and promotion.
 
 All of them, and the paper's numbers to the last item, are in `make nightly`.
 """
