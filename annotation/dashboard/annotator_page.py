@@ -202,10 +202,16 @@ def ordered(found: Sequence[Line], sort: str) -> list[Line]:
 
 
 def count_tests(data: Mapping) -> dict:
-    """How many tests were made, and how many false alarms to expect at most."""
+    """How many tests were made, and how many false alarms to expect: by their level of the tests of an annotator's own
+    picks, and as measured of those that compare answers.
+    """
     rows = [row for stage in data["stages"] for row in stage["rows"]]
-    count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
-    return {"tests": count, "level": warning_signs.TEST_LEVEL, "by_chance": count * warning_signs.TEST_LEVEL}
+    own, compared = (
+        [sum(row[name]["p"] is not None for name in names) for row in rows]
+        for names in (("side", "runs"), ("labels_test", "agreement"))
+    )
+    expected = sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * warning_signs.FALSE_ALARMS
+    return {"tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": expected}
 
 
 def plots(study: Study, stages: Sequence[dict], position: int | None, at: str) -> dict[str, Plot]:
@@ -258,14 +264,16 @@ def _agreement_test(row: Mapping, agrees: str, view: str) -> Test:
     if test["p"] is None:
         few = test["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments can be compared"
         return Test("agreement", f"{agrees} ({view})", n, reason=few)
-    by = "binomial, one-sided, × views"
+    by = "binomial, and as the others differ, one-sided, × views"
     return _of_shares("agreement", f"{agrees} ({test['on']})", test, by)
 
 
 def _answers_test(test: Mapping, say: Callable[[str], str]) -> Test:
     if test["p"] is None:
         return _untested("answers", "gave each answer as often as the others", test)
-    return _of_shares("answers", f"answered {say(test['label'])}", test, "Fisher, × answers")
+    return _of_shares(
+        "answers", f"answered {say(test['label'])}", test, "exact within tasks, and as the others differ, × answers"
+    )
 
 
 def _of_shares(kind: str, name: str, test: Mapping, by: str) -> Test:

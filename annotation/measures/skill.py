@@ -10,6 +10,7 @@ docs/reference/measures.md has the formulas, and how often honest annotators get
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -140,7 +141,9 @@ class OwnAnswers:
         if own is None:
             return 1.0
         estimates = [found for one in others if (found := one.estimate(label))]
-        beyond = p_above(Estimate(abs(own.value), own.variance), estimates)
+        # Not zero: an annotator who is far away moves what is expected of those who judged the same tasks.
+        middle = median(one.value for one in estimates) if estimates else 0.0
+        beyond = p_above(Estimate(middle + abs(own.value - middle), own.variance), estimates, middle)
         return min(1.0, max(self.p_exact(label), 2 * beyond))
 
 

@@ -1,9 +1,9 @@
 """Warning signs: reasons to look at an annotator's work. Nothing acts on a sign; a person decides (law 7).
 
 docs/reference/measures.md says what each rule finds and how often it is wrong. Every test uses `TEST_LEVEL`, whatever
-the number of annotators, so a sign depends only on the annotator's own work and the stage's, and does not appear or
-vanish with the number of others tested, as it would under Benjamini and Hochberg's procedure. The price is that this
-share of tests gives false alarms. A test gives a sign only if the share is also `_MIN_DIFFERENCE` from the expected
+the number of annotators, so a sign does not appear or vanish with the number of others tested, as it would under
+Benjamini and Hochberg's procedure. The price is that this share of tests gives false alarms; of annotators who are
+compared with others, `FALSE_ALARMS`. A test gives a sign only if the share is also `_MIN_DIFFERENCE` from the expected
 one, because with many judgments the smallest difference is significant.
 """
 
@@ -24,6 +24,7 @@ SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
 _FAST_WITHIN = 0.98  # of Student's t: 1 % of annotators who differ as these do are beyond it on the fast side
 TEST_LEVEL = 0.001  # of each test
+FALSE_ALARMS = 0.005  # of honest annotators, signs about agreement or answers (`python -m bench.coverage signs`)
 _MIN_DIFFERENCE = 0.1  # between a share and the expected one
 _EXPECTED = 5  # at least, at each place, for chi-square
 _FAR = 3  # standard deviations

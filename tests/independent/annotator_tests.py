@@ -96,7 +96,9 @@ def answers(own: Sequence[Stratum], others: Sequence[dict[str, tuple[float, floa
         given = sum(mine[label] for _, mine, _ in own)
         exact = min(1, 2 * min(law[: given + 1].sum(), law[given:].sum()))
         compared = [known[label] for known in others if label in known]
-        found[label] = float(min(1, max(exact, 2 * beyond((abs(value), variance), compared))))
+        middle = np.median([one[0] for one in compared]) if compared else 0
+        among = beyond((abs(value - middle), variance), [(one[0] - middle, one[1]) for one in compared])
+        found[label] = float(min(1, max(exact, 2 * among)))
     label = least(found)
     by_others = sum(drawn * (votes[label] - mine[label]) / (votes.total() - drawn) for drawn, mine, votes in own)
     share = sum(mine[label] for _, mine, _ in own) / n

@@ -30,7 +30,7 @@ def test_strengths_are_those_of_choix(seed, ties):
     size = int(rng.integers(3, 9))
     compared = table(rng, rng.normal(size=size), 400, ties)
     wins = np.zeros((size, size))
-    for _, one, other, score in compared:
+    for _, one, other, score, _ in compared:
         wins[int(one[1:]), int(other[1:])] += score
         wins[int(other[1:]), int(one[1:])] += 1 - score
     theirs = centred(choix.ilsr_pairwise_dense(wins, tol=1e-13, max_iter=1000))
