@@ -15,6 +15,7 @@ import numpy as np
 
 from annotation.measures import right_answers
 from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_terry
+from annotation.measures.over_annotators import ANNOTATORS
 from annotation.measures.scored import SHARE, Range, Scored, differences, summary
 from annotation.measures.types import Array, Figures
 
@@ -50,7 +51,8 @@ def _cell(found: Found) -> str:
 
 def _both(found: tuple[float, float, float]) -> str:
     these, others, width = found
-    return f"{100 * these:.1f} → {100 * others:.1f} % ({width:.2f})"
+    wider = "none" if np.isnan(others) else f"{100 * others:.1f} % ({width:.2f})"
+    return f"{100 * these:.1f} → {wider}"
 
 
 def mean_of_scale(items: int, rare: float, studies: int) -> Found:
@@ -148,7 +150,7 @@ MEASURES: dict[str, tuple[Says, Callable[[Array, Array], Figures]]] = {
 
 
 def over_annotators(name: str, items: int, people: int, sd: float, studies: int) -> tuple[float, float, float]:
-    """The coverage of both intervals, and the mean width of the one for others, of studies that have both."""
+    """The coverage of both intervals, and the mean width of the one for others; nan if no study has it."""
     dice, (says, measure), true = np.random.default_rng(SEED), MEASURES[name], truth(name, sd)
     found = []
     for _ in range(studies):
@@ -159,11 +161,11 @@ def over_annotators(name: str, items: int, people: int, sd: float, studies: int)
         except NoStrengths:
             continue
         if one["low"] is not None:
-            held = [
-                low <= true <= high for low, high in ((one["these_low"], one["these_high"]), (one["low"], one["high"]))
-            ]
-            found.append((*held, one["high"] - one["low"]))
-    these, others, width = np.mean(found, axis=0) if found else np.full(3, np.nan)
+            held = one["these_low"] <= true <= one["these_high"]
+            known = one["over"] == ANNOTATORS
+            wider = (one["low"] <= true <= one["high"], one["high"] - one["low"]) if known else (np.nan, np.nan)
+            found.append((held, *wider))
+    these, others, width = np.nanmean(found, axis=0)
     return float(these), float(others), float(width)
 
 

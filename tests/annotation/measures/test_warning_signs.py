@@ -152,7 +152,7 @@ def answers(*columns: str, excluded: str = "") -> tuple:
 
 
 def test_an_answer_that_others_give_less_often_to_the_same_tasks():
-    others = ["aaaab" * 12, "aabaa" * 12, "abaaa" * 12, "baaaa" * 12]
+    others = ["aaaab" * 12, "aabaa" * 12, "abaaa" * 12, "baaaa" * 12] * 2
     found = warning_signs.answers_test(*answers("b" * 60, *others))
     (sign,) = warning_signs.answers_sign(found)
     assert sign.words == "a in 0% of 60 answers, others 80%"  # of two answers with the same p the first
