@@ -4,8 +4,10 @@ import csv
 import json
 import math
 import random
+import re
 import subprocess
 import sys
+import urllib.parse
 from collections import defaultdict
 from pathlib import Path
 from statistics import NormalDist
@@ -16,6 +18,7 @@ import pytest
 from annotation.exports.export import export_split
 from annotation.models import Study
 from annotation.protocols import library
+from annotation.reader_reports import reports
 from annotation.releases.scoring import questions
 from annotation.releases.verification.verifying import verify
 from benchmarks.models import Caption, Item
@@ -48,13 +51,15 @@ def asked(name: str) -> Study:
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, settings):
     """A release of that study of the library's protocol, judged by five; each is made once."""
 
     def of(name: str) -> Path:
         def make(made: Path) -> None:
             study = with_originals(asked(name))
             text_annotators.work(study, seed=3)
+            settings.SITE_URL = "https://winnow.example"
+            reports.set_door(study=study, exists=True, is_open=True, by="test")
             export_split(study=study, out=made / "export", by="test")
             release(made / "export", made / "release", splits={"test": 100}, forms=("imagefolder",))
 
@@ -221,9 +226,12 @@ def test_the_questions_are_verified(folder):
     assert "its evaluation does not follow" in "\n".join(verify(made).problems)
 
 
-def test_without_a_right_answer_there_is_no_script_and_the_card_says_so(folder):
+def test_the_card_says_that_there_is_no_script_and_where_to_report_an_item(folder):
     made = folder("describe")
     assert not [name for name in ("score.py", "scoring", "lmms_eval") if (made / name).exists()]
-    assert "There is no `score.py`: it scores choices" in (made / "README.md").read_text()
+    card = (made / "README.md").read_text()
+    assert "There is no `score.py`: it scores choices" in card
+    address = eval(re.search(r'`("https:.*\))`', card)[1], {"urllib": urllib, "item": {"id": "a/b c"}})
+    assert re.fullmatch(r"https://winnow\.example/report/\w+/\?item=a%2Fb%20c", address)
     files = {name: library.shipped(name) for name in ("rank-images", "rich-feedback", "preference", "prompt-fit")}
     assert questions.picks_of(files) is None

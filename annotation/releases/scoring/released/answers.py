@@ -6,13 +6,11 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import Unusable, captions_of, wanted_of
+from annotation.releases.scoring.released.items import Unusable, captions_of, require_answers, wanted_of
 from benchmarks.metrics import hard_positive
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluators import of_family
 from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, asked_in_both_orders
-
-LISTED = 10
 
 
 def read_predictions(release, path):
@@ -77,12 +75,8 @@ def complete(release, records, skip):
         or not asked[item["type"]]
         or any(getattr(records[place], name) is None for name in asked[item["type"]])
     ]
-    if lacking and not skip:
-        named = ", ".join(release.items[place]["id"] for place in lacking[:LISTED])
-        raise Unusable(
-            f"{len(lacking):,} of {len(release.items):,} items lack answers: {named}. A model that answers only the "
-            "easy items would look better than it is. Answer all, or give --skip-incomplete."
-        )
+    if not skip:
+        require_answers([release.items[place]["id"] for place in lacking], len(release.items), "items")
     left_out = set(lacking)
     return {place: record for place, record in records.items() if place not in left_out}
 

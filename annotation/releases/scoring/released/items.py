@@ -7,11 +7,21 @@ from pathlib import Path
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES, Place, wanted_scores
 
+LISTED = 10
 PICK = "pick"  # the kind of evaluation that picks.py does
 
 
 class Unusable(Exception):
     """The message says in a sentence what is wrong."""
+
+
+def require_answers(lacking, asked, what):
+    """Raises Unusable if there are names of what lacks answers, of so many that were asked."""
+    if lacking:
+        raise Unusable(
+            f"{len(lacking):,} of {asked:,} {what} lack answers: {', '.join(lacking[:LISTED])}. A model that answers "
+            f"only the easy {what} would look better than it is. Answer all, or give --skip-incomplete."
+        )
 
 
 class Release:

@@ -8,13 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.releases.scoring.released.items import Unusable
+from annotation.releases.scoring.released.items import Unusable, require_answers
 from benchmarks.metrics.base import by_type, figure
 from benchmarks.predictions.choices import letter
 
 QUESTIONS = "scoring/questions.jsonl"
 SCORE = "score_"  # of a column with the scores of the option named after it
-LISTED = 10
 CANNOT_COMPARE = (
     "A model with two encoders compares pictures with captions, and these questions show something else. Answer them "
     "elsewhere and give --predictions, or run the task in lmms_eval/."
@@ -46,13 +45,9 @@ def run(release, asked, load):
         given = dict(read_predictions(asked.predictions, questions))
     else:
         given = computed(release, questions, load("models").compute_scores, asked)
-    lacking = [key for key in questions if key not in given]
-    if lacking and not asked.skip_incomplete:
-        named = ", ".join(" ".join(filter(None, key)) for key in lacking[:LISTED])
-        raise Unusable(
-            f"{len(lacking):,} of {len(questions):,} questions lack answers: {named}. A model that answers only the "
-            "easy ones would look better than it is. Answer all, or give --skip-incomplete."
-        )
+    if not asked.skip_incomplete:
+        lacking = [" ".join(filter(None, key)) for key in questions if key not in given]
+        require_answers(lacking, len(questions), "questions")
     if asked.out:
         write_scores(asked.out, given)
     chosen = {key: best(one) if isinstance(one, dict) else one for key, one in given.items()}
@@ -104,11 +99,9 @@ def read_predictions(path, questions):
         question = row.get("question") or ""
         if len(of_item[item]) == 1 and not question:
             (question,) = of_item[item]
-        if question not in of_item[item]:
-            raise Unusable(
-                f"{where}: {question!r} is no question about {item}. Choose from {', '.join(of_item[item])}."
-            )
-        key = item, question
+        if (key := (item, question)) not in questions:
+            known = ", ".join(of_item[item])
+            raise Unusable(f"{where}: {question!r} is no question about {item}. Choose from {known}.")
         if key in seen:
             raise Unusable(f"{where}: {' '.join(filter(None, key))} is answered twice.")
         seen.add(key)
