@@ -205,6 +205,7 @@ _TASKS = """
     posterior  number?     Probability of the outcome, if it was estimated.
     score      number*     The score by which an audit draws the item.
     corrected  long?       The number of the first correction since of what it shows; null if there is none.
+    of_item    object*     Fields, captions and images of an item that is still open, if its protocol file needs them.
 """
 _TEXTS = """
     annotator   text?       A pseudonym; null for adjudicators.

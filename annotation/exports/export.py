@@ -99,8 +99,9 @@ def _check_target(out: Path) -> None:
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
     edits = edits_of(stages)
-    rows = _write_rows(study, stages, edits, folder)
+    rows = {"texts.jsonl": export_files.write_lines(folder / "texts.jsonl", texts.texts(stages, edits))}
     items = ExportedItems(study, stages, edits, export_files.read_lines(folder / "texts.jsonl"))
+    rows |= _write_rows(study, stages, edits, items, folder)
     whole = items.funnel
     last = _write_figures(study, stages, whole, folder)
     records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
@@ -167,11 +168,12 @@ def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder:
     return {"items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
 
 
-def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:
-    """Everything that was asked, answered, written and reported; returns the rows of each file."""
+def _write_rows(
+    study: Study, stages: Sequence[Stage], edits: Edits, items: ExportedItems, folder: Path
+) -> dict[str, int]:
+    """Everything that was asked, answered and reported; returns the rows of each file."""
     lines = {
-        "tasks.jsonl": export_rows.tasks(stages, edits),
-        "texts.jsonl": texts.texts(stages, edits),
+        "tasks.jsonl": export_rows.tasks(stages, edits, items.still_open()),
         "adjudications.jsonl": export_rows.adjudications(stages, edits),
         "corrections.jsonl": export_rows.corrections(study, stages),
         "flags.jsonl": export_rows.flags(stages),

@@ -17,10 +17,13 @@ from annotation.models import Stage, Study
 from annotation.pipeline import promotion
 from annotation.pipeline.part import items_of
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Carried, carried_texts
-from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
+from annotation.protocols.conditions import depends_on_items
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, is_edit
+from annotation.protocols.item_data import asks_items
 from annotation.protocols.registry import protocol_named
 from annotation.sql import batches, fetch
 from benchmarks import queries
+from benchmarks.models import Item
 from benchmarks.records import CaptionRecord, ItemRecord, with_texts
 
 OWN = "negative-0"  # the negative image that came with the import
@@ -177,6 +180,15 @@ class ExportedItems:
         lacking = self._lacking.get(stage.pk, ())
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
+    def still_open(self) -> dict[int, dict]:
+        """By position, what open items say of themselves, which have no line; if a stage's protocol file goes by it."""
+        files = [file for stage in self.stages if (file := protocol_named(stage.protocol).file)]
+        if not any(asks_items(file) or any(map(depends_on_items, file.answers)) for file in files):
+            return {}
+        waiting = [pk for pk, fate in self.fates.items() if fate.state == OPEN]
+        items = queries.with_material(self.items.filter(pk__in=waiting)).iterator(chunk_size=500)
+        return {item.position: _material(item) for item in items}
+
     def in_order(self) -> Iterator[ExportedItem]:
         """In the order of the benchmark."""
         for items in in_batches(self.benchmark):
@@ -296,6 +308,23 @@ def _from_json(text: str) -> Any:
     return {} if text == "{}" else json.loads(text)
 
 
+def _material(item: Item) -> dict:
+    captions = sorted(item.captions.all(), key=queries.in_record_order)
+    images = sorted(item.item_images.all(), key=queries.in_record_order)
+    of_image = ("key", "round", "format", "source_name", "licence", "attribution")
+    return {
+        "meta": item.meta,
+        "captions": [{"role": one.role, "text": one.text, **_more(one, "attributes")} for one in captions],
+        "images": [
+            {**{name: getattr(use, name) for name in of_image}, **_more(use, "crop", "attributes")} for use in images
+        ],
+    }
+
+
+def _more(part: Any, *names: str) -> dict:
+    return {name: value for name in names if (value := getattr(part, name))}
+
+
 def _image(use: ExportedImage, negative: str) -> dict:
     return {
         "key": use.key,
@@ -308,6 +337,5 @@ def _image(use: ExportedImage, negative: str) -> dict:
         "source_name": use.source_name,
         "licence": use.licence,
         "attribution": use.attribution,
-        **({"crop": use.crop} if use.crop else {}),
-        **({"attributes": use.attributes} if use.attributes else {}),
+        **_more(use, "crop", "attributes"),
     }

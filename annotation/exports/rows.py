@@ -246,15 +246,19 @@ def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
     }
 
 
-def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
-    """Every task, of every kind, with its outcome."""
+def tasks(stages: Stages, edits: Edits, still_open: Mapping[int, dict]) -> Iterator[dict]:
+    """Every task, of every kind, with its outcome; `still_open` has by position what items without a line of their own
+    say of themselves.
+    """
     files = files_of(stages)
     rules = {stage.name: _rules(stage, files[stage.name]) for stage in stages if stage.name in files}
     for row in _of_stages(f"{TASKS} {OF_STAGES} {BY_TASK}, task.kind", stages):
         line = task_line(row, edits, files)
         of_task = line["position"], line["question"], line["round"]
         is_live = line["kind"] == Kind.JUDGE and line["live"] and line["stage"] in files
-        yield line | {"rules": rules[line["stage"]].get(of_task, []) if is_live else None}
+        line["rules"] = rules[line["stage"]].get(of_task, []) if is_live else None
+        said = still_open.get(line["position"]) if is_live and line["own"] else None
+        yield line | ({"of_item": said} if said else {})
 
 
 def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[dict]]:

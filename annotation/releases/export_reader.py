@@ -112,6 +112,11 @@ def record(line: Mapping) -> ItemRecord:
     )
 
 
+def record_of_open(task: Mapping) -> ItemRecord:
+    """The item of a line of tasks.jsonl with `of_item`."""
+    return record({"id": task["item"], "type": task["type"], "subtype": task["subtype"], **task["of_item"]})
+
+
 def _image(image: Mapping) -> ImageRecord:
     crop = tuple(image["crop"]) if "crop" in image else None
     role = image["key"].rpartition("-")[0]

@@ -13,7 +13,7 @@ from annotation.protocols.reading import read_protocol
 from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import MANIFEST, Files
-from annotation.releases.export_reader import record
+from annotation.releases.export_reader import record, record_of_open
 from benchmarks.formats.base import ProblemLog
 
 _JUDGMENTS = "judgments.parquet"
@@ -24,7 +24,7 @@ _BATCH = 10_000
 @dataclass
 class JudgedStage:
     """`rows` are the counted judgments of live tasks in the order given. `wanted` has how many judgments each task
-    needs, and `attributes` what the parts of its item say of themselves, if the item is kept or dropped.
+    needs, and `attributes` what the parts of its item say of themselves.
     """
 
     name: str
@@ -42,10 +42,14 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
             published = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
             file = asked_under(published, stage["protocol"])
             found[stage["name"]] = JudgedStage(stage["name"], file)
-    live = {_OF_TASK(task): task["overlap"] for task in files.lines("tasks.jsonl") if _is_live(task)}
+    live, records = {}, {}
+    for task in filter(_is_live, files.lines("tasks.jsonl")):
+        live[_OF_TASK(task)] = task["overlap"]
+        if "of_item" in task:
+            records[task["item"]] = record_of_open(task)
     names = ("items.jsonl", "dropped.jsonl") if any(asks_items(one.file) for one in found.values()) else ()
     lines = chain.from_iterable(map(files.lines, names))
-    records = {line["id"]: record(line) for line in lines}
+    records |= {line["id"]: record(line) for line in lines}
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
     for row in sorted(given, key=itemgetter("at", "slot")):
         stage = found[row["stage"]]

@@ -18,8 +18,7 @@ NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "conten
 
 def decide(rows: Rows) -> dict[str, Decided]:
     """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did. A protocol file
-    says what an adjudicator's answer decides. Where that rests on what an open item's texts say of themselves, which is
-    in no file, the outcome stands as it is.
+    says what an adjudicator's answer decides.
     """
     found: dict[str, Decided] = {}
     for stage in rows.stages:
@@ -34,8 +33,6 @@ def _decide(
 ) -> Decision:
     """`known` has what labels alone decided before: with few options, most tasks repeat another's."""
     rule = _rule_about(rows, stage, task)
-    if rule is None:
-        return _as_listed(task, task["decided_by"])
     if word := rows.adjudicated.get(about(task)):
         if rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
             return replace(rule.adjudicated(Answer(word["outcome"])), content=word["content"] or AnswerContent())
@@ -55,12 +52,11 @@ def _as_listed(row: Mapping | ReleasedTask, by: str | None) -> Decision:
     return Decision(row["state"] or OPEN, row["outcome"] or "", row["reason"] or "", by or "", content)
 
 
-def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule | None:
-    """The stage's rule for the task's item; None if it has to know attributes that are in no file."""
+def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule:
+    """The stage's rule for the task's item."""
     if not isinstance(stage.rule, FileRule) or not stage.rule.asks_items:
         return stage.rule
-    record = rows.records.get(task["position"])
-    return None if record is None else stage.rule.about(attributes_of(stage.rule.file, record))
+    return stage.rule.about(attributes_of(stage.rule.file, rows.records[task["position"]]))
 
 
 def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:

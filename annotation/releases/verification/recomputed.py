@@ -28,8 +28,6 @@ from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, R
 AUDIT = "audit"  # of models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
 _IS_KEPT, _IS_OPEN = (KEPT, ""), (OPEN, "")
-# What items' own data say of an answer: over attributes, where a check's score asks parents too, and right answers.
-OVER_ATTRIBUTES, OF_RIGHT = {"by", "score", "whole", "by_type", "no_value"}, {"right"}
 
 
 def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
@@ -132,24 +130,6 @@ def _attributes(rows: Rows, stage: ReleasedStage) -> dict[int, Attributes]:
     if file is None or not item_data.asks_items(file):
         return {}
     return {position: item_data.attributes_of(file, record) for position, record in rows.records.items()}
-
-
-def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
-    """The stages' figures without scores over attributes where the attributes of some items are in no file, which is so
-    while they are open.
-    """
-    found = []
-    for stage, figures in zip(rows.stages, stages, strict=True):
-        file, scores = stage.rule.protocol.file, figures.get("scores")
-        unknown = any(task["position"] not in rows.records for task in stage.live_tasks)
-        if file and item_data.asks_items(file) and scores and unknown:
-            without = OVER_ATTRIBUTES if file.item.attributes else set()
-            without |= OF_RIGHT if item_data.rights(file) else set()
-            answers = [redaction.without_keys(one, without) for one in scores["answers"]]
-            groups = [] if item_data.columns(file) else scores["groups"]
-            figures = {**figures, "scores": {"answers": answers, "groups": groups}}
-        found.append(figures)
-    return found
 
 
 def _asked(task: ReleasedTask, decision: Decision) -> TaskRow:

@@ -29,7 +29,7 @@ from annotation.protocols.compile import as_protocol
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.registry import built_in
 from annotation.protocols.rules import rule_for
-from annotation.releases.export_reader import record
+from annotation.releases.export_reader import record, record_of_open
 from annotation.releases.schema import JUDGMENTS
 from annotation.releases.verification.place import Place, Wrong
 from benchmarks.records import ItemRecord
@@ -237,14 +237,22 @@ class Rows:
 
     @cached_property
     def records(self) -> dict[int, ItemRecord]:
-        """By position. Open items have no line."""
-        lines = (line for name in ("items.jsonl", "dropped.jsonl") for line in self.place.lines(name))
-        return {line["position"]: record(line) for line in lines}
+        return item_records(self.place)
 
     @property
     def pay(self) -> float:
         """An hour; 0 where it is not public."""
         return float(self.place.manifest["study"]["pay_per_hour"] or 0)
+
+
+def item_records(place: Place) -> dict[int, ItemRecord]:
+    """By position. Open items have no line; of those, their tasks say what the protocol file needs."""
+    lines = (line for name in ("items.jsonl", "dropped.jsonl") for line in place.lines(name))
+    found = {line["position"]: record(line) for line in lines}
+    for task in place.lines("tasks.jsonl"):
+        if "of_item" in task and task["position"] not in found:
+            found[task["position"]] = record_of_open(task)
+    return found
 
 
 def number_of(annotator: str) -> int:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, groupby
 from typing import Any
 
+from annotation.protocols.conditions import depends_on_items
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.tasks import file_about
 from annotation.releases.verification import corrections, decisions, declared, texts
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
@@ -16,8 +19,9 @@ from annotation.releases.verification.judgments import Known, Tasks, edit_name, 
 from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.protocols import files_by_stage
 from annotation.releases.verification.report import Report
-from annotation.releases.verification.rows import about
+from annotation.releases.verification.rows import about, item_records
 from annotation.releases.verification.schemas import key_of
+from benchmarks.records import ItemRecord
 
 TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
 ANNOTATORS = "annotators.jsonl"
@@ -77,6 +81,8 @@ def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> Non
     """Rows of judgments are read only if an answer has more than a label, or a protocol file says what it may be."""
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known, files = Known.of(place), files_by_stage(place)
+    by_item = any(depends_on_items(answer) for file in files.values() for answer in file.answers)
+    records = item_records(place) if by_item else {}
     judged = Beside(JUDGMENTS, judgments_by_task(place, known_tasks, known, report), known_tasks.numbers, report)
     texts_by_task = groupby(safely(report, TEXTS, place.lines(TEXTS)), key=key_of)
     wrote = Beside(TEXTS, ((key, list(rows)) for key, rows in texts_by_task), known_tasks.numbers, report)
@@ -96,11 +102,18 @@ def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> Non
             TASKS: [_check_proposals(task, rows), items.check_task(task, stage, votes, known.quiet)],
         }
         if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check says
-            found[JUDGMENTS] += [declared.check_answers(row, task, file) for row in rows]
+            asked = _asked(file, task, records) if file else None
+            found[JUDGMENTS] += [declared.check_answers(row, task, file if row["corrected"] else asked) for row in rows]
             found[TASKS].append(declared.check_names(task, file))
         for name, checks in found.items():
             for words in chain.from_iterable(safely(report, name, check) for check in checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
+
+
+def _asked(file: ProtocolFile, task: Mapping, records: Mapping[int, ItemRecord]) -> ProtocolFile:
+    """The file with the questions that the task's item is asked; not of items as they were before, or withdrawn."""
+    record = records.get(task["position"]) if task["live"] else None
+    return file_about(file, record, task["carried"]) if record and (record.images or record.captions) else file
 
 
 def _check_proposals(task: Mapping, rows: Iterable[Mapping]) -> Iterator[str]:

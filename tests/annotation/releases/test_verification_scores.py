@@ -1,6 +1,7 @@
 """What rests on the attributes of a release's items, its scores and its decisions, is computed again from them."""
 
 import json
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -10,9 +11,10 @@ from annotation.adjudication import decisions
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.models import Kind
+from annotation.releases.schema import JUDGMENTS
 from annotation.releases.verification.verifying import verify
 from annotation.simulation import crowd
-from tests.annotation.releases.released import ONE, exported, lines, release
+from tests.annotation.releases.released import ONE, change_table, copied, exported, lines, mend, release
 from tests.builders import declared
 from tests.builders.pipelines import with_originals
 
@@ -103,6 +105,42 @@ def test_right_answers_of_items_decide_and_are_counted_and_known_to_checks(tmp_p
         call_command("decide", export=place, items=True, json=True, stdout=(out := StringIO()))
         (found,) = json.loads(out.getvalue())["stages"].values()
         assert (found["kept"], found["dropped"], found["open"]) == (3, {"label_doubted": 2}, 1)
+
+
+ASKED = {
+    **BY_ITEM, "name": "asked", "judgments": 2, "group": {}, "right": {},
+    "decide": [{"answer": "holds", "rule": "majority", "keep": ["yes"], "drop": {"no": "not_true"}, "tie": "drop"}],
+    "answers": [{**BY_ITEM["answers"][0], "ask": "Is it true?"},
+                {"name": "count", "ask": "How many?", "kind": "number", "most": 9,
+                                      "when": {"item": {"level": ["1"]}}}],
+}  # fmt: skip
+
+
+def test_which_questions_an_item_is_asked_is_computed_again_whether_it_is_open_or_not(tmp_path):
+    """Every other item is asked the second one; the last two lack a judgment."""
+    stage = declared.of_file(ASKED, 4)
+    for item in stage.study.benchmark.items.all():
+        item.meta = {"level": item.position % 2}
+        item.save()
+
+    def given(task, who):
+        return "" if who and task.item.position > 1 else "yes/2" if task.item.position % 2 else "yes/"
+
+    declared.judge(stage, 2, given)
+    made = release(exported(with_originals(stage.study), tmp_path), tmp_path / "release", splits=ONE)
+    assert ["of_item" in task for task in lines(made / "tasks.jsonl")] == [False, False, True, True]
+    assert verify(made).problems == []
+    for position in (0, 2):
+        folder = copied(made, tmp_path / str(position))
+        change_table(folder / JUDGMENTS, partial(_say_more, position))
+        mend(folder)
+        assert any("'yes/2', which asked does not allow here" in problem for problem in verify(folder).problems)
+
+
+def _say_more(position: int, rows: list[dict]) -> None:
+    for row in rows:
+        if row["position"] == position:
+            row |= {"answer": "yes/2", "answers": '{"count": "2", "holds": "yes"}'}
 
 
 def test_right_answers_and_groups_over_items_are_computed_again(tmp_path):
