@@ -18,8 +18,9 @@ from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.schema import ProtocolFile, bounds
+from benchmarks.corrections.correct import Change, correct
 from benchmarks.formats.base import ProblemLog
-from benchmarks.models import Benchmark, Caption, Item, ItemImage
+from benchmarks.models import Action, Benchmark, Caption, Item, ItemImage
 from benchmarks.records import ItemRecord
 from tests.builders import copies, crowds, studies
 
@@ -135,6 +136,58 @@ def of_file(data: dict, items: int = 2, *, lacking: bool = False, **settings) ->
     file = read_protocol(text, "protocol", ProblemLog())
     stages = [one.with_settings(**settings) for one in presets.single_stage(str(publish(text=text, by="test"))).stages]
     return studies.study(benchmark=benchmark(file, items, lacking=lacking), stages=stages).stages.get()
+
+
+SETS_AND_MARKS = {
+    "winnow": "protocol/1", "name": "sets-and-marks", "title": "Sets and marks", "ask": "What goes with it, and where?",
+    "instructions": "Look.",
+    "item": {"images": {"picture": 1, "fit": "1..2", "other": "2..3"}, "captions": {"cue": 1}},
+    "screen": [{"picture": "picture"}, {"sentence": "cue"}], "judgments": 3,
+    "answers": [
+        {"name": "which", "ask": "Which go with it?", "kind": "pick", "of": ["images.fit", "images.other"],
+         "many": "1..3"},
+        {"name": "where", "ask": "Where?", "kind": "points", "of": "picture", "most": 3},
+        {"name": "part", "ask": "Which part?", "kind": "boxes", "of": "picture", "least": 0, "most": 2},
+    ],
+    "decide": [
+        {"answer": "which", "rule": "majority", "keep": "fit", "drop": {"other": "other_fits", "else": "unclear"}},
+        {"answer": "part", "rule": "agreement", "at_least": 0.3, "below": "no_agreement"},
+    ],
+    "right": {"which": ["fit"]},
+}  # fmt: skip
+
+
+def sets_and_marks() -> Study:
+    """Four people answer three times each; then the first item is corrected, the second withdrawn, the third decided
+    by an adjudicator's own answer. The last is open.
+    """
+    stage, dice = of_file(SETS_AND_MARKS, 16), Random(3)
+
+    def near(*at: int) -> str:
+        return ":".join(str(one + dice.choice((0, 0, 100, 900))) for one in at)
+
+    def said(task: Task, who: int) -> str:
+        position = task.item.position
+        if who == position % 4 or (who and position == 15):
+            return ""
+        if dice.random() < 0.06:
+            return "cannot_judge"
+        options = [one for one in task.options if dice.random() < (0.85 if "fit" in one else 0.15)] or task.options[:1]
+        spots = [near(1000, 1000), near(5000, 5000)][: dice.randint(1, 2)]
+        boxes = [near(500, 500, 3000, 3000), near(6000, 6000, 8000, 8000)][: dice.choice((0, 1, 1, 1, 2))]
+        return f"{','.join(sorted(options[:3]))};2+3/{','.join(spots)}/{','.join(boxes) or 'none'}"
+
+    judge(stage, 4, said)
+    keys = [item.key for item in stage.study.benchmark.items.order_by("position")[:2]]
+    changes = [
+        Change(item=keys[0], action=Action.CAPTION, place="caption-cue-0", new="Blue cups.", reason="A typo."),
+        Change(item=keys[1], action=Action.WITHDRAW, place="", new="", reason="Offensive."),
+    ]
+    correct(benchmark=stage.study.benchmark, changes=changes, by="test")
+    task = stage.tasks.get(item__position=2)
+    own = "fit-0,fit-1;2+3/40:50/none"
+    decisions.decide(task=task, by="user:1", seen=decisions.seen(task), note="I looked.", answer=own)
+    return stage.study
 
 
 # What the library's files do not ask.

@@ -69,6 +69,7 @@ class Work:
             "views": list(self.stage.views),
             "labels": dict(sorted(self.labels.items())),
             "rows": rows,
+            **self.stage.level,
             **(timed or {}),
         }
 

@@ -39,7 +39,9 @@ class Walk:
         self.kinds: dict[int, Kind] = {}
         for stage in self.stages:
             self.kinds |= {row.position: (row.type, row.subtype) for row in stage.tasks.itertuples()}
-        for row in [*own, *(row for rows in lacking.values() for row in rows)]:
+        gone = [line for line in files.lines("dropped.jsonl") if line["reason"] == "withdrawn"]
+        self.withdrawn = {line["position"] for line in gone}
+        for row in [*own, *gone, *(row for rows in lacking.values() for row in rows)]:
             self.kinds[row["position"]] = (row["type"], row["subtype"])
         met = Counter(self.kinds.values())
         self.unmet = {kind: count - met[kind] for kind, count in self.groups.items()}
@@ -57,7 +59,9 @@ class Walk:
         return all(has[kind] >= min(sample, count) for kind, count in there.items())
 
     def end_of(self, item: int) -> End:
-        """Where an item is, follow it: stage after stage until nobody takes it up."""
+        """Where an item is, follow it: stage after stage until nobody takes it up. One withdrawn is out before all."""
+        if item in self.withdrawn:
+            return End("dropped", self.stages[0] if self.stages else None, "withdrawn", out=True)
         ends = [end for stage in self.stages for end in self.words_of(stage, item)]
         return min(ends, key=lambda end: STATES.index(end.state), default=End("kept"))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from annotation.releases.verification.differences import differences
 from tests.independent import adaptive, annotator_pages, audits, baselines, outcomes, papers
+from tests.independent.asked import AskedStage
 from tests.independent.funnels import funnel
 from tests.independent.reading import Files
 from tests.independent.stages import Stage
@@ -19,7 +20,7 @@ PARTS = ("funnel", "stages", "baselines", "annotators")
 
 
 def read_stages(files: Files) -> list[Stage]:
-    return [Stage(files, settings) for settings in files.manifest["stages"]]
+    return [(AskedStage if one["protocol_file"] else Stage)(files, one) for one in files.manifest["stages"]]
 
 
 def parts(files: Files, stages: list[Stage]) -> dict[str, Callable[[], object]]:

@@ -1,6 +1,6 @@
 """The figures of one stage, from what a release holds of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import pandas as pd
@@ -31,7 +31,10 @@ class Stage:
         adjudicated = [row for row in files.lines("adjudications.jsonl") if row["stage"] == self.name]
         self.adjudicated = {(row["item"], row["question"], row["round"]): row for row in adjudicated}
         self.people = [(who, seat) for who in files.annotators for seat in who["stages"] if seat["stage"] == self.name]
-        self.views = {"answer": deciding.mended, **{name: self.rule.view(name) for name in settings["views"]}}
+        self.views = self.views_of(files)
+
+    def views_of(self, files: Files) -> dict[str, Callable[[str], str]]:
+        return {"answer": deciding.mended, **{name: self.rule.view(name) for name in self.settings["views"]}}
 
     @cached_property
     def decided(self) -> pd.DataFrame:
@@ -81,6 +84,11 @@ class Stage:
     def coarse(self) -> str:
         """The view in words for people."""
         return list(self.views)[min(1, len(self.views) - 1)]
+
+    @property
+    def level(self) -> dict[str, str]:
+        """That of the labels under that view, unless they have no order."""
+        return {}
 
     def figures(self) -> dict:
         """All but what the protocol's paper reports (papers.py), as far as it is public."""

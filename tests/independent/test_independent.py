@@ -20,7 +20,7 @@ from tests.independent.recomputed import figures, main, recompute
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 ROOT = Path(__file__).resolve().parents[2]
-FIGURED = [name for name in STUDIES if name != "protocol_files"]  # its rules and scales have no second implementation
+FIGURED = [name for name in STUDIES if name != "protocol_files"]  # most rules and scales have no second implementation
 LEAST, MOST = (), tuple(PUBLIC)
 ALONE = """
 import runpy, sys

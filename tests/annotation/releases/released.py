@@ -90,6 +90,11 @@ def rich(folder: Path) -> Path:
     return exported(with_originals(made), folder)
 
 
+def sets_and_marks(folder: Path) -> Path:
+    """Picks of many, points and boxes; items corrected, withdrawn, adjudicated and open."""
+    return exported(with_originals(declared.sets_and_marks()), folder)
+
+
 def exported(study: Study, folder: Path) -> Path:
     export_split(study=study, out=folder / "export", by="test")
     return folder / "export"
@@ -97,7 +102,7 @@ def exported(study: Study, folder: Path) -> Path:
 
 STUDIES: dict[str, Callable[[Path], Path]] = {
     "crowd": crowd, "written": written, "stages": stages, "checks": checks, "protocol_files": protocol_files,
-    "rich": rich,
+    "rich": rich, "sets_and_marks": sets_and_marks,
 }  # fmt: skip
 
 
