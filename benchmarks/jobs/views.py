@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django import forms
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -137,7 +137,7 @@ def job_columns(request: StaffRequest, pk: int) -> HttpResponse:
     """What the first rows in the job's report become under the choices that the form sent."""
     job = permissions.job_for(request.user, pk)
     if not job.report.get("look"):
-        raise Http404
+        return HttpResponse(status=204)
     return render(request, "jobs/_first.html", {"job": job, "sent": request.POST})
 
 

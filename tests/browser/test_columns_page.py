@@ -47,8 +47,8 @@ def test_published_ratings_become_a_study_by_keyboard(page, visit, tmp_path, mon
     page.keyboard.press("i")  # the id of the item: two columns
     expect(first.get_by_text("Two columns are the item")).to_be_visible()
     expect(answer).to_be_focused()
-    page.keyboard.press("a")
-    page.keyboard.type("nswer: fit")
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
     expect(first.get_by_text("Two columns are the item")).to_have_count(0)
     press_until(page, "Tab", page.get_by_role("button", name="Import", exact=True))
     page.keyboard.press("Enter")
