@@ -123,7 +123,7 @@ def test_no_acknowledged_answer_is_lost_whatever_fails(running):
     """A short attack on the Winnow that runs here; `make nemesis` has one of its own, and a disk that fills."""
     plan = nemesis.Plan(
         seed=2, judgments=100, faults=0, annotators=12, names=FAULTS, within=60, held=(0.3, 0.8), calm=(0.1, 0.3),
-        jobs_every=2,
+        jobs_every=6,
     )  # fmt: skip
     found = nemesis.attack(running, plan)
     assert not any(found.counts().values()), (found.counts(), found.examples())
