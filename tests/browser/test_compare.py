@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
@@ -107,6 +108,7 @@ def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
     desk.counts(1)
 
 
+@pytest.mark.nightly
 def test_all_of_it_works_without_script(open_page, site):
     page = open_page(java_script_enabled=False)
     page.goto(f"{site}/judge/{ranking_screens.comparing(1).token}/")

@@ -17,7 +17,7 @@ from benchmarks.models import Caption
 from tests.browser.looking import PHONE, TWO_FRAMES, fits, in_windows
 from tests.builders import declared, pictures, studies
 
-DIFFERENT = ["image-questions", "rank-images", "revise", "rich-feedback", "unusual", "visible-or-not", "word-by-word"]
+DIFFERENT = ["image-questions", "revise", "rich-feedback", "unusual", "visible-or-not"]  # of others see below
 EVERY = [
     pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly])
     for name in [*library.names(), "unusual"]
@@ -263,7 +263,11 @@ def test_without_script_all_questions_are_there_and_what_was_not_asked_is_ignore
     assert answers == ["visibly_true/0.5//", "4:cannot_tell"]
 
 
-@pytest.mark.parametrize("file", [LACKING, LACKING_ALL, LACKING_WORDS], ids=lambda file: file["name"])
+@pytest.mark.parametrize(
+    "file",
+    [pytest.param(LACKING, marks=pytest.mark.nightly), LACKING_ALL, LACKING_WORDS],
+    ids=lambda file: file["name"],
+)
 def test_an_item_that_lacks_what_is_optional_is_shown_and_judged(sit, file):
     stage = declared.of_file(file, lacking=True)
     [screen, *_] = build_screens(trial.trial_leases(stage, 1, 1), stage)

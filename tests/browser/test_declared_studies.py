@@ -93,6 +93,7 @@ def test_a_rating(real, sit, open_page, visit, tmp_path):
     released(study, "prompt-fit", tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_preference(real, sit, open_page, visit, tmp_path):
     study = imported("preference", real, tmp_path, pictures=3)
     desk = sit(annotator=studies.annotator(study))

@@ -59,6 +59,7 @@ def test_words_are_accessible_and_fit(visit, page, axe_violations):
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tmp_path):
     manifest, images = material.packed(material.bivlc_items(real / "data/bivlc")[:6], real / "data", tmp_path)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)

@@ -221,6 +221,7 @@ def test_without_script_a_sentence_is_edited_all_the_same(open_page, site):
     assert Judgment.objects.filter(answer="edited").count() == 1
 
 
+@pytest.mark.nightly
 def test_without_script_three_sentences_are_mended_all_the_same(open_page, site):
     page = open_page(java_script_enabled=False)
     page.goto(f"{site}/judge/{somebody('visla-triplet').token}/")
@@ -250,7 +251,8 @@ def test_sentences_beyond_what_a_request_that_outlives_its_page_may_hold_arrive(
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("protocol", "keys"), [("visla-paraphrase", ["1", "Enter"]), ("visla-triplet", ["a", "Enter"])]
+    ("protocol", "keys"),
+    [("visla-paraphrase", ["1", "Enter"]), pytest.param("visla-triplet", ["a", "Enter"], marks=pytest.mark.nightly)],
 )
 def test_real_rows_are_walked_by_keyboard_and_break_no_rule_of_accessibility(real, sit, axe_violations, protocol, keys):
     """The last screen edited, and rejected."""

@@ -488,7 +488,9 @@ def test_a_screen_that_cannot_be_laid_out_says_so_and_takes_no_answer(open_page,
     page.errors.clear()
 
 
-@pytest.mark.parametrize(("held", "said"), [(True, "is still loading"), (False, "did not load")])
+@pytest.mark.parametrize(
+    ("held", "said"), [(True, "is still loading"), pytest.param(False, "did not load", marks=pytest.mark.nightly)]
+)
 def test_no_answer_is_taken_while_a_picture_is_hidden(open_page, site, held, said):
     page, waiting = open_page(reduced_motion="no-preference", unshared=True), []
     page.route("**/i/*", lambda route: waiting.append(route) if held else route.abort())

@@ -37,7 +37,10 @@ def test_the_pictures_of_practice_are_in_sight(sit):
 
 @pytest.mark.parametrize(
     ("lost", "said"),
-    [("**/i/*", "did not load."), ("**/layout*.js", "This screen cannot be shown. Load the page again.")],
+    [
+        pytest.param("**/i/*", "did not load.", marks=pytest.mark.nightly),
+        ("**/layout*.js", "This screen cannot be shown. Load the page again."),
+    ],
 )
 def test_no_answer_is_taken_to_what_cannot_be_seen(open_page, sit, lost, said):
     page = open_page(reduced_motion="no-preference", unshared=True)

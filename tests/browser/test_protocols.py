@@ -77,7 +77,9 @@ WALKS = {  # items, and how their screens are walked by keyboard
 SCALES = "[...document.querySelectorAll('#place img')].map(one => getComputedStyle(one).transform)"
 
 
-@pytest.mark.parametrize("protocol", WALKS)
+@pytest.mark.parametrize(  # a picture is picked like a sentence: one of the two in the suite
+    "protocol", [pytest.param(name, marks=[pytest.mark.nightly] if name == "bivlc-t2i" else []) for name in WALKS]
+)
 def test_every_screen_is_in_sight_accessible_zooms_and_is_judged_by_keyboard(sit, axe_violations, protocol):
     """As it comes, with an answer picked, and with the rules open; also with long texts."""
     items, walk = WALKS[protocol]
