@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from annotation.measures.audits.figures import stratum, to_come
-from annotation.measures.audits.judges import Corrected, corrected
+from annotation.measures.audits.judges import Corrected, can_correct, corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
 from annotation.measures.audits.sentence import Change
@@ -104,8 +104,11 @@ def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress
 
 
 def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | None:
-    """The result of the first n items without annotators' errors; None where items make several questions each."""
-    if stage.tasks.filter(kind=Kind.JUDGE, live=True).count() != len(rows):
+    """The result of the first n items without annotators' errors; None where items make several questions each, or
+    single judgments do not say whether an item is wrong.
+    """
+    protocol, tasks = protocol_named(stage.protocol), stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
+    if not can_correct(protocol) or tasks != len(rows):
         return None
     given: dict[int, list[str]] = {row.item: [] for row in rows[:n]}
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
@@ -114,7 +117,7 @@ def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | N
             given[item].append(answer)
     checks = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.CHECK)
     known = checks.values_list("task__gold", "judgment__answer")
-    return corrected(given.values(), known, protocol_named(stage.protocol).reason, stage.wrong_reasons, len(rows))
+    return corrected(given.values(), known, protocol.reason, stage.wrong_reasons, len(rows))
 
 
 def scores_in(stage: Stage, rows: Sequence[Audited]) -> list[float] | None:

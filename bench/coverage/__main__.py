@@ -5,13 +5,14 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import adaptive, agreement, human_baseline, judges, scores, signs, strata
+from bench.coverage import adaptive, agreement, human_baseline, judges, rare, scores, signs, strata
 
 PARTS = {
     "baseline": human_baseline,
     "agreement": agreement,
     "strata": strata,
     "judges": judges,
+    "rare": rare,
     "adaptive": adaptive,
     "scores": scores,
     "signs": signs,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import hypergeom, norm
 
-from tests.independent import bets
+from tests.independent import bets, correcting
 
 if TYPE_CHECKING:
     from tests.independent.stages import Stage
@@ -27,13 +27,64 @@ def audit(stage: "Stage") -> dict:
     judged = results[: results.index(None)] if None in results else results
     scores = [float(items[key][0].score) for key in order] if "scores_of" in settings else None
     settings = {**settings, "alpha": 0.025 if scores and settings["any_look"] else 0.05}
-    by_bets = bets.left(judged, scores) if scores and settings["any_look"] else []
+    of = order, strata if in_strata else None, scores, settings
     found = {
         "order_sha256": hash_of("\n".join(order) + "\n"),
         **({"scores_sha256": hash_of(score_lines(order, scores))} if scores else {}),
         "items": len(order), "judged": 0, "wrong": 0, "met": None, "estimate": None, "low": None, "high": None,
         **to_need([], None, len(order), settings),
     }  # fmt: skip
+    found = until_it_stops(found, judged, *of)
+    if judged and not is_over(found, settings):
+        found |= to_need(judged, found["estimate"], len(order), settings)
+    rates = correcting.corrected(stage, order[: found["judged"]], items)
+    return found | ({} if is_over(found, settings) else ahead(results, *of)) | rates
+
+
+def until_it_stops(found: dict, judged: list[bool], order: list[str], strata, scores, settings: dict) -> dict:
+    half, bound = settings["target_half_width"], settings["target_bound"]
+    for n, (estimate, low, high) in enumerate(looks(judged, order, strata, scores, settings), 1):
+        looking = settings["any_look"] or n % EVERY == 0
+        narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
+        too_many = bound is not None and sum(judged[:n]) / len(order) > bound + 1e-12
+        futile = bound is not None and low > bound + 1e-12
+        found = {name: of for name, of in found.items() if name != "futile"} | {
+            "met": False if too_many else None,
+            "judged": n,
+            "wrong": sum(judged[:n]),
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            **({"futile": True} if futile else {}),
+        }
+        gives_up = futile and settings.get("stops_if_futile", False)
+        if (looking and narrow) or gives_up or n == len(order):
+            return found | {"met": not too_many and not futile, "expected": n, "most": n}
+    return found
+
+
+def is_over(found: dict, settings: dict) -> bool:
+    gave_up = found.get("futile") and settings.get("stops_if_futile", False)
+    return found["met"] is True or bool(gave_up) or found["judged"] == found["items"]
+
+
+def ahead(results: list, order: list[str], strata, scores, settings: dict) -> dict:
+    """What the items say up to the last that is settled, if the open ones among them are right, and if wrong."""
+    last = max((place for place, one in enumerate(results, 1) if one is not None), default=0)
+    if None not in results[:last]:
+        return {}
+    ends = []
+    for guess in (False, True):
+        filled = [guess if one is None else one for one in results[:last]]
+        ends.append(list(looks(filled, order, strata, scores, settings))[-1])
+    (right, low, _), (wrong, _, high) = ends
+    open_ = results[:last].count(None)
+    return {"ahead": {"items": last, "open": open_, "if_right": right, "low": low, "if_wrong": wrong, "high": high}}
+
+
+def looks(judged: list[bool], order: list[str], strata, scores, settings: dict):
+    """The estimate and the interval after each item."""
+    by_bets = bets.left(judged, scores) if scores and settings["any_look"] else []
     low_so_far, high_so_far = 0.0, 1.0
     for n in range(1, len(judged) + 1):
         if settings["any_look"]:
@@ -50,22 +101,8 @@ def audit(stage: "Stage") -> dict:
         elif scores:
             estimate, low, high = by_regression(judged[:n], scores)
         else:
-            estimate, low, high = by_width(judged[:n], order, strata if in_strata else None)
-        looks = settings["any_look"] or n % EVERY == 0 or n == len(order)
-        half, bound = settings["target_half_width"], settings["target_bound"]
-        narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
-        too_many = bound is not None and sum(judged[:n]) / len(order) > bound + 1e-12
-        found |= {
-            "met": False if too_many else None,
-            "judged": n,
-            "wrong": sum(judged[:n]),
-            "estimate": estimate,
-            "low": low,
-            "high": high,
-        }
-        if (looks and narrow) or n == len(order):
-            return found | {"met": not too_many, "expected": n, "most": n}
-    return found | (to_need(judged, found["estimate"], len(order), settings) if judged else {})
+            estimate, low, high = by_width(judged[:n], order, strata)
+        yield estimate, low, high
 
 
 def to_need(judged: list[bool], guess: float | None, size: int, settings: dict) -> dict:

@@ -25,6 +25,8 @@ class Stage:
         self.rows = self.every[self.every.kind == "judge"]
         self.counted = self.rows[self.rows.counted].sort_values([*TASK, "given"]).reset_index(drop=True)
         self.standing = self.counted[self.counted.live].reset_index(drop=True)
+        checks = [task for task in files.tasks if task["stage"] == self.name and task["kind"] == "check"]
+        self.gold = {(task["item"], task["question"], task["round"]): task["gold"] for task in checks}
         mine = [task for task in files.tasks if task["stage"] == self.name and task["live"] and task["kind"] == "judge"]
         self.tasks = _table(mine).sort_values(TASK).reset_index(drop=True)
         self.flags = [flag for flag in files.lines("flags.jsonl") if flag["stage"] == self.name]

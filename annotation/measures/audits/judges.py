@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.measures.types import Array
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, Protocol
 from benchmarks.metrics.base import Z
 
 UNDECIDED = frozenset({CANNOT_JUDGE, "tie_unresolved"})  # reasons that say nothing of whether an item is wrong
@@ -27,6 +27,7 @@ _SHARES = np.linspace(0, 1, 201) ** 2  # of wrong items, at which the profile li
 _WITHIN = Z**2 / 2  # of the largest log-likelihood
 _STEPS, _OF_PROFILE = 1000, 200  # of expectation–maximisation
 _LEAST, _MOST = 0.5, 1 - 1e-6  # sensitivity and specificity: better than chance
+_BY_VALUE = ("majority", "unanimous", "at_least")  # decision rules of protocol files
 _IDENTIFIES = 3  # judgments of one item that tell errors from wrong items
 
 Known = tuple[Sequence[str] | None, str]  # the right answers of an item, None if they are not public, and one given
@@ -47,6 +48,15 @@ class Corrected:
     gold: int
     overlapping: int
     reason: str = ""
+
+
+def can_correct(protocol: Protocol) -> bool:
+    """Whether each judgment by itself says that its item is wrong or right: a protocol file may decide otherwise."""
+    if protocol.file is None:
+        return True
+    answer, rules = protocol.file.answers[0], protocol.file.decide
+    is_one_pick = len(protocol.file.answers) == 1 and answer.kind == "pick" and not answer.many
+    return is_one_pick and [rule.rule in _BY_VALUE for rule in rules] == [True]
 
 
 def verdict(reason: str, wrong_reasons: Collection[str]) -> bool | None:

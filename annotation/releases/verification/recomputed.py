@@ -10,7 +10,7 @@ from typing import Any
 from annotation.measures import adaptive_overlap, annotator_figures, human_baseline, stage_figures
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
-from annotation.measures.audits.judges import Corrected, corrected
+from annotation.measures.audits.judges import Corrected, can_correct, corrected
 from annotation.measures.audits.order import sampling_order, scores_hash
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
@@ -178,7 +178,7 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
     tasks = {task["item"]: task for task, _ in decided}
 
     def without_errors(n: int) -> Corrected | None:
-        if len(tasks) != len(decided):
+        if len(tasks) != len(decided) or not can_correct(stage.rule.protocol):
             return None
         given = ([answer.label for _, answer in stage.answers_to(tasks[key])] for key in order.keys[:n])
         reason, reasons = stage.rule.protocol.reason, settings["wrong_reasons"]

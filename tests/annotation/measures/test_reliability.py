@@ -62,6 +62,31 @@ def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
     assert whole["value"] == pytest.approx(ac1, abs=5e-7)
 
 
+@pytest.mark.parametrize(
+    ("others", "order", "note"),
+    [
+        (1, "", "rests on 1 item with another answer than the most frequent; AC1 is 0.990"),
+        (3, "", "rests on 3 items with another answer than the most frequent; AC1 is 0.969"),
+        (3, "12345", "rests on 3 items with another answer than the most frequent; AC1 is 0.970"),
+        (9, "", "rests on 9 items with another answer than the most frequent; AC1 is 0.902"),
+        (10, "", ""),
+    ],
+)
+def test_coefficients_say_if_they_rest_on_few_items_with_another_answer(others, order, note):
+    """Of 100 items judged twice, one annotator differs on some. By hand: p_a = 1 − k / 100, π = k / 200, AC1 as above.
+    Intervals of such coefficients cover the truth far too seldom (`python -m bench.coverage rare`).
+    """
+    rows = [(item, who, "2" if who == "x" and item < others else "1") for item in range(100) for who in "xy"]
+    table = RatingTable(rows)
+    found = reliability(table, order)["measures"]
+    assert {found[name]["note"] for name in ("cohen_mean", "fleiss", "alpha_nominal", "alpha_interval")} == {note}
+    assert found["percent"]["note"] == found["ac1"]["note"] == ""
+    if note:
+        assert f"{found['ac1']['value']:.3f}" == note[-5:]
+    overview = agreement_figures("answer", table, set(order) or None)["measures"]
+    assert overview["alpha_nominal"]["note"] == overview["cohen_mean"]["note"] == note
+
+
 @pytest.mark.real
 def test_weighted_kappas_of_the_vision_table_are_the_published_ones(real):
     rows = rated(real, "vision.csv")

@@ -11,6 +11,7 @@ from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.measures.audits.order import order_hash, sampling_order, scores_hash
+from annotation.measures.audits.plan import plan
 from annotation.measures.audits.replay import Truth, replay
 from annotation.models import Kind, Lease, Stage, StageState
 from annotation.pipeline import audit_order, audits, promotion, task_creation
@@ -180,6 +181,54 @@ def test_disagreements_hold_the_audit_up_until_they_are_adjudicated():
     decisions.decide(task=task, answer="none", by="test", seen=decisions.seen(task), note="seen")
     found = audits.progress_of(stage)
     assert (found.n, found.wrong) == (1, 1)
+
+
+def test_while_items_wait_no_more_are_given_out_than_the_plan_needs_at_most():
+    """Of 30 items the plan needs 20 at most. All were judged while the first waited for an adjudicator."""
+    stage = audit_stage(overlap=2, tie_rule="adjudicate")
+    people = [studies.annotator(stage.study) for _ in range(2)]
+    for answer, person in zip(("candidate-0", "none"), people, strict=True):
+        studies.judgment(person, stage, answer)
+    for person in people:
+        while leases := studies.assignment_leases.hold(annotator=person, stage=stage, wanted=1):
+            studies.submit(person, leases[0])
+    found = audits.progress_of(stage)
+    assert plan(30, audits.target_of(stage)).most == 20
+    assert stage.slots.filter(judgment__isnull=False).count() == 2 * 20
+    assert (found.n, found.later, found.ahead.open, found.ahead.items) == (0, 19, 1, 20)
+    assert found.ahead.if_wrong - found.ahead.if_right == pytest.approx(1 / 20)
+    audit_target.set_target(stage=stage, share=0.05, by="test")  # which needs more
+    assert studies.assignment_leases.hold(annotator=people[0], stage=stage, wanted=1)
+
+
+def test_an_audit_stops_when_its_bound_is_out_of_reach_if_a_manager_has_asked():
+    stage = audit_stage(items=20, target_half_width=None, target_bound=0.5, any_look=True)
+    judge(stage, 9, wrong=set(range(9)))
+    assert audits.progress_of(stage).futile and not audits.stop_if_over(stage)
+    stage = audit_target.set_target(stage=stage, share=0.5, by="test", stops_if_futile=True)
+    found = audits.progress_of(stage)
+    assert (stage.state, found.ended, found.met) == (StageState.CLOSED, True, False) and found.n < 9
+    assert audits.settings_of(stage)["stops_if_futile"] and audits.changes_of(stage) == []
+    stage = audit_target.set_target(stage=stage, share=0.5, by="test", stops_if_futile=False)
+    assert stage.state == StageState.OPEN and "stops_if_futile" not in audits.settings_of(stage)
+
+
+def test_changes_of_the_target_are_kept_with_what_had_been_judged():
+    stage = audit_stage()
+    audit_target.set_target(stage=stage, share=0.1, by="test")  # before the first judgment
+    judge(stage, 4)
+    audit_target.set_target(stage=stage, share=0.15, by="test")
+    assert audits.settings_of(stage)["changes"] == [{"before": 0.1, "after": 0.15, "judged": 4}]
+
+
+def test_ties_and_cannot_judge_are_wrong_only_if_they_are_chosen():
+    stage, chosen = audit_stage(), audit_stage(wrong_reasons=["no_image_fits", "cannot_judge"])
+    for one in (stage, chosen):
+        for answer in ("cannot_judge", "none", "candidate-0"):
+            studies.judgment(one.study.annotators.first() or studies.annotator(one.study), one, answer, reason="?")
+    assert stage.wrong_reasons == ["no_image_fits"]
+    assert (audits.progress_of(stage).wrong, audits.progress_of(chosen).wrong) == (1, 2)
+    assert [row.undecided for row in audits.audited(stage)[:3]] == [True, False, False]
 
 
 def test_wrong_are_the_reasons_that_are_named():

@@ -10,6 +10,7 @@ from annotation.pipeline import audits
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
+from annotation.studies import audit_target
 from benchmarks.models import Benchmark
 from tests.annotation.releases.released import ONE, change_json, change_lines, exported, mend, release
 from tests.builders import declared, predictions, studies, text_annotators
@@ -30,7 +31,7 @@ def released(settings, tmp_path):
         if given.pop("with_scores", False):
             said = {one: predictions.bivlc(margin=one.position / 10) for one in benchmark.items.all()}
             given["scores_run"] = predictions.model(benchmark, said).pk
-        study = judged(benchmark, **given)
+        study = judged_with_errors(benchmark, **given) if given.pop("errs", False) else judged(benchmark, **given)
         return release(exported(study, tmp_path), tmp_path / "release", splits=ONE), study.stages.get()
 
     return make
@@ -46,6 +47,20 @@ def judged(benchmark: Benchmark, **settings) -> Study:
             studies.judgment(person, stage, "none" if place % 4 == 1 else "candidate-0")
         if audits.stop_if_over(stage):
             break
+    return with_originals(stage.study)
+
+
+def judged_with_errors(benchmark: Benchmark, **given) -> Study:
+    """Until 36 items are judged. The 31st gets three kinds of answers; afterwards the target is loosened."""
+    stage = studies.stage(benchmark=benchmark, strategy="audit", **given)
+    people = [studies.annotator(stage.study) for _ in range(3)]
+    for place in range(36):
+        for number, person in enumerate(people):
+            wrong = place % 4 == 1 or (place % 7 == 3 and number == place % 3)
+            answer = "none" if wrong else "candidate-0"
+            answer = ("none", "candidate-0", "cannot_judge")[number] if place == 30 else answer
+            studies.judgment(person, stage, answer, reason="dark" if answer == "cannot_judge" else "")
+    audit_target.set_target(stage=stage, share=0.06, by="test")
     return with_originals(stage.study)
 
 
@@ -82,12 +97,27 @@ def test_a_release_says_what_its_audit_aims_at_and_another_order_or_interval_is_
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest[KEY] == VERSION
     assert manifest["stages"][0]["audit"] == {
-        "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": [],
+        "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": ["no_image_fits"],
     }  # fmt: skip
     change_json(folder / "figures.json", lambda one: one["stages"][0]["audit"].update(order_sha256="0" * 64, low=0.01))
     mend(folder)
     problems = "\n".join(map(str, verify(folder).problems))
     assert "/stages/0/audit/order_sha256" in problems and "/stages/0/audit/low" in problems
+
+
+def test_what_annotators_errors_and_open_items_do_verifies_from_the_files(released):
+    """Three judge every item, and one of them errs now and then; an item of the order waits for an adjudicator."""
+    folder, _ = released(overlap=3, tie_rule="adjudicate", errs=True, target_half_width=0.05)
+    assert verify(folder).problems == []
+    assert differences(recompute(folder), figures(folder)) == []  # by other code
+    found, corrected = _figures(folder), _figures(folder)["corrected"]
+    assert corrected["overlapping"] == found["judged"] > 10 and corrected["false_alarms"] > 0
+    assert found["ahead"]["open"] == 1 and found["ahead"]["items"] > found["judged"]
+    changes = json.loads((folder / "manifest.json").read_text())["stages"][0]["audit"]["changes"]
+    assert changes == [{"before": 0.05, "after": 0.06, "judged": found["judged"]}]
+    change_json(folder / "figures.json", lambda one: one["stages"][0]["audit"]["corrected"].update(low=0.01))
+    mend(folder)
+    assert "/stages/0/audit/corrected/low" in "\n".join(map(str, verify(folder).problems))
 
 
 def test_an_audit_can_ask_a_protocol_file(tmp_path):

@@ -1,0 +1,67 @@
+"""Agreement where nearly all items get the same label: a rare label, and the ceiling of a scale.
+
+As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96 % are 5. `k` is the number of
+items with another answer than the most frequent, from which on no page notes that a coefficient rests on few.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from annotation.measures import coefficients, jackknife
+from annotation.measures.agreement_measures import FEW_OTHERS
+from annotation.measures.pairwise_kappa import AnnotatorPairs
+from annotation.measures.types import Array
+from bench.coverage.agreement import KAPPA, SEED, Cell, study, truth
+
+RARE, CEILING = (0.99, 0.01), (0.01, 0.01, 0.01, 0.01, 0.96)
+DESIGNS = ((2, 0.98), (3, 0.9))
+CELLS = [Cell(items, people, people, RARE, agree) for items in (50, 200, 500) for people, agree in DESIGNS]
+CELLS += [Cell(items, 3, 3, CEILING, 0.9) for items in (50, 200)]
+MEASURES = ("α", "α interval", KAPPA, "AC1")
+HEADS = ("labels", "items, annotators", "agree", f"k < {FEW_OTHERS}", *(
+    f"{name}{of}" for name in MEASURES for of in (f", k < {FEW_OTHERS}", f", k ≥ {FEW_OTHERS}")
+))  # fmt: skip
+_LARGE = 200_000  # items from which the truth of α interval is taken
+
+
+def rows(studies: int) -> Iterator[list[str]]:
+    for cell in CELLS:
+        few, held = coverage(cell, studies)
+        labels = "99 : 1" if cell.shares == RARE else "5 points"
+        cells = [_percent(held[name][which]) for name in MEASURES for which in (few, ~few)]
+        yield [labels, f"{cell.items}, {cell.people}", f"{cell.agree:.0%}", f"{few.mean():.0%}", *cells]
+
+
+def _percent(held: Array) -> str:
+    known = held[~np.isnan(held)]
+    return f"{100 * known.mean():.1f} %" if len(known) >= 20 else "–"
+
+
+def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:
+    """Of each study whether k is small, and whether each measure's interval has the truth (NaN without one)."""
+    dice, ability = np.random.default_rng(SEED), np.full(cell.people, cell.ability)
+    labels = len(cell.shares)
+    by_distance = coefficients.alpha(coefficients.interval(np.arange(labels, dtype=float)))
+    of = {"α": coefficients.alpha_nominal, "α interval": by_distance, "AC1": coefficients.ac1(labels)}
+    large = Cell(_LARGE, cell.people, cell.each, cell.shares, cell.agree)
+    many = np.unique(_counts(study(large, ability, dice), labels), axis=0, return_counts=True)
+    true = truth(cell, ability) | {"α interval": by_distance.value(*many)}
+    few, held = np.zeros(studies, bool), {name: np.full(studies, np.nan) for name in MEASURES}
+    for place in range(studies):
+        table = study(cell, ability, dice)
+        counts = _counts(table, labels)
+        few[place] = (counts.sum(axis=1) > counts[:, counts.sum(axis=0).argmax()]).sum() < FEW_OTHERS
+        patterns = np.unique(counts, axis=0, return_counts=True)
+        spans = {name: jackknife.interval(one, *patterns) for name, one in of.items()}
+        for name, span in (spans | {KAPPA: AnnotatorPairs(table).interval()}).items():
+            if span:
+                held[name][place] = span[0] <= true[name] <= span[1]
+    return few, held
+
+
+def _counts(table, labels: int) -> Array:
+    """With a column for each label, also those that nobody gave."""
+    counts = np.zeros((len(table.counts), labels), int)
+    counts[:, [int(label) for label in table.labels]] = table.counts
+    return counts
