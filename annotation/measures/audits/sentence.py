@@ -119,7 +119,7 @@ def sentence(
     share = "an estimated" if stratified or scores else ""
     guarantee = (WITH_SCORES if scores else GUARANTEES)[target.at_any_look]
     if found.estimate < RARE and not target.at_any_look and found.n < found.items:
-        guarantee += "; below 0.5 % wrong such intervals miss the truth in up to 13 % of audits"
+        guarantee += "; below 0.5 % wrong such intervals miss the truth in up to 12 % of audits"
     rate = f"{share} {100 * found.estimate:.1f} %".strip()
     state = standing(found.met, found.ended, found.futile, work.closed)
     said = [
