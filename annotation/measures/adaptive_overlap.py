@@ -46,8 +46,8 @@ def _likelihood(first: int, second: int) -> tuple[Array, Array]:
 
 def clarity_shares(counts: _Counts) -> Array:
     """The share of items at each of CLARITY."""
-    shares: Array = _mixtures(sorted(counts), np.array([[counts[votes] for votes in sorted(counts)]], dtype=float))[0]
-    return shares
+    tasks = np.array([[counts[votes] for votes in sorted(counts)]], dtype=float)
+    return np.asarray(_mixtures(sorted(counts), tasks)[0])
 
 
 def _mixtures(patterns: Sequence[tuple[int, int]], tasks: Array) -> Array:

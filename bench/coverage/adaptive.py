@@ -68,7 +68,7 @@ def _wants_more(votes: list[bool]) -> bool:
     """Of so many votes for and against; computed once."""
     key = sum(votes), len(votes)
     if key not in _KNOWN:
-        _KNOWN[key] = wants_more(votes, CERTAINTY, MOST)
+        _KNOWN[key] = wants_more(["a" if vote else "b" for vote in votes], CERTAINTY, MOST)
     return _KNOWN[key]
 
 

@@ -67,6 +67,7 @@ def coverage(cell: Cell, studies: int) -> tuple[float, float, float, float, floa
         items = [[_LABELS[one] for one in said] for said in given.tolist()]
         one = judges.corrected(items, known, lambda answer: answer, ["wrong"], SIZE)
         raw = intervals.by_width(np.array([JUDGED]), np.array([(2 * given.sum(axis=1) > cell.judgments).sum()]), SIZE)
+        assert one.estimate is not None and one.low is not None and one.high is not None
         covered = one.low <= truth <= one.high, raw.low[0] <= truth <= raw.high[0]
         study[:] = *covered, one.estimate, raw.estimate[0], one.high - one.low
     held, raw_held, mean, raw_mean, width = (float(value) for value in found.mean(axis=0))

@@ -17,7 +17,8 @@ from annotation.models import Kind, Lease, Stage, StageState
 from annotation.pipeline import audit_order, audits, promotion, task_creation
 from annotation.studies import audit_scores, audit_target
 from annotation.studies import lifecycle as study_lifecycle
-from benchmarks.models import Event, Item
+from benchmarks.corrections.correct import Change, correct
+from benchmarks.models import Action, Event, Item
 from tests.builders import predictions, studies
 
 pytestmark = pytest.mark.django_db
@@ -199,6 +200,16 @@ def test_while_items_wait_no_more_are_given_out_than_the_plan_needs_at_most():
     assert found.ahead.if_wrong - found.ahead.if_right == pytest.approx(1 / 20)
     audit_target.set_target(stage=stage, share=0.05, by="test")  # which needs more
     assert studies.assignment_leases.hold(annotator=people[0], stage=stage, wanted=1)
+
+
+def test_an_item_withdrawn_from_those_given_out_lets_the_next_in_and_back_in_it_takes_its_place():
+    stage = audit_stage()
+    first = stage.tasks.order_by("rank").first()
+    for action, given_out in ((Action.WITHDRAW, range(1, 21)), (Action.RESTORE, range(20))):
+        change = Change(item=first.item.key, action=action, place="", new="", reason="Twice in it.")
+        correct(benchmark=stage.study.benchmark, changes=[change], by="test")
+        live = stage.slots.filter(live=True).order_by("task__rank").values_list("task__rank", flat=True)
+        assert list(live) == list(given_out)
 
 
 def test_an_audit_stops_when_its_bound_is_out_of_reach_if_a_manager_has_asked():
