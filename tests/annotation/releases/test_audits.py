@@ -7,6 +7,7 @@ import pytest
 
 from annotation.models import Stage, Study
 from annotation.pipeline import audits
+from annotation.releases.redaction import public_stage
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
@@ -118,6 +119,14 @@ def test_what_annotators_errors_and_open_items_do_verifies_from_the_files(releas
     change_json(folder / "figures.json", lambda one: one["stages"][0]["audit"]["corrected"].update(low=0.01))
     mend(folder)
     assert "/stages/0/audit/corrected/low" in "\n".join(map(str, verify(folder).problems))
+
+
+@pytest.mark.parametrize(
+    ("public", "gold", "kept"), [({"gold"}, 9, True), (set(), 9, False), (set(), 0, True)], ids=str
+)
+def test_what_rests_on_the_right_answers_of_checks_is_public_with_them(public, gold, kept):
+    stage = {"study": {}, "annotators": [], "agreement": [], "audit": {"n": 1, "corrected": {"gold": gold}}}
+    assert ("corrected" in public_stage(stage, {"times", "annotators", *public})["audit"]) is kept
 
 
 def test_an_audit_can_ask_a_protocol_file(tmp_path):
