@@ -25,14 +25,14 @@ devices, clip = LazyModule("workers.models.device"), LazyModule("workers.models.
 QUICK = {"batch": 16, "epochs": 2, "rate": 2e-3}
 FEW = {  # scenes, and how they are learnt by heart in seconds
     "clip_coco": (8, {"batch": 4, "epochs": 25, "rate": 2e-3}),
-    "negclip": (8, {"batch": 4, "epochs": 25, "rate": 2e-3}),
+    "negclip": (8, {"batch": 8, "epochs": 25, "rate": 3e-3}),
     "trohn_img": (8, {"batch": 8, "epochs": 30, "rate": 2e-3, "style": True}),
     "hard_positive": (8, {"batch": 4, "epochs": 10, "rate": 3e-3}),
     "detector": (16, {"batch": 8, "epochs": 30, "rate": 0.3}),
 }
 ALL = {
     "clip_coco": {"batch": 16, "epochs": 100, "rate": 1e-3},
-    "negclip": {"batch": 16, "epochs": 60, "rate": 2e-3},
+    "negclip": {"batch": 16, "epochs": 60, "rate": 2e-3, "choose": "accuracy"},
     "trohn_text": {"batch": 16, "epochs": 60, "rate": 2e-3},
     "trohn_img": {"batch": 16, "epochs": 120, "rate": 1e-3},
     "hard_positive": {"batch": 16, "epochs": 60, "rate": 2e-3},
