@@ -120,12 +120,11 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     card = readme.card(study, whole, stages, {one.name: items.written(one) for one in stages}, sha256, columns, notes)
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     protocol_files.write_files(stages, folder)
-    settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
     manifest = {
         "made_by": MADE_BY,
         "version": settings.VERSION,
         "study": _in_manifest(study),
-        "stages": settings_of_stages,
+        "stages": [{**readme.settings_of(one), "not_suitable": items.not_suitable(one)} for one in stages],
         "columns": columns,
         "source_format": item_table.source_format(study.benchmark),
         "reports": address_of(study),

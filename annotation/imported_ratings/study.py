@@ -91,12 +91,10 @@ class RatingsImport(BenchmarkWork):
             )
             if stage.rule == DAWID_SKENE:
                 dawid_skene.request_estimate(stage=stage, by=self.by)
-            notes = [note.as_json() for note in log.notes[:100]]
             report = {"study": study.pk, "name": study.name, "source": source.source, "file": source.name, **counts}
-            report |= {"named": bool(rated.mapping.annotator), "mapping": source.mapping}
-            self.finish(
-                {**report, "unrated": stage.tasks.count() - len(tasks), "left_out": log.left_out, "notes": notes}
-            )
+            report |= {"named": bool(rated.mapping.annotator), "mapping": source.mapping, "left_out": log.left_out}
+            report |= {"notes": [note.as_json() for note in log.notes[:100]]}
+            self.finish({**report, "unrated": stage.tasks.count() - len(tasks)})
 
     def looked(self, path: Path, file: ProtocolFile, log: ProblemLog) -> dict[str, Any]:
         """The columns, and whether nobody needs to say what they or the protocol's roles are."""

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from annotation.wording import gettext_noop
+from benchmarks.records import ItemRecord
 
 if TYPE_CHECKING:
     from annotation.protocols.schema import ProtocolFile
-    from benchmarks.records import ItemRecord
 
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 
@@ -191,7 +191,7 @@ def passed_on(carried: Carried, carries: str, outcome: str | None, contents: Ite
     return found
 
 
-def require_parts(item: "ItemRecord", *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
+def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
     """Raises UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}
     for role in captions:
@@ -286,7 +286,7 @@ class Protocol:
     shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
     instructions: tuple[str, ...]  # the default first version, in parts that are in the catalogues
     template: str  # the fragment that shows it: "judging/_pick_picture.html"
-    tasks: "Callable[[ItemRecord, Carried], list[TaskSpec]]"
+    tasks: Callable[[ItemRecord, Carried], list[TaskSpec]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
     picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
     more_keys: tuple[tuple[str, str], ...] = ()  # of the help, likewise; a form has its own
@@ -328,7 +328,7 @@ class Protocol:
         """Whether a second annotator has to confirm an edit."""
         return self.form is not None and self.form.confirms
 
-    def tasks_for(self, record: "ItemRecord", carried: Carried) -> list[TaskSpec]:
+    def tasks_for(self, record: ItemRecord, carried: Carried) -> list[TaskSpec]:
         """`tasks` of the item with the words that earlier stages gave it. Raises UnsuitableItem."""
         return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
