@@ -44,15 +44,7 @@ from tests.collapsed import collapsed
 from workers import parquet
 from workers.celery import app as celery
 
-LONGEST = (
-    "test_up.py",
-    "test_state_machine.py",
-    "test_round_trips.py",
-    "test_bivlc_paper.py",
-    "test_judge.py",
-    "test_rank.py",
-    "test_state_machine_text.py",
-)
+LONGEST = ("test_up.py", "test_judge.py", "test_independent.py", "test_rank.py", "test_attention_checks.py")
 MODELS = (  # below tests/: they import torch and transformers, which takes a process eight seconds
     "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/", "workers/test_losses",
     "workers/test_training", "annotation/test_the_whole_chain", "annotation/releases/test_formats_webdataset",

@@ -79,9 +79,10 @@ def test_a_body_without_a_length_is_refused(client, unread, method, path):
     assert (answer.status_code, b"Content-Length" in answer.content) == (411, True)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("size", [settings.BUFFERED_BODY + 1, 400_000_000])
-def test_nothing_large_is_read_from_strangers_at_any_address(unread, size, method):
+@pytest.mark.parametrize(
+    ("method", "size"), [*((one, settings.BUFFERED_BODY + 1) for one in METHODS), ("POST", 400_000_000)]
+)
+def test_nothing_large_is_read_from_strangers_at_any_address(unread, method, size):
     client = Client(enforce_csrf_checks=True)
     client.cookies[settings.CSRF_COOKIE_NAME] = "a" * 32
     for name, path in addresses().items():
