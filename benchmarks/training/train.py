@@ -99,6 +99,7 @@ class TrainOrder:
         forms.ChoiceField(
             choices=[("", "The preset’s"), (ACCURACY, "The questions of its loss"), (RETRIEVAL, "Retrieval")],
             required=False,
+            initial="",
             label="What the best epoch is chosen by",
             help_text="On the validation items. Retrieval: images find their captions, and captions their images.",
         )
