@@ -46,7 +46,9 @@ class Picks:
         return [name for name, of in self.file.group.items() if not isinstance(of, schema.Comparison)]
 
     def questions(self, lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Of the items in these lines of items.jsonl, without those that lack what the file asks about."""
+        """Of the items in these lines of items.jsonl, without those that lack what the file asks about, or that
+        have no right answer.
+        """
         for line in lines:
             item, carried = record(line), {}
             if line["negative_image"]:
@@ -66,7 +68,8 @@ class Picks:
                 for name in file.right:
                     if not isinstance(file.answer(name).when, Never):
                         own = self._question(line, task, name, of_item, parts)
-                        yield {"item": line["id"], **own, "shown": shown}
+                        if own["right"]:
+                            yield {"item": line["id"], **own, "shown": shown}
 
     def _question(
         self, line: Mapping[str, Any], task: TaskSpec, name: str, of_item: Attributes, parts: Mapping[str, dict]

@@ -63,9 +63,12 @@ def shown_of_pick(question, order):
         if "image" in option:
             roles.append(option["image"])
         named.append(option.get("text") or f"image {len(roles)}")
-    lettered = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, named, strict=False)]
-    asks = EVALUATION["asks"][question["answer"]]
-    return "\n".join([*filter(None, lines), asks, *lettered, "Answer with one letter."]), roles
+    return lettered([*filter(None, lines), EVALUATION["asks"][question["answer"]]], named), roles
+
+
+def lettered(lines, options):
+    named = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, options, strict=False)]
+    return "\n".join([*lines, *named, "Answer with one letter."])
 
 
 def questions(item):
@@ -97,8 +100,7 @@ def prompt(given, sides):
     else:
         asked = f"Which image does this caption describe?\n{given[0][1]}"
         options = [f"image {number}" for number in range(1, len(sides) + 1)]
-    lines = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, options, strict=False)]
-    return "\n".join([asked, *lines, "Answer with one letter."])
+    return lettered([asked], options)
 
 
 def expand(dataset, split):

@@ -39,9 +39,10 @@ def _check_stage(place: Place, report: Report, stage: Mapping) -> None:
 
 def check_questions(place: Place, report: Report) -> None:
     """The questions by which models are scored, made again of the items and the protocol files."""
-    said, picks = place.manifest["evaluation"], questions.picks_of(files_by_stage(place))
+    said = place.manifest["evaluation"]
     if not said or said["kind"] != PICK:
         return
+    picks = questions.picks_of(files_by_stage(place))
     if not picks or {**picks.settings(), "modules": said["modules"]} != said:
         report.problem(MANIFEST, "its evaluation does not follow from the protocol files")
         return

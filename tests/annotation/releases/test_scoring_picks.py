@@ -226,6 +226,12 @@ def test_the_questions_are_verified(folder):
     assert "its evaluation does not follow" in "\n".join(verify(made).problems)
 
 
+def test_a_task_without_a_right_answer_is_no_question(folder):
+    file = library.shipped("question-two-images").model_copy(update={"right": {"answer": {"first": "first_answer"}}})
+    found = questions.Picks("one", file).questions(lines(folder("question-two-images") / "items.jsonl"))
+    assert {(one["question"], *one["right"]) for one in found} == {("first", "first_answer")}
+
+
 def test_the_card_says_that_there_is_no_script_and_where_to_report_an_item(folder):
     made = folder("describe")
     assert not [name for name in ("score.py", "scoring", "lmms_eval") if (made / name).exists()]
