@@ -106,10 +106,9 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     last = _write_figures(study, stages, whole, folder)
     records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
     rows |= _write_items(items, records, folder, step)
-    kept = rows["items.jsonl"]
     data, rows["data.parquet"] = item_table.write_data(
         folder / "data.parquet", study.benchmark, partial(export_files.read_lines, folder / "items.jsonl"),
-        protocol_files.files_of(stages), embed_images, lambda done: step(done, kept),
+        protocol_files.files_of(stages), embed_images, lambda done: step(done, rows["items.jsonl"]),
     )  # fmt: skip
     notes = {
         "no_source": item_table.write_source(study.benchmark, records or (), folder),
