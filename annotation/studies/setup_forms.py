@@ -60,7 +60,8 @@ def field_of_role(choice: RoleChoice) -> forms.ChoiceField:
     choices = [(one, f"{role_name(one)} ({count} {noun}{'' if count == 1 else 's'})") for one, count in choice.there]
     if choice.name not in dict(choices):
         choices = [(choice.name, "none" if choice.optional else "choose …"), *choices]
-    return forms.ChoiceField(label=f"“{role_name(name)}” in the question is", choices=choices, initial=choice.name)
+    label = f"The {noun} “{role_name(name)}” in the question is"  # a picture and a text may have one name
+    return forms.ChoiceField(label=label, choices=choices, initial=choice.name)
 
 
 class TextField(forms.CharField):

@@ -4,11 +4,24 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looking import fits, in_windows
-from tests.builders import pictures, ranking_screens
+from tests.builders import declared, pictures, ranking_screens, studies
 
 OUTSIDE = """() => [...document.querySelectorAll('.tool, .walk > *, .status > *, .choice, #submit, .put, .prompt')]
   .map((part) => [part.textContent.trim(), part.getBoundingClientRect()])
   .filter(([, { left, right, width }]) => width && (left < 0 || right > innerWidth)).map(([words]) => words)"""
+BOTH = {
+    "winnow": "protocol/1", "name": "both", "title": "Both", "ask": "Which, and how well?", "instructions": "Look.",
+    "item": {"images": {"scene": 1}, "captions": {"option": 20}}, "screen": [{"picture": "scene"}],
+    "answers": [
+        {"name": "fit", "ask": "Which?", "kind": "pick", "of": "captions.option"},
+        {"name": "how", "ask": "How well?", "kind": "scale", "points": "0..100",
+         "anchors": {"0": "Not at all", "50": "Only in some of its parts", "100": "Completely"}},
+    ],
+}  # fmt: skip
+BELOW = """() => {
+  const { top } = document.querySelector('.typing > p').getBoundingClientRect();
+  return [...document.querySelectorAll('.in-places > span')].every((one) => one.getBoundingClientRect().bottom <= top);
+}"""
 MADE = {"pictures": pictures.desk, "ranking": ranking_screens.ranking}
 
 
@@ -32,3 +45,13 @@ def test_another_language_is_chosen_and_the_scripts_speak_it(sit):
     desk.at_desk().press("Enter")
     expect(desk.page.locator("#say")).not_to_contain_text("Pick an answer")
     desk.told("Elige primero una respuesta").press("1", "Enter").counts(1).says("guardado")
+
+
+def test_twenty_options_and_an_untouched_slider_are_in_order_from_right_to_left(sit):
+    """The field that finds options begins on the right, and no words are on others, however many lines they take."""
+    stage = declared.of_file(BOTH, 1)
+    desk = sit(annotator=studies.annotator(pictures.paint(stage.study), language="ar"))
+    for window in in_windows(desk.page):
+        assert (desk.page.evaluate(BELOW), fits(desk.page)) == (True, True), window
+    find = desk.page.locator(".find input")
+    assert find.evaluate("one => getComputedStyle(one).direction") == "rtl" and desk.page.errors == []

@@ -293,6 +293,8 @@ def test_roles_that_the_benchmark_calls_otherwise_are_guessed_and_can_be_chosen(
     stage = Study.objects.get().stages.get()
     assert stage.protocol == "prompt-fit@1:images.picture=scene,texts.prompt=true_one"
     assert stage.tasks.first().shows == ["caption-true_one-0", "scene-0"]
+    both = client.get(NEW, {"benchmark": benchmark.pk, "protocol": "image-caption-foil"}).text
+    assert all(f"The {kind} “positive” in the question is" in both for kind in ("picture", "text"))
     again = shown(client.get(NEW, {"copy": stage.study_id, "benchmark": benchmark.pk}).content.decode())
     assert again["prompt-fit-role_texts.prompt"] == ["true_one"]
 
