@@ -20,7 +20,7 @@ from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers
 from annotation.pipeline.ranks import random_rank
 from annotation.pipeline.stage_rules import rule_about
-from annotation.protocols import answer_words, base
+from annotation.protocols import answer_words, answers, base, values
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
@@ -136,7 +136,7 @@ class Case:
     outcome: Outcome | None
     came: str  # the outcome's answer as labelled here
     earlier_decisions: Sequence[Event]
-    offered: Sequence[Part]
+    offered: Sequence[tuple[str, Part]]  # with their names
     words: Sequence[Words]
     own: Answer | None
     drawings: Mapping[str, Drawing]  # on pictures of these identities, the marks of each answer given under its key
@@ -202,11 +202,17 @@ def case(
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
         earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
-        offered=parts_named(there, task.options) if protocol.form else (),
+        offered=[(_called(protocol, part), part) for part in parts_named(there, task.options)] if protocol.form else (),
         words=_words(protocol, there, given, typed),
         own=_answer(rule, OWN_ANSWER, own, OWN_KEY) if own else None,
         drawings=_drawings(protocol, task, there, given, options, own),
     )  # fmt: skip
+
+
+def _called(protocol: Protocol, part: Part) -> str:
+    """As the answers in words call it."""
+    file = protocol.made_from
+    return answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
 
 
 def _drawings(

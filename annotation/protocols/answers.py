@@ -404,7 +404,7 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
     """One answer, as managers read it."""
     match answer:
         case schema.Rank():
-            return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in rankings.tiers(value))
+            return ", then ".join(" and ".join(map(part_in_words, tier)) for tier in rankings.tiers(value))
         case schema.Check(statements=statements) if statements:
             said = zip(statements, value.split(","), strict=True)
             return ", ".join(f"{statement} {one}" for statement, one in said)
@@ -417,7 +417,7 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
             words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
             return ", ".join(words) or "no word marked"
     fixed, given = values.fixed_of(answer), option_sets.named(value).split(",")
-    return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in given)
+    return ", ".join(fixed[one].label if one in fixed else part_in_words(one) for one in given)
 
 
 def _marks_in_words(answer: schema.Points | schema.Boxes, value: str) -> str:
@@ -427,7 +427,7 @@ def _marks_in_words(answer: schema.Points | schema.Boxes, value: str) -> str:
     return ", ".join(said) or "–"
 
 
-def _part_in_words(value: str) -> str:
+def part_in_words(value: str) -> str:
     """`candidate 3` of `candidate-2`."""
     role, _, place = value.rpartition("-")
     return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")
