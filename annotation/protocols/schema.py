@@ -7,7 +7,7 @@ form, such as a role that does not exist, is checked in `checks`.
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -656,7 +656,7 @@ class ProtocolFile(Strict):
         """The answer of that name. KeyError."""
         return {one.name: one for one in self.answers}[name]
 
-    @property
+    @cached_property  # asked twelve times for each rating of a file; no copy of a file changes its roles
     def roles(self) -> Mapping[str, str]:
         """`images.scene` → its count."""
         item = self.item

@@ -144,8 +144,8 @@ def columns_page(job: Job, sent: QueryDict | None = None) -> dict[str, Any]:
          "examples": known[one.place] if one.place in known else examples(one.place, job.report["rows"])}
         for one in page.choices
     ]  # fmt: skip
-    whats = {**{one.what: one.what for one in page.choices}, **page.whats}
-    return {"of": page, "rows": shown, "whats": {"": whats.pop("", ""), **whats}}
+    whats = {**page.whats, **{one.what: one.what for one in page.choices if one.what not in page.whats}}
+    return {"of": page, "rows": shown, "whats": whats}
 
 
 def sent_again(job: Job) -> list[tuple[str, str]]:
