@@ -8,7 +8,7 @@ from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
 CORRECTIONS, TASKS = "corrections.jsonl", "tasks.jsonl"
-AUDIT = "audit"
+AUDIT, OF_PARTS = "audit", ("caption", "image")
 
 
 def by_item(place: Place) -> dict[str, list[dict]]:
@@ -47,6 +47,9 @@ def check_corrections(place: Place, report: Report) -> None:
     now: dict[tuple, str] = {}
     for line in place.lines(CORRECTIONS):
         at = line["item"], line["place"]
+        kind = "caption" if line["place"].startswith("caption-") else "image" if line["place"] else ""
+        if kind != (line["action"] if line["action"] in OF_PARTS else ""):
+            report.problem(CORRECTIONS, f"{line['number']} cannot be {line['action']!r:.60} of {line['place']!r:.60}")
         if line["place"] and now.get(at, line["old"]) != line["old"]:
             report.problem(CORRECTIONS, f"{line['number']}: {line['old']!r:.60} was {now[at]!r:.60} before")
         now[at] = line["new"]

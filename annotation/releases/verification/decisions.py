@@ -66,10 +66,10 @@ class Items:
             yield f"item, type and subtype are {kind}, but elsewhere position {position} is {self.kinds[position]}"
         elif position in self.words:
             yield from self._of_parts(task, shown)
-        elif task["item"] in self.withdrawn and task["texts"]:
-            yield f"it has the text of {min(task['texts'])}, but the item was withdrawn"
+        elif task["item"] in self.withdrawn and (odd := _own_texts(task)):
+            yield f"it has the text of {odd[0]}, but the item was withdrawn"
         elif task["corrected"] is None:
-            for one in sorted(task["texts"].keys() - {f"{key}-0" for key in task["carried"]}):
+            for one in _own_texts(task):
                 words, first = task["texts"][one], self.open_words.setdefault((position, one), task["texts"][one])
                 if words != first:
                     yield f"{one} is {words!r:.60}, but {first!r:.60} in another task of the item"
@@ -84,6 +84,11 @@ class Items:
             yield f"texts is {task['texts']!r:.60}, but the item has other texts"
         if odd := {*shown} - {*words} - self.images[task["position"]]:
             yield f"it shows {min(odd)}, which the item does not have"
+
+
+def _own_texts(task: Mapping) -> list[str]:
+    """The identities of its item's own texts; the others were written in the stages before."""
+    return sorted(task["texts"].keys() - {f"{key}-0" for key in task["carried"]})
 
 
 def _imported(line: Mapping) -> dict[str, str]:

@@ -74,19 +74,20 @@ def rich(folder: Path) -> Path:
     check, *practice = known.items.order_by("position")
     attention_checks.set_checks(stage=second, answers={check: ["caption-positive-0"]}, by="test")
     crowd = text_annotators.work(made, seed=3)
+    participants.exclude(annotator=crowd[-1], reason="Answered at random", by="test")
     answers = {item: Known(("caption-positive-0",)) for item in practice}
     gold_items.set_known(stage=second, kind=Kind.PRACTICE, known=answers, by="test")
     declared.adjudicate_first(made)
     for lease in Lease.objects.filter(task__stage__study=made, annotator__in=crowd[:2]).order_by("pk")[:3]:
         Flag.objects.create(lease=lease, reason=f"The image is blurred, {lease.pk}.")
-    participants.exclude(annotator=crowd[-1], reason="Answered at random", by="test")
     keys = list(made.benchmark.items.order_by("position").values_list("key", flat=True))
-    changes = [
-        Change(keys[-1], Action.CAPTION, "caption-positive-0", "A red cup.", "It lacked a word."),
-        Change(keys[-2], Action.WITHDRAW, reason="It shows a person."),
-    ]
-    for change in changes:
+    words = {"place": "caption-positive-0", "new": "A red cup.", "reason": "It lacked a word."}
+    for change in (
+        Change(item=keys[-1], action=Action.CAPTION, **words),
+        Change(item=keys[-2], action=Action.WITHDRAW, reason="It shows a person."),
+    ):
         correct(benchmark=made.benchmark, changes=[change], by="test")
+    text_annotators.work(made, people=3, seed=4)
     return exported(with_originals(made), folder)
 
 

@@ -183,6 +183,20 @@ def rule_with_its_hash(folder: Path) -> None:
         change_json(folder / name, lambda found: found["stages"][0]["protocol_file"].update(sha256=digest))
 
 
+def own_words(folder: Path) -> None:
+    """What annotators were to read, with every hash of the file."""
+    old = hashlib.sha256((folder / PATH).read_bytes()).hexdigest()
+    in_text(PATH, "answer what is asked", "answer what you like")(folder)
+    new = hashlib.sha256((folder / PATH).read_bytes()).hexdigest()
+    for name in ("manifest.json", "release.json"):
+        (folder / name).write_text((folder / name).read_text().replace(old, new))
+
+
+def evaluated(folder: Path) -> None:
+    for name in ("manifest.json", "release.json"):
+        change_json(folder / name, lambda found: found["evaluation"].update(kind="visla"))
+
+
 def setting(folder: Path) -> None:
     for name in ("manifest.json", "release.json"):
         change_json(folder / name, lambda found: found["stages"][1]["drops"].update(both="unclear"))
@@ -282,6 +296,22 @@ CHANGES = [
         of_label: ("judgments.parquet", "does not allow"),
         of_judgment(answer="both", place=None, answers='{"fit": "both"}'): ("items.jsonl", "votes is"),
     }),
+    ("protocol_files", {
+        in_text("score.py", "Python 3.10", "Python 3.14"): ("score.py", "line 9 is "),
+        in_text("scoring/sugarcrepe.py", "1 / 2", "1 / 4"): ("scoring/sugarcrepe.py", "but the other files make it"),
+        in_text("scoring/aro.py", " > ", " >= "): ("scoring/aro.py", "but the other files make it"),
+        in_text("lmms_eval/utils.py", "FIGURES", "FIGURE"): ("lmms_eval/utils.py", "but the other files make it"),
+        in_text("lmms_eval/test.yaml", "max_new_tokens: 16", "max_new_tokens: 1"): ("lmms_eval/test.yaml", "line "),
+        own_words: ("data_statement.md", "answer what you like"),
+    }),
+    ("protocol_files", {
+        evaluated: ("lmms_eval/test.yaml", "but the other files make it"),
+        in_text("README.md", "12 items are", "13 items are"): ("README.md", "'13 items are"),
+    }),
+    ("protocol_files", {
+        in_text("croissant.json", "parquet: every", "parquet: not every"): ("croissant.json", "not every"),
+    }),
+    ("written", {in_text("source/train/Generic_VISLA.tsv", "a", "o"): ("source/train/Generic_VISLA.tsv", "line 1 is")}),
     ("protocol_files", {
         rule_with_its_hash: ("tasks.jsonl", "by the protocol file"),
         setting: (SECOND, "has drops"),
