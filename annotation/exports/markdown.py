@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
+from annotation.measures.scored import intervals
+
 FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # of the templates
 URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
@@ -59,6 +61,12 @@ def percent(share: float | None) -> str:
 
 def decimal(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def both_intervals(score: Mapping, write: Callable = decimal) -> str:
+    """Of a score, for these annotators and for others like them."""
+    each = [f"{write(low)} to {write(high)} {whom}" for low, high, whom in intervals(dict(score))]
+    return ", ".join(each) or "–"
 
 
 def interval(found: Mapping, write: Callable = decimal) -> str:

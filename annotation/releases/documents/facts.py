@@ -4,16 +4,15 @@ The first half selects; the functions below `Facts` put selections into sentence
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.designs.setup_wording import in_words
 from annotation.exports.files import content_hash
-from annotation.exports.markdown import decimal, interval, percent
+from annotation.exports.markdown import both_intervals, decimal, interval, percent
 from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
-from annotation.measures.scored import intervals
 from annotation.protocols import in_words as declared_words
 from annotation.protocols import roles
 from annotation.protocols.registry import protocol_named
@@ -357,16 +356,10 @@ def results_in_words(facts: Facts) -> list[str]:
         f"{what}: {one['right']:,} of {one['n']:,} items, 95 % interval {interval(one, percent)}{_over(one)}."
         for what, one in found
     ] + [
-        f"Stage {name}, {what}: {write(one['value'])}, 95 % interval {_both(one, write)}."
+        f"Stage {name}, {what}: {write(one['value'])}, 95 % interval {both_intervals(one, write)}."
         for name, what, one, share in facts.scored
         for write in (percent if share else decimal,)
     ]
-
-
-def _both(score: Mapping, write: Callable) -> str:
-    """For these annotators and for others like them."""
-    each = [f"{write(low)} to {write(high)} {whom}" for low, high, whom in intervals(dict(score))]
-    return ", ".join(each) or "–"
 
 
 def _over(figure: Mapping) -> str:
