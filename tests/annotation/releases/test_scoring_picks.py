@@ -238,6 +238,6 @@ def test_the_card_says_that_there_is_no_script_and_where_to_report_an_item(folde
     card = (made / "README.md").read_text()
     assert "There is no `score.py`: it scores choices" in card
     address = eval(re.search(r'`("https:.*\))`', card)[1], {"urllib": urllib, "item": {"id": "a/b c"}})
-    assert re.fullmatch(r"https://winnow\.example/report/\w+/\?item=a%2Fb%20c", address)
+    assert re.fullmatch(r"https://winnow\.example/report/[\w-]+/\?item=a%2Fb%20c", address)
     files = {name: library.shipped(name) for name in ("rank-images", "rich-feedback", "preference", "prompt-fit")}
     assert questions.picks_of(files) is None
