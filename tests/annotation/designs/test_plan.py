@@ -62,8 +62,6 @@ def test_an_audit_s_plan_in_words():
         found = one(7511, assumed, pay=12, **AUDIT)
         warned = (
             " Two judgments per item count annotators’ errors as the benchmark’s: if they take 5 % of right items for "
-        )
-        warned += (
             "wrong and miss 10 % of wrong ones, an audit finds 2.7 % where 3 % are wrong, and many items are tied; "
         )
         told = audit_in_words(plan, found, assumed, "USD")
