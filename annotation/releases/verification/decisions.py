@@ -66,8 +66,8 @@ class Items:
             yield f"item, type and subtype are {kind}, but elsewhere position {position} is {self.kinds[position]}"
         elif position in self.words:
             yield from self._of_parts(task, shown)
-        elif task["item"] in self.withdrawn and (odd := _own_texts(task)):
-            yield f"it has the text of {odd[0]}, but the item was withdrawn"
+        elif task["item"] in self.withdrawn and (own := _own_texts(task)):
+            yield f"it has the text of {own[0]}, but the item was withdrawn"
         elif task["corrected"] is None:
             for one in _own_texts(task):
                 words, first = task["texts"][one], self.open_words.setdefault((position, one), task["texts"][one])
