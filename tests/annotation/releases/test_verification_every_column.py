@@ -37,7 +37,7 @@ ONLY_HERE = {  # docs/reference/verifying.md lists them
     },
     "items.jsonl": {"captions/imported", "images/round", "meta"},
     "judgments.parquet": {"shown", "elapsed_ms", "language", "reason"},
-    "tasks.jsonl": {"shared", "gold"},
+    "tasks.jsonl": {"batch", "gold", "shared", "shows"},
 }  # fmt: skip
 DECODED: dict = {}  # each image once for all changes
 FORMS = {"data", *OTHER_FORMS}
