@@ -154,7 +154,7 @@ def test_scores_are_those_that_a_study_would_have(ratings):
     assert (score["whole"]["value"], score["whole"]["n_items"], score["cannot_judge"]) == (3, 3, 1)
     out = StringIO()
     call_command("decide", protocol="prompt-fit", ratings=table, stdout=out)
-    assert "fit, mean: 3.0000 (95%: 1.0000 to 5.0000), n = 3\n" in out.getvalue()
+    assert "fit, mean: 3.0000 (95%: 1.1743 to 4.8257 for these annotators" in out.getvalue()
 
 
 @pytest.mark.parametrize(
