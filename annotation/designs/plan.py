@@ -286,8 +286,8 @@ def _errors_count(settings: Settings) -> str:
     return (
         f" {few} annotators’ errors as the benchmark’s: if they take {100 * _FALSE_ALARMS:g} % of right items for "
         f"wrong and miss {100 * _MISSED:g} % of wrong ones, an audit finds {percent[judgments]} where "
-        f"{100 * _WRONG:g} % are wrong{ties}; with three judgments it finds {percent[3]}. Use three, or check items, so "
-        "that the result can be corrected."
+        f"{100 * _WRONG:g} % are wrong{ties}; with three judgments it finds {percent[3]}. Use three, or check items, "
+        "so that the result can be corrected."
     )
 
 
