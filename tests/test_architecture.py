@@ -77,11 +77,11 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 84_000,
-    "tests": 72_500,
-    "bench": 4_950,
-    "longest chain of imports": 22,
-    "functions over 40 lines": 5,
+    "product": 87_000,
+    "tests": 75_000,
+    "bench": 5_450,
+    "longest chain of imports": 23,
+    "functions over 40 lines": 4,
     "files over 400 lines": 6,
 }
 
