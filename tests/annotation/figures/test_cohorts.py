@@ -21,7 +21,7 @@ def shown(seeds: Sequence[int]) -> dict[str, list[set[str]]]:
     """A study of twelve for each seed: by cohort, the kinds of signs of each of its annotators."""
     found = {}
     for seed in seeds:
-        stage, who = cohorts.study(judgments=40, seed=seed)
+        stage, who = cohorts.study(judgments=100, seed=seed)
         for row in figures_of(stage)["whole"]:
             found.setdefault(who[row["number"]], []).append({sign["kind"] for sign in row["signs"]})
     return found
