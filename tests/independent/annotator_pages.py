@@ -46,8 +46,8 @@ class Work:
         self.parts: dict[str, dict[str, dict]] = {view: {} for view in self.tasks}
         for view, said in self.tasks.items():
             for part in sorted(set(kinds.values())):
-                of_part = {task: given for task, given in said.items() if kinds[task] == part}
-                for who, counts in agreeing.with_majority(of_part).items():
+                of_part = {task: given for task, given in said.items() if kinds[task[:3]] == part}
+                for who, counts in stage.with_others(view, of_part).items():
                     self.parts[view].setdefault(who, {})[part] = counts
         self.kappas = {found["on"]: own_kappas(found["kappa_pairs"]) for found in stage.agreements}
         self.every, self.counted = (dict(iter(rows.groupby("annotator"))) for rows in (stage.every, stage.counted))

@@ -14,7 +14,7 @@ import pandas as pd
 import scipy.stats
 import yaml
 
-from tests.independent import agreeing, levels
+from tests.independent import agreeing, clusters, levels
 from tests.independent.agreeing import Said
 from tests.independent.deciding import CANNOT_JUDGE, OPEN
 from tests.independent.levels import CHIEF, NOMINAL, SET, View, chosen, jaccard
@@ -159,14 +159,12 @@ class AskedStage(Stage):
                 )
         return found
 
-    @cached_property
-    def majorities(self) -> dict[str, dict[str, tuple[int, int]]]:
-        return {
-            name: levels.near(view, self.said[name])
-            if view.level != NOMINAL
-            else agreeing.with_majority(self.said[name])
-            for name, view in self.views.items()
-        }
+    def with_others(self, view: str, said: Said) -> dict[str, tuple[int, int]]:
+        return (
+            super().with_others(view, said)
+            if self.views[view].level == NOMINAL
+            else levels.near(self.views[view], said)
+        )
 
     def figures(self) -> dict:
         found = super().figures()
@@ -234,25 +232,37 @@ def broken_down(rows: pd.DataFrame, values: Sequence[float], is_share: bool) -> 
 
 
 def mean_of(rows: pd.DataFrame, is_share: bool) -> dict:
-    """A mean of judgments between 0 and 1, whose sampling units are items, with its interval."""
-    items = [group.scored.to_numpy() for _, group in rows.groupby("position")]
-    judged, n = len(rows), len(items)
-    if not judged:
-        return {"value": None, "low": None, "high": None, "n_items": 0, "n_judgments": 0}
-    value = float(rows.scored.mean())
-    variance = sum((of.sum() - value * len(of)) ** 2 for of in items) * n / (n - 1) / judged**2 if n > 1 else 0.0
-    alike, low, high = variance <= agreeing.TINY, None, None
-    if is_share:
-        z, effective = scipy.stats.norm.ppf(0.975), n if alike else min(judged, value * (1 - value) / variance)
-        middle, half = (
-            value + z**2 / 2 / effective,
-            z * math.sqrt(value * (1 - value) / effective + (z / 2 / effective) ** 2),
-        )
-        low, high = ((middle + sign * half) / (1 + z**2 / effective) for sign in (-1, 1))
-    elif n > 1 and alike:
-        unseen = 1 - 0.025 ** (1 / n)
-        low, high = value - unseen * value, value + unseen * (1 - value)
-    elif n > 1:
-        away = scipy.stats.t.ppf(0.975, n - 1) * math.sqrt(variance)
-        low, high = max(0.0, value - away), min(1.0, value + away)
-    return {"value": value, "low": low, "high": high, "n_items": n, "n_judgments": judged}
+    """A mean of judgments between 0 and 1, with its intervals over items, and over items and annotators."""
+    judged, n, people = len(rows), rows.position.nunique(), rows.annotator.nunique()
+    value, these, others = (float(rows.scored.mean()) if judged else None), (None, None), None
+    if n:
+        found = (None, None)
+        if n > 1:
+            parts = (rows.scored.to_numpy(dtype=float) - value) / judged
+            found = clusters.errors(parts, rows.position.to_list(), rows.annotator.to_list())
+        these = interval(value, found[0], judged, n, is_share)
+        others = found[1] and interval(value, found[1], judged, n, is_share)
+    (low, high), over = (these, "items") if others is None else (others, "annotators")
+    return {
+        "value": value, "low": low, "high": high, "over": None if low is None else over,
+        "these_low": these[0], "these_high": these[1],
+        "n_items": n, "n_judgments": judged, "n_annotators": people,
+    }  # fmt: skip
+
+
+def interval(value: float, error: clusters.Error | None, judged: int, items: int, is_share: bool) -> tuple:
+    """Wilson's, of as many judgments as say so much; where all items are alike, what as many more could hide."""
+    z = scipy.stats.norm.ppf(0.975)
+    if error and error[0] > agreeing.TINY:
+        most = judged if is_share else math.inf
+        effective = min(most, value * (1 - value) / error[0]) * (z / error[1]) ** 2
+    elif is_share:
+        effective = items
+    elif items < 2:
+        return None, None
+    else:
+        unseen = 1 - 0.025 ** (1 / items)
+        return value - unseen * value, value + unseen * (1 - value)
+    middle = value + z**2 / 2 / effective
+    half = z * math.sqrt(value * (1 - value) / effective + (z / 2 / effective) ** 2)
+    return tuple(float((middle + sign * half) / (1 + z**2 / effective)) for sign in (-1, 1))

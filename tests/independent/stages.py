@@ -79,8 +79,11 @@ class Stage:
 
     @cached_property
     def majorities(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """By view, of each annotator how often they said what most of the others said, of how many."""
-        return {view: agreeing.with_majority(said) for view, said in self.said.items()}
+        return {view: self.with_others(view, said) for view, said in self.said.items()}
+
+    def with_others(self, view: str, said: agreeing.Said) -> dict[str, tuple[int, int]]:
+        """Of each annotator how often they said what most of the others said, of how many."""
+        return agreeing.with_majority(said)
 
     @property
     def coarse(self) -> str:
