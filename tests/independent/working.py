@@ -24,7 +24,7 @@ def pace(counted: pd.DataFrame) -> dict:
 def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
     """`rows` are all of the stage, checks and what was taken back among them; `wanted` judgments are to count."""
     minutes, left = float(rows.active_ms.sum()) / 60_000, wanted - counted
-    rows = rows[rows.active_ms > 0].assign(mine=rows.counted & (rows.kind == "judge"))
+    rows = rows.assign(mine=rows.counted & (rows.kind == "judge"))[rows.active_ms > 0]
     timed = int(rows.mine.sum())
     each, away = minutes / timed if timed else math.nan, math.nan
     mine = rows.groupby("annotator")[["active_ms", "mine"]].sum()
