@@ -106,8 +106,8 @@ def study_adjudicate_own(request: StaffRequest, pk: int, position: int, task: in
 
 
 @csrf_exempt  # as in trials: only what the adjudicator's own session keeps changes, and it decides nothing
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate_own_act(request: StaffRequest, pk: int, position: int, task: int, do: str) -> HttpResponse:
     own = _own(request, pk, position, task)
-    return JsonResponse({"past": []}) if request.method == "GET" else act(request, own, do)
+    return act(request, own, do) if request.method == "POST" else JsonResponse({"past": []})

@@ -48,7 +48,7 @@ def test_lines_are_those_of_the_export(client, manager, study):
     assert given == {line["answer"]: line["answers"] for line in exported}
     assert given["caption-positive-0"] == {"fit": "positive"}
     names = {task["item"]: task["names"] for task in rows(client, "api-task-list", study.pk)}
-    assert names == {line["item"]: line["names"] for line in export_rows.tasks(stages, edits_of(stages))}
+    assert names == {line["item"]: line["names"] for line in export_rows.tasks(stages, edits_of(stages), {})}
     assert told(client, "api-study-agreement", study.pk, view="valid or not")["measures"]["whole"]
 
 

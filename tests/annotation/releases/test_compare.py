@@ -10,7 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.exports.files import JUDGMENTS
-from annotation.exports.readme import OF_AUDIT, OF_STAGE
+from annotation.exports.readme import OF_STAGE
+from annotation.pipeline import audits
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import DECIDING, compare
 from annotation.releases.compare_wording import sentences
@@ -391,7 +392,8 @@ def test_every_setting_that_decides_is_one_of_a_stages():
         "protocol_file",
         "certainty",
     }
-    assert {*OF_STAGE, *beside, *(f"audit {name}" for name in (*OF_AUDIT, "scores_of"))} >= DECIDING
+    if_used = ("scores_of", "stops_if_futile", "changes")
+    assert {*OF_STAGE, *beside, *(f"audit {name}" for name in (*audits.SETTINGS, *if_used))} >= DECIDING
 
 
 @pytest.mark.parametrize(("kept", "undecided"), [(200, 50), pytest.param(6000, 1512, marks=pytest.mark.nightly)])
