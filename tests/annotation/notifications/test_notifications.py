@@ -178,10 +178,9 @@ def test_an_audit_is_told_when_it_has_met_its_target(ana):
     annotator = studies.annotator(stage.study)
     for _ in range(10):
         studies.judgment(annotator, stage)
-    assert sent() == [] and audits.stop_if_over(stage)
     assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
-    assert "has ended. The target is met." in mail.outbox[0].body
-    assert sent() == []
+    assert "has all the judgments that it needs. The target is met." in mail.outbox[0].body
+    assert audits.stop_if_over(stage) and sent() == []
 
 
 def test_an_audit_whose_bound_is_not_met_says_so(ana):

@@ -297,7 +297,7 @@ CHANGES = [
         of_judgment(answer="both", place=None, answers='{"fit": "both"}'): ("items.jsonl", "votes is"),
     }),
     ("protocol_files", {
-        in_text("score.py", "Python 3.10", "Python 3.14"): ("score.py", "line 9 is "),
+        in_text("score.py", "Python 3.10", "Python 3.14"): ("score.py", "but the other files make it"),
         in_text("scoring/sugarcrepe.py", "1 / 2", "1 / 4"): ("scoring/sugarcrepe.py", "but the other files make it"),
         in_text("scoring/aro.py", " > ", " >= "): ("scoring/aro.py", "but the other files make it"),
         in_text("lmms_eval/utils.py", "FIGURES", "FIGURE"): ("lmms_eval/utils.py", "but the other files make it"),
