@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -75,7 +76,7 @@ def of_study_page(export: Export, place: int) -> Known:
     people = {row["annotator"]: every(row) | top_share(row["places"]) for row in found["annotators"]}
     rates = {row["judgments"] * 60 / found["series"]["minutes"] for row in found["series"]["bins"]}
     pairs = {float(len(view["kappa_pairs"])) for view in found["agreement"]}
-    agreement = every(found["agreement"], found["disagreements"]) | pairs
+    agreement = every(found["agreement"], found["disagreements"]) | pairs | few_on_views(export, place)
     whole = every({name: part for name, part in export.funnel.items() if name != "by_type"})
     steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
     funnel = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype"), "imported": whole}
@@ -140,7 +141,7 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
     people = {float(rows.who.nunique())}
     return {
         "": {"": every({name: value for name, value in found["whole"].items() if name != "measures"})},
-        "whole-title": {"": every(found["whole"]) | pooled},
+        "whole-title": {"": every(found["whole"]) | pooled | few_others(rows)},
         "pooled-title": {"": pooled},
         "by-title": {"": set(), **types},
         "agreement-by-type": {"": set(), **types},
@@ -159,6 +160,31 @@ def ends(export: Export, place: int) -> set[float]:
         measures = agreement_page.part(seen, sorted(set(seen.label)))["measures"]
         found += [list(measures[name] or ()) for name in ("percent", "cohen_mean")]
     return every(found)
+
+
+def few_on_views(export: Export, place: int) -> set[float]:
+    """With AC1, which the study page has nowhere else."""
+    stage = export.read[place]
+    rows = agreement_page.stages(export.folder)[stage.name]
+    found: set[float] = set()
+    for see in stage.views.values():
+        seen = rows.assign(label=rows.answer.map(see))
+        if few := few_others(seen):
+            labels = sorted({*seen.label, *map(see, rows.attrs["offered"])})
+            counts = [agreement_page.tally(given, labels) for given in agreement_page.by_item(seen).values()]
+            found |= few | {float(agreement_page.ac1(np.array(counts)))}
+    return found
+
+
+def few_others(rows) -> set[float]:
+    """How many tasks with two judgments have another label than the most frequent, if fewer than ten."""
+    several = [[label for _, label in given] for given in agreement_page.by_item(rows).values() if len(given) > 1]
+    said = Counter(label for labels in several for label in labels)
+    if len(said) < 2:
+        return set()
+    most = min(said, key=lambda label: (-said[label], label))
+    others = sum(set(labels) != {most} for labels in several)
+    return {float(others)} if others < 10 else set()
 
 
 def recompute_kappas(export: Export, stage, view: str) -> list[dict]:
@@ -201,8 +227,10 @@ def of_annotators_page(export: Export, place: int | None) -> Known:
     people = export.people
     rows = people["whole"] if place is None else people["stages"][place]["rows"]
     coarse = "" if place is None else people["stages"][place]["coarse"]
-    tests = [row[name]["p"] for stage in people["stages"] for row in stage["rows"] for name in TESTS]
-    told = float(sum(p is not None for p in tests))
+    everywhere = [row for stage in people["stages"] for row in stage["rows"]]
+    own, compared = ([sum(row[name]["p"] is not None for name in of) for row in everywhere] for of in (OWN, COMPARED))
+    told = float(sum(own) + sum(compared))
+    false_alarms = sum(own) * 0.001 + sum(count > 0 for count in compared) * 0.005
     stage = max(people["stages"], key=lambda one: one["times"]["n"]) if place is None else people["stages"][place]
     times = stage["times"]
     shares = {row["judgments"] / times["n"] for row in times["bins"]}
@@ -210,7 +238,7 @@ def of_annotators_page(export: Export, place: int | None) -> Known:
     return {
         "": {"": {float(len(rows)), *map(float, range(len(rows) + 1))}},
         "table-title": {
-            "": {told, told * 0.001, 0.001} | every(people["speed"]),
+            "": {told, false_alarms, 0.001} | every(people["speed"]),
             **{pseudonym(row["number"]): of_row(row, coarse) | of_signs(people, row["number"]) for row in rows},
         },
         "answers": {"": {float(len(mix))}, "everybody": every(stage["labels"], times["n"]), **mix},
@@ -218,7 +246,7 @@ def of_annotators_page(export: Export, place: int | None) -> Known:
     }
 
 
-TESTS = ("side", "runs", "labels_test", "agreement")
+OWN, COMPARED = ("side", "runs"), ("labels_test", "agreement")  # tests of an annotator's picks, and with the others
 
 
 def pseudonym(number: int) -> str:

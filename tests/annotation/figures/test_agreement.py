@@ -7,6 +7,7 @@ from annotation.exports.export import export_split
 from annotation.figures import agreement
 from annotation.measures import breakdowns, counts, pairwise_kappa
 from annotation.measures.agreement import FEW_ITEMS, RatingTable
+from annotation.measures.agreement_measures import RESTS_ON
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.judgments import JudgmentRow, Judgments
 from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs, cohen_kappas
@@ -144,7 +145,8 @@ def test_who_cannot_judge_is_left_out_of_measures_on_a_scale_and_counted_beside_
     for name in ("alpha_ordinal", "alpha_interval"):
         assert whole[name]["value"] == pytest.approx(alone[name]["value"]) and whole[name]["n"] == 3
         assert "without the 3 “cannot judge” answers" in whole[name]["note"]
-    assert whole["alpha_nominal"]["note"] == "" and whole["alpha_nominal"]["n"] == 4
+    assert whole["alpha_nominal"]["n"] == 4
+    assert whole["alpha_nominal"]["note"] == RESTS_ON.format("4 items", -0.106)  # (1/6 − 71/288) / (1 − 71/288)
 
 
 def test_where_all_but_one_cannot_judge_there_is_no_measure_on_a_scale():

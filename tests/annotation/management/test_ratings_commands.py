@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.measures import ratings_file
-from annotation.measures.agreement_measures import BY_KEY, measures_on
+from annotation.measures.agreement_measures import BY_KEY, RESTS_ON, measures_on
 from annotation.protocols.base import NOMINAL
 
 HEADER = "item,annotator,label\n"
@@ -60,7 +60,12 @@ def test_a_step_of_the_order_that_nobody_used_changes_only_measures_that_count_c
     ]
     for one in found:
         del one["categories"]
+        few = RESTS_ON.format("3 items", one["measures"]["ac1"]["value"])  # of which AC1 counts choices
         one["measures"] = {key: found for key, found in one["measures"].items() if not BY_KEY[key].of_choices}
+        for key, measure in one["measures"].items():
+            if BY_KEY[key].of_rare and measure["value"] is not None:
+                assert measure["note"].endswith(few)
+                measure["note"] = measure["note"].removesuffix(few)
     assert found[0] == found[1] == found[2] and found[0]["measures"]["alpha_ordinal"]["value"] is not None
 
 
@@ -175,7 +180,9 @@ def test_ac1_says_how_many_labels_it_counts(table, order, words):
         "item,annotator,label\n"
         + "".join(f"{n},{who},{1 + (n == 0 and who == 'x')}\n" for n in range(4) for who in "xy")
     )
-    said = next(line for line in run("agreement", "--ratings", ratings, *order).splitlines() if "AC1" in line)
+    said = next(
+        line for line in run("agreement", "--ratings", ratings, *order).splitlines() if line.startswith("Gwet’s AC1")
+    )
     start, end = words.split("{}")
     assert said.startswith(start) and said.endswith(end)
 

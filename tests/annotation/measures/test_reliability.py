@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures import coefficients
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import MEASURES, NO_NUMBERS, NO_ORDER, UNEVEN
+from annotation.measures.agreement_measures import MEASURES, NO_NUMBERS, NO_ORDER, RESTS_ON, UNEVEN
 from annotation.measures.breakdowns import agreement_by
 from annotation.measures.counts import agreement_figures
 from annotation.measures.pairwise_kappa import THIN_NOTE
@@ -122,7 +122,9 @@ def test_weighted_kappa_is_scikit_learns():
 def test_words_have_no_order_unless_it_is_said():
     table = RatingTable([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
     notes = {key: one["note"] for key, one in reliability(table)["measures"].items() if one["note"]}
-    assert notes == {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER, "cohen_mean": THIN_NOTE}
+    few = RESTS_ON.format("1 item", 0.2)  # (1/2 − 3/8) / (1 − 3/8)
+    undefined = {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER}
+    assert notes == undefined | {"cohen_mean": f"{THIN_NOTE}; {few}", "fleiss": few, "alpha_nominal": few}
     assert values(reliability(table, order=["low", "high"]))["alpha_ordinal"] is not None
 
 
