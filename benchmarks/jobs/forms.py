@@ -23,12 +23,13 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """One or several files, cleaned to a list; each keeps the name it has on the user's disk."""
+    """One or several files, cleaned to a list; each keeps the name it has on the user's disk. Only files that were sent
+    count: an earlier order, from which a form starts, has paths of the server under the field's name."""
 
     widget = FilesInput
 
     def clean(self, data, initial=None) -> list[UploadedFile]:
-        cleaned = [forms.FileField.clean(self, file, initial) for file in data or [None]]
+        cleaned = [forms.FileField.clean(self, file) for file in data or [None]]
         files = [file for file in cleaned if file]
         for file in files:
             check_length(file.name)

@@ -177,7 +177,7 @@ def test_columns_of_a_table_are_shown_and_corrected_by_choices(client, manager, 
         answer = upload(client, benchmark, table, "mine.csv")
     page = client.get(answer.url).text
     assert "Which column is what?" in page and not benchmark.runs.exists()
-    job = Job.objects.get()
+    job = Job.objects.first()
     chosen = sent_by(page, a="scores.s(c0,i0)", said="choices.i_pos2t")
     assert chosen["what"] == ["item", "scores.s(c0,i0)", "scores.s(c1,i0)", "scores.s(c0,i1)", "scores.s(c1,i1)",
                               "choices.i_pos2t"]  # fmt: skip
