@@ -39,7 +39,8 @@ def same(lines: list[dict], exported: Iterable[dict]) -> bool:
 
 def exported_tasks(stages, edits) -> Iterable[dict]:
     """Without what each rule of a protocol file decides, which the API does not compute."""
-    return ({name: part for name, part in line.items() if name != "rules"} for line in export_rows.tasks(stages, edits, {}))
+    lines = export_rows.tasks(stages, edits, {})
+    return ({name: part for name, part in line.items() if name != "rules"} for line in lines)
 
 
 def test_every_line_is_that_of_the_export(client, manager, study):
