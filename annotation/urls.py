@@ -1,6 +1,10 @@
-"""Addresses of managing studies and of invitations. Those of an annotator: annotation/judging/urls.py."""
+"""Addresses of managing studies and of invitations. Those of an annotator: annotation/judging/urls.py.
 
-from django.urls import path, re_path
+A study has seven places (dashboard/rail.py); the first part of an address within it names the place.
+"""
+
+from django.urls import URLPattern, include, path, re_path
+from django.views.generic import RedirectView
 
 from annotation.adjudication import own_answer
 from annotation.adjudication import views as adjudication_views
@@ -22,6 +26,107 @@ from annotation.studies import views as studies_views
 from annotation.webhooks import views as webhooks_views
 from benchmarks.urls import OPAQUE
 
+OVERVIEW = [
+    path("", dashboard_views.study_detail, name="study-detail"),
+    path("move/", dashboard_views.study_move, name="study-move"),
+]
+STAGES = [
+    path("", dashboard_views.study_stages, name="study-stages"),
+    path("<int:position>/", dashboard_views.study_stage, name="study-stage"),
+    path("<int:position>/live/", dashboard_views.stage_live, name="stage-live"),
+    path("<int:position>/move/", dashboard_views.stage_move, name="stage-move"),
+    path("<int:position>/target/", dashboard_views.stage_target, name="stage-target"),
+    path("<int:position>/reopen/", dashboard_views.stage_reopen, name="stage-reopen"),
+    path("<int:position>/estimate/", dashboard_views.stage_estimate, name="stage-estimate"),
+    path("<int:position>/assign/", assignment_views.study_assign, name="study-assign"),
+    path("<int:position>/try/", trial_views.study_try, name="study-try"),
+    path("<int:position>/try/<int:seed>/", trial_views.study_try_screens, name="study-try-screens"),
+    path("<int:position>/try/<int:seed>/history/", trial_views.study_try_history, name="study-try-history"),
+    path("<int:position>/try/<int:seed>/<slug:do>/", trial_views.study_try_act, name="study-try-act"),
+]
+ITEMS = [
+    path("", item_views.study_items, name="study-items"),
+    path("<int:position>/", item_views.study_item, name="study-item"),
+    path("blocked/", dashboard_views.study_blocked, name="study-blocked"),
+]
+PEOPLE = [
+    path("", annotator_views.study_annotators, name="study-annotators"),
+    path("<int:number>/", annotator_views.study_annotator, name="study-annotator"),
+    path("<int:number>/<slug:act>/", participants_views.study_participant, name="study-participant"),
+    path("participants/", participants_views.study_participants, name="study-participants"),
+    path("codes/", participants_views.study_codes, name="study-codes"),
+    path("returned/", participants_views.study_returned, name="study-returned"),
+    path("submissions.csv", participants_views.study_submissions, name="study-submissions"),
+]
+QUALITY = [
+    path("", dashboard_views.study_agreement, name="study-agreement"),
+    path("agreement.csv", dashboard_views.study_agreement_csv, name="study-agreement-csv"),
+    path("disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),
+    path("model-errors/", comparison_views.study_model_errors, name="study-model-errors"),
+    path("reports/", reader_reports_views.study_reader_reports, name="study-reader-reports"),
+    path("decide/", adjudication_views.study_adjudicate, name="study-adjudicate"),
+    path("decide/<int:position>/<int:task>/", own_answer.study_adjudicate_own, name="study-adjudicate-own"),
+    path(
+        "decide/<int:position>/<int:task>/<slug:do>/",
+        own_answer.study_adjudicate_own_act,
+        name="study-adjudicate-own-act",
+    ),
+]
+RESULTS = [
+    path("", dashboard_views.study_results, name="study-results"),
+    path("baseline/", dashboard_views.study_baseline, name="study-baseline"),
+    path("corrected/<int:position>/", comparison_views.study_corrected, name="study-corrected"),
+    path("corrected/<int:position>.csv", comparison_views.study_corrected_csv, name="study-corrected-csv"),
+    path("report/", reports_views.study_report, name="study-report"),
+    path("report.json", reports_views.study_report_json, name="study-report-json"),
+    path("releases/", releases_views.release_list, name="release-list"),
+    path("releases/new/", releases_views.release_new, name="release-new"),
+    path("exports/", dashboard_views.study_export, name="study-export"),
+    path("exports/<int:job>/", dashboard_views.study_download, name="study-download"),
+]
+SETTINGS = [
+    path("", studies_views.study_settings, name="study-settings"),
+    path("instructions/", instructions_views.study_instructions, name="study-instructions"),
+    path("checks/<int:position>/", checks_views.study_checks, name="study-checks"),
+    path("members/", studies_views.study_members, name="study-members"),
+    path("members/<int:member>/", studies_views.study_member, name="study-member"),
+    path("webhooks/", webhooks_views.study_webhooks, name="study-webhooks"),
+    path("delete/", studies_views.study_delete, name="study-delete"),
+]
+
+
+def _moved(old: str, name: str) -> URLPattern:
+    """An address of before the places, which leads to the one of today."""
+    view = RedirectView.as_view(pattern_name=name, permanent=True, query_string=True)
+    return path(f"studies/<int:pk>/{old}", view)
+
+
+MOVED = [
+    _moved("annotators/", "study-annotators"),
+    _moved("annotators/<int:number>/", "study-annotator"),
+    _moved("participants/", "study-participants"),
+    _moved("participants/submissions.csv", "study-submissions"),
+    _moved("agreement/", "study-agreement"),
+    _moved("agreement.csv", "study-agreement-csv"),
+    _moved("disagreements/", "study-disagreements"),
+    _moved("model-errors/", "study-model-errors"),
+    _moved("reports/", "study-reader-reports"),
+    _moved("blocked/", "study-blocked"),
+    _moved("adjudicate/", "study-adjudicate"),
+    _moved("baseline/", "study-baseline"),
+    _moved("report/", "study-report"),
+    _moved("report.json", "study-report-json"),
+    _moved("releases/", "release-list"),
+    _moved("releases/new/", "release-new"),
+    _moved("stages/<int:position>/corrected/", "study-corrected"),
+    _moved("stages/<int:position>/corrected.csv", "study-corrected-csv"),
+    _moved("stages/<int:position>/checks/", "study-checks"),
+    _moved("instructions/", "study-instructions"),
+    _moved("members/", "study-members"),
+    _moved("webhooks/", "study-webhooks"),
+    _moved("delete/", "study-delete"),
+]
+
 urlpatterns = [
     path("join/<slug:invite>/", join_views.join, name="join"),
     path("judge-words/<slug:language>.js", judging_views.words, name="judge-words"),
@@ -30,47 +135,15 @@ urlpatterns = [
     path("studies/", dashboard_views.study_list, name="study-list"),
     path("studies/new/", studies_views.study_new, name="study-new"),
     path("benchmarks/<int:pk>/ratings/", ratings_views.ratings_new, name="ratings-new"),
-    path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),
-    path("studies/<int:pk>/live/", dashboard_views.study_live, name="study-live"),
-    path("studies/<int:pk>/disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),
-    path("studies/<int:pk>/model-errors/", comparison_views.study_model_errors, name="study-model-errors"),
-    path("studies/<int:pk>/blocked/", dashboard_views.study_blocked, name="study-blocked"),
-    path("studies/<int:pk>/adjudicate/", adjudication_views.study_adjudicate, name="study-adjudicate"),
-    path(
-        "studies/<int:pk>/adjudicate/<int:position>/<int:task>/",
-        own_answer.study_adjudicate_own,
-        name="study-adjudicate-own",
-    ),
-    path(
-        "studies/<int:pk>/adjudicate/<int:position>/<int:task>/<slug:do>/",
-        own_answer.study_adjudicate_own_act,
-        name="study-adjudicate-own-act",
-    ),
-    path("studies/<int:pk>/agreement/", dashboard_views.study_agreement, name="study-agreement"),
-    path("studies/<int:pk>/agreement.csv", dashboard_views.study_agreement_csv, name="study-agreement-csv"),
-    path("studies/<int:pk>/baseline/", dashboard_views.study_baseline, name="study-baseline"),
-    path("studies/<int:pk>/report/", reports_views.study_report, name="study-report"),
-    path("studies/<int:pk>/report.json", reports_views.study_report_json, name="study-report-json"),
-    path("studies/<int:pk>/instructions/", instructions_views.study_instructions, name="study-instructions"),
+    path("studies/<int:pk>/", include(OVERVIEW)),
+    path("studies/<int:pk>/stages/", include(STAGES)),
+    path("studies/<int:pk>/items/", include(ITEMS)),
+    path("studies/<int:pk>/people/", include(PEOPLE)),
+    path("studies/<int:pk>/quality/", include(QUALITY)),
+    path("studies/<int:pk>/results/", include(RESULTS)),
+    path("studies/<int:pk>/settings/", include(SETTINGS)),
+    *MOVED,
     re_path(rf"^instructions/{OPAQUE}$", instructions_views.instructions_image, name="instructions-image"),
-    path("studies/<int:pk>/stages/<int:position>/assign/", assignment_views.study_assign, name="study-assign"),
-    path("studies/<int:pk>/stages/<int:position>/checks/", checks_views.study_checks, name="study-checks"),
-    path("studies/<int:pk>/stages/<int:position>/try/", trial_views.study_try, name="study-try"),
-    path(
-        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/",
-        trial_views.study_try_screens,
-        name="study-try-screens",
-    ),
-    path(
-        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/history/",
-        trial_views.study_try_history,
-        name="study-try-history",
-    ),
-    path(
-        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/<slug:do>/",
-        trial_views.study_try_act,
-        name="study-try-act",
-    ),
     path("protocols/", protocol_views.protocol_list, name="protocol-list"),
     path("protocols/drafts/<int:pk>/", protocol_views.protocol_draft, name="protocol-draft"),
     path("protocols/drafts/<int:pk>/try/<int:seed>/", draft_views.protocol_try, name="protocol-try"),
@@ -86,39 +159,6 @@ urlpatterns = [
     ),
     path("protocols/drafts/<int:pk>/try/<int:seed>/<slug:do>/", draft_views.protocol_try_act, name="protocol-try-act"),
     path("protocols/published/<str:version>/", protocol_views.protocol_version, name="protocol-version"),
-    path("studies/<int:pk>/annotators/", annotator_views.study_annotators, name="study-annotators"),
-    path("studies/<int:pk>/annotators/<int:number>/", annotator_views.study_annotator, name="study-annotator"),
-    path("studies/<int:pk>/items/", item_views.study_items, name="study-items"),
-    path("studies/<int:pk>/items/<int:position>/", item_views.study_item, name="study-item"),
-    path("studies/<int:pk>/participants/", participants_views.study_participants, name="study-participants"),
-    path("studies/<int:pk>/participants/codes/", participants_views.study_codes, name="study-codes"),
-    path("studies/<int:pk>/participants/returned/", participants_views.study_returned, name="study-returned"),
-    path(
-        "studies/<int:pk>/participants/submissions.csv", participants_views.study_submissions, name="study-submissions"
-    ),
-    path(
-        "studies/<int:pk>/participants/<int:number>/<slug:act>/",
-        participants_views.study_participant,
-        name="study-participant",
-    ),
-    path("studies/<int:pk>/members/", studies_views.study_members, name="study-members"),
-    path("studies/<int:pk>/members/<int:member>/", studies_views.study_member, name="study-member"),
-    path("studies/<int:pk>/delete/", studies_views.study_delete, name="study-delete"),
-    path("studies/<int:pk>/move/", dashboard_views.study_move, name="study-move"),
-    path("studies/<int:pk>/stages/<int:position>/move/", dashboard_views.stage_move, name="stage-move"),
-    path("studies/<int:pk>/stages/<int:position>/corrected/", comparison_views.study_corrected, name="study-corrected"),
-    path(
-        "studies/<int:pk>/stages/<int:position>/corrected.csv",
-        comparison_views.study_corrected_csv,
-        name="study-corrected-csv",
-    ),
-    path("studies/<int:pk>/stages/<int:position>/target/", dashboard_views.stage_target, name="stage-target"),
-    path("studies/<int:pk>/stages/<int:position>/reopen/", dashboard_views.stage_reopen, name="stage-reopen"),
-    path("studies/<int:pk>/stages/<int:position>/estimate/", dashboard_views.stage_estimate, name="stage-estimate"),
-    path("studies/<int:pk>/export/", dashboard_views.study_export, name="study-export"),
-    path("studies/<int:pk>/export/<int:job>/", dashboard_views.study_download, name="study-download"),
-    path("studies/<int:pk>/releases/", releases_views.release_list, name="release-list"),
-    path("studies/<int:pk>/releases/new/", releases_views.release_new, name="release-new"),
     path("releases/<int:pk>/", releases_views.release_detail, name="release-detail"),
     path("releases/<int:pk>/again/", releases_views.release_again, name="release-again"),
     path("releases/<int:pk>/discard/", releases_views.release_discard, name="release-discard"),
@@ -126,11 +166,9 @@ urlpatterns = [
     path("releases/<int:pk>/files/<path:name>", releases_views.release_download, name="release-file"),
     path("benchmarks/<int:pk>/models/", comparison_views.benchmark_models, name="benchmark-models"),
     path("benchmarks/<int:pk>/models/paired.csv", comparison_views.benchmark_paired_csv, name="benchmark-paired-csv"),
-    path("studies/<int:pk>/webhooks/", webhooks_views.study_webhooks, name="study-webhooks"),
     path("benchmarks/<int:pk>/webhooks/", webhooks_views.benchmark_webhooks, name="benchmark-webhooks"),
     path("webhooks/<int:pk>/", webhooks_views.webhook_detail, name="webhook-detail"),
     path("report/<str:door>/", reader_reports_views.report_error, name="report-error"),
-    path("studies/<int:pk>/reports/", reader_reports_views.study_reader_reports, name="study-reader-reports"),
     path("reports/<int:pk>/answer/", reader_reports_views.reader_report_answer, name="reader-report-answer"),
     path("flags/<int:pk>/settle/", dashboard_views.flag_settle, name="flag-settle"),
 ]

@@ -121,6 +121,7 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
+            "libraries": {"study_shell": "annotation.dashboard.study_shell"},  # above `templatetags`: it reads figures
             "loaders": LOADERS if DEBUG else [("django.template.loaders.cached.Loader", LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",

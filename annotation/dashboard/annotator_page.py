@@ -13,6 +13,7 @@ from typing import Any
 from annotation.charts import annotators
 from annotation.charts.annotators import answer_bars, pick_strip, place_bars, speed_bars
 from annotation.charts.study import Plot, Subject
+from annotation.figures import annotators as annotator_figures
 from annotation.measures import counts, few_annotators, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants.lifecycle import Decision, decisions
@@ -137,37 +138,14 @@ def level_of(data: Mapping, position: int | None) -> str | None:
 
 
 def outliers(data: Mapping, position: int | None = None, number: int | None = None) -> list[Outlier]:
-    """Of a stage or of all, and of one annotator or of all: lowest agreement first, then the fastest.
-
-    An annotator whose low agreement a test has found has a warning sign, and is not among them.
-    """
-    found = []
-    for stage, few in _few(data, position):
-        for row in stage["rows"]:
-            if number in (None, row["number"]):
-                signs, view = {sign["kind"] for sign in row["signs"]}, compared_on(data, stage, row)
-                found += [
-                    (
-                        one["size"],
-                        Outlier(one["number"], one["kind"], one["words"] or comparison(stage, row, view), stage),
-                    )
-                    for one in few["views"][view]["outliers"]
-                    if one["number"] == row["number"] and not (one["kind"] == few_annotators.AGREEMENT in signs)
-                ]
+    """Of a stage or of all, and of one annotator or of all: lowest agreement first, then the fastest."""
+    found = [
+        (one["size"], Outlier(one["number"], one["kind"], one["words"] or comparison(stage, row, view), stage))
+        for stage, row, view, one in annotator_figures.outlying(data)
+        if stage_of(data, position) in (None, stage) and number in (None, row["number"])
+    ]
     found.sort(key=lambda one: (list(OUTLIERS).index(one[1].kind), -one[0], one[1].number))
     return [one for _, one in found]
-
-
-def compared_on(data: Mapping, stage: Mapping, row: Mapping) -> str:
-    """The view of the answers on which the page compares an annotator with the others, wherever it does: that of the
-    test; without a test the one on which they stand out among few; otherwise the one that the stage's figures show.
-    """
-    if row["agreement"]["p"] is not None:
-        return str(row["agreement"]["on"])
-    few = data["few"][str(stage["position"])]
-    listed = few["views"][few["first"]]["outliers"]
-    apart = (row["number"], few_annotators.AGREEMENT) in {(one["number"], one["kind"]) for one in listed}
-    return str(few["first"] if apart else stage["coarse"])
 
 
 def comparison(stage: Mapping, row: Mapping, view: str) -> str:

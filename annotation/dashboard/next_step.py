@@ -1,30 +1,51 @@
 """What a manager can do next about a study, from what its stages have reached. Nothing is read or written here."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 
 from django.urls import reverse
 
 from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, StudyState
 from annotation.studies.lifecycle import Moved
-from annotation.wording import counted
+from annotation.wording import counted, pseudonym
+
+
+class Kind(StrEnum):
+    """What a step is about, in the order in which steps hold a study up."""
+
+    INVITE = "invite"
+    JUDGE = "judge"
+    REVIEW = "review"
+    DECIDE = "decide"
+    CLOSE = "close"
+    RELEASE = "release"
 
 
 @dataclass(frozen=True)
 class NextStep:
-    """A sentence, and where its button leads; `fields` are what a button that changes something sends, else None.
+    """What to do, why, and where its button leads; `fields` are what a button that changes something sends, else None.
 
-    `is_last`: the study is done and released, so nothing has to be done. `signs`: the annotators with warning signs,
-    who are shown beside the step since a sign never acts by itself.
+    `is_last`: the study is done and released, so nothing has to be done.
     """
 
+    kind: Kind
+    title: str
     sentence: str
     label: str = ""
     url: str = ""
     fields: Mapping[str, str] | None = None
     is_last: bool = False
-    signs: int = 0
+
+
+@dataclass(frozen=True)
+class Point:
+    """One of the points on a study's way from the invitation to the release; `state`: done, part, now or nothing."""
+
+    words: str
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,43 +80,97 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: Mapping[int, int], reopen: int, joined: bool, released: bool,
+    adjudicate: Mapping[int, int], reopen: int, joined: bool, released: bool, review: Sequence[int] = (),
     unstaffed: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
     would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide;
-    `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators.
-    `unstaffed`: by a stage's position, its items that no annotator is left to judge, if that is known.
+    `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators;
+    `review`: the numbers of those whose answers carry signs on which nobody has decided. `unstaffed`: by a stage's
+    position, its items that no annotator is left to judge, if that is known.
     """
     study = shown.study
     if study.state == StudyState.PAUSED:
         move = reverse("study-move", args=[study.pk])
-        return NextStep("The study is paused, so nobody can judge.", "Open the study", move, {"to": StudyState.OPEN})
-    url = reverse("release-new", args=[study.pk])
+        why = "Nobody can judge until you open it."
+        return NextStep(Kind.JUDGE, "The study is paused", why, "Open the study", move, {"to": StudyState.OPEN})
     if not joined and study.state != StudyState.CLOSED:
         invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
-        return NextStep("Nobody has joined yet. Send the link to annotators.", "Invite", invite)
+        why = "Send the link to annotators, or try the screens yourself first; nothing you do there counts."
+        return NextStep(Kind.INVITE, "Waiting for annotators", why, "Invite people", invite)
+    if review:
+        return _review(study.pk, review)
     for one in reached:
         if waiting := adjudicate.get(one.stage.pk):
             cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={one.stage.position}"
-            return NextStep(f"{one}: {counted(waiting, 'item')} to decide by hand.", "Adjudicate", cases)
-    if study.state == StudyState.CLOSED:
-        return NextStep("The study is closed. Freeze the result in a release.", "New release", url)
-    if reopen:
+            why = (
+                f"{one} leaves {'it' if waiting == 1 else 'them'} to a person; a release leaves out what is undecided."
+            )
+            return NextStep(Kind.DECIDE, f"Decide {counted(waiting, 'item')} by hand", why, "Decide", cases)
+    if reopen and study.state != StudyState.CLOSED:
         move = reverse("stage-reopen", args=[study.pk, shown.position])
-        sentence = f"Stage {shown.position} ({shown.name}) is closed, but {counted(reopen, 'item')} came open again."
-        return NextStep(sentence, f"Reopen it for {counted(reopen, 'item')}", move, {})
+        items = counted(reopen, "item")
+        why = f"Stage {shown.position} ({shown.name}) is closed, but {items} came open again."
+        return NextStep(Kind.CLOSE, f"Ask about {items} again", why, f"Reopen it for {items}", move, {})
+    if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
+        return step
+    url = reverse("release-new", args=[study.pk])
+    if released and study.state != StudyState.CLOSED:
+        why = "Make another release if anything changes."
+        return NextStep(Kind.RELEASE, "Done and released", why, "New release", url, is_last=True)
+    done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
+    return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
+
+
+def _review(study: int, review: Sequence[int]) -> NextStep:
+    names = [pseudonym(number) for number in review]
+    who = names[0] if len(names) == 1 else counted(len(names), "annotator")
+    url = (
+        reverse("study-annotator", args=[study, review[0]])
+        if len(names) == 1
+        else reverse("study-annotators", args=[study])
+    )
+    why = "Their answers differ from those of the others. A sign is a prompt to look, never a verdict."
+    return NextStep(Kind.REVIEW, f"Look at {who} before anything else", why, f"Look at {who}", url)
+
+
+def _going(
+    reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], unstaffed: Mapping[int, int]
+) -> NextStep | None:
+    """Close a stage that others wait for, or go on with the one that is under way."""
     for one in reached:
         if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
-            move = reverse("stage-move", args=[study.pk, one.stage.position])
-            sentence = f"{one} is done ({one.done:,} of {one.total:,}). Close it {_passed_on(went)}."
-            return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
-    if going := next((one for one in reached if one.is_under_way), None):
-        return _until_done(going, unstaffed)
-    if released:
-        sentence = "The study is done and released. Make another release if anything changes."
-        return NextStep(sentence, "New release", url, is_last=True)
-    return NextStep(f"{_all_stages(reached)}. Freeze the result in a release.", "New release", url)
+            move = reverse("stage-move", args=[one.stage.study_id, one.stage.position])
+            title, why = f"Close stage {one.stage.position} {_passed_on(went)}", f"{one} is done: {one.total:,} items."
+            return NextStep(
+                Kind.CLOSE, title, why, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED}
+            )
+    going = next((one for one in reached if one.is_under_way), None)
+    return going and _until_done(going, unstaffed)
+
+
+def way(
+    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, undecided: int, released: bool
+) -> list[Point]:
+    """The points from the invitation to the release, with what waits at each and which one `step` is at."""
+    done, total = sum(one.done for one in reached), sum(one.total for one in reached)
+    share = f"{math.floor(100 * done / total)}%" if total else "nothing"
+    still_open = [one for one in reached if one.stage.state == StageState.OPEN]
+    points = {
+        Kind.INVITE: (f"{counted(joined, 'annotator')} joined" if joined else "Invite people", bool(joined)),
+        Kind.JUDGE: (f"{share} judged", bool(total) and done == total),
+        Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
+        Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
+        Kind.CLOSE: ("Close", not still_open),
+        Kind.RELEASE: ("Released" if released else "Release", released),
+    }
+    begun = bool(joined and done)
+    return [
+        Point(words, "now" if kind == step.kind else ("done" if is_done and begun else ""))
+        if kind != Kind.JUDGE or kind == step.kind or done in (0, total)
+        else Point(words, "part")
+        for kind, (words, is_done) in points.items()
+    ]
 
 
 def _all_stages(reached: Sequence[Reached]) -> str:
@@ -107,12 +182,11 @@ def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
     """While a stage is under way: more annotators, if some of its items have none left."""
     about = "about " if going.stage.strategy == Strategy.AUDIT else ""
     sentence = f"{going} is under way: {going.done:,} of {about}{going.total:,} done."
-    items = unstaffed.get(going.stage.position)
-    if items is None:
-        return NextStep(sentence)
-    if items:
-        return NextStep(f"{sentence} No annotator is left to judge {counted(items, 'item')}: invite more.")
-    return NextStep(f"{sentence} Nothing to do but watch.")
+    if items := unstaffed.get(going.stage.position, 0):
+        invite = f"{reverse('study-detail', args=[going.stage.study_id])}?invite=1#invite"
+        why = f"{sentence} No annotator is left to judge {counted(items, 'item')}."
+        return NextStep(Kind.INVITE, "Invite more people", why, "Invite people", invite)
+    return NextStep(Kind.JUDGE, "Nothing to do but watch", sentence)
 
 
 def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, int]) -> list[dict]:

@@ -38,7 +38,7 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
-    stage_figures.headline.
+    stage_figures.headline, and `common` the share of the most common answer.
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": _whole,
@@ -52,7 +52,11 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     tell(0, total)
     rows = stage_rows(stage)
     figures = study_figures(stage, rows, lambda: tell(next(done), total))
-    found = {**_trimmed(figures), "headline": stage_figures.headline(figures)}
+    found = {
+        **_trimmed(figures),
+        "headline": stage_figures.headline(figures),
+        "common": stage_figures.most_common_share(rows),
+    }
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)

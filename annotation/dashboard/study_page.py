@@ -1,28 +1,25 @@
-"""The study page: the funnel of its stages, one stage's figures, and what needs a manager's attention.
+"""The page of one stage: its figures, and what can be done about it.
 
 study_overview.py computes what takes long; `contents` adds what changes at once and prepares both for the templates.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.adjudication import answers_shown, cases
+from annotation.adjudication import answers_shown
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
 from annotation.dashboard import stage_progress
 from annotation.dashboard.agreement_page import measured_in_words
-from annotation.dashboard.next_step import NextStep, next_step
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.study_overview import KIND, overview
 from annotation.designs import part
-from annotation.exports import job as export_job
-from annotation.figures import blocked_items, cache, human_baseline
+from annotation.figures import blocked_items, cache
 from annotation.figures.cache import LatestFigures, hashed
 from annotation.figures.funnel import measures
 from annotation.figures.stage import FLAGS, LEASED
@@ -30,38 +27,24 @@ from annotation.measures import counts
 from annotation.measures.agreement_measures import MEASURES
 from annotation.measures.counts import iso_time
 from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
-from annotation.models import (
-    STUDY_MOVES,
-    DecisionRule,
-    Kind,
-    ReaderReport,
-    Stage,
-    StageState,
-    Strategy,
-    Study,
-    StudyState,
-)
+from annotation.models import DecisionRule, Kind, Stage, StageState, Strategy, StudyState
 from annotation.pipeline import dawid_skene
 from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
 from annotation.protocols.compile import is_plain
 from annotation.protocols.registry import protocol_named
-from annotation.releases import lifecycle as release_lifecycle
-from annotation.releases.listing import list_row, releases_of
 from annotation.sql import fetch
 from annotation.studies import reopening
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
 SHOWN = 6  # flags
-RELEASES = 3
-FRESH = ("summary", "latest", "stage", "flags", "exports", "releases")  # always current, whatever the size
+FRESH = ("latest", "stage", "flags")  # always current, whatever the size
 BLOCKS = (
-    *FRESH, "next_step", "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
-    "disagreements", "batches", "scored", "audit",
+    *FRESH, "tiles", "outcomes", "kappas", "series", "annotators", "agreement", "types", "disagreements", "batches",
+    "scored", "audit",
 )  # fmt: skip
 MAYBE = ("batches", "scored", "audit")  # blocks that not every stage has
-MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
 # Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL, so that it reads
 # only the study's own rows, however many the tables have.
@@ -126,11 +109,10 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "imported": stage.ratings_files.annotate(judged=Count("judgments")),
         "large": not small,
         "latest": found,
-        "tabs": [stage_progress.tab(one, stage) for one in stages],
+        "stages": stages,
         **_looked_at(stage),
         **_estimated(stage),
         "stage_links": _stage_links(stage),
-        "study_links": _study_links(study, bool(human_baseline.pairs_of(stages))),
         "seen": fingerprint(stage) if small else _seen_large(stage, found),
     }
     if found.data is not None:
@@ -170,13 +152,11 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
-        "tabs": [stage_progress.tab(one, stage, whole) for one in stages],
         "still_open": stage_progress.still_open(stage, whole),
         "closing": stage_progress.closing(stage, stages, whole),
-        "next_step": _next_step(stage, stages, data),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
-        "plots": _plotted(stage, figures, whole),
+        "plots": _plotted(stage, figures),
         "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
@@ -226,29 +206,18 @@ def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot |
     return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], of) if audit else None
 
 
-def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
-    study, at, of_stage = stage.study, figures["now"]["at"], _subject(stage, figures)
+def _plotted(stage: Stage, figures: dict) -> dict[str, study_charts.Plot]:
+    of_stage = _subject(stage, figures)
     return {
-        "funnel": study_charts.funnel_plot(whole, study_charts.Subject(study.pk, study.name, at)),
         "by_type": study_charts.type_plot(figures, of_stage),
-        "series": study_charts.series_plot(figures["series"], at, of_stage),
+        "series": study_charts.series_plot(figures["series"], figures["now"]["at"], of_stage),
     }
 
 
 def _looked_at(stage: Stage) -> dict:
-    """What needs attention and what can be done. `busy`: a job that the page shows has not finished."""
-    study = stage.study
-    going = Job.objects.filter(
-        kind__in=(export_job.KIND, dawid_skene.KIND, release_lifecycle.KIND), params__study=study.pk
-    )
-    return {
-        "flags": answers_shown.open_flags(stage, SHOWN),
-        "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
-        "exports": list(export_job.exports_of(study)[:5]),
-        "releases": [list_row(release) for release in releases_of(study)[:RELEASES]],
-        "busy": going.filter(state__in=cache.UNDER_WAY).exists(),
-        "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
-    }
+    """What needs attention. `busy`: an estimate has not finished."""
+    going = Job.objects.filter(kind=dawid_skene.KIND, params__stage=stage.pk)
+    return {"flags": answers_shown.open_flags(stage, SHOWN), "busy": going.filter(state__in=cache.UNDER_WAY).exists()}
 
 
 def _estimated(stage: Stage) -> dict:
@@ -285,54 +254,22 @@ def _seen_large(stage: Stage, found: LatestFigures) -> str:
     return f"{figures}_{hashed(row)}"
 
 
-def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
-    whole, study, stuck = data["whole"], stage.study, data.get("stuck", {})
-    signs = sum(bool(row["signs"]) and not row["excluded"] for row in data["figures"]["annotators"])
-    step = next_step(
-        stage,
-        stage_progress.reached(stages, whole),
-        {one.pk: stage_progress.closing(one, stages, whole) for one in stages},
-        adjudicate=cases.undecided(stages),
-        reopen=stuck.get(blocked_items.REOPEN, 0),
-        unstaffed={int(position): items for position, items in data.get("unstaffed", {}).items()},
-        joined=study.annotators.exists(),
-        released=study.releases.exclude(frozen_at=None).exists(),
-    )
-    return step if step.is_last else replace(step, signs=signs)
-
-
 def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     """The pages about this stage that the user may open: (address, words)."""
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
     manages = stage.study.may.manage
-    managing = [("study-checks", "Checks and practice"), ("study-try", "Try it")] if manages else []
+    managing = [("study-try", "Try it"), ("study-checks", "Checks and practice")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     audited = stage.strategy == Strategy.AUDIT
     models = [("study-model-errors", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(
-        ("study-instructions", "Instructions", [study], query),
         *((name, words, [study, position], "") for name, words in managing),
-        ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
+        ("study-instructions", "Instructions", [study], query),
         *models,
         *([("study-assign", "Assign", [study, position], "")] if named else []),
         *([("study-corrected", "Corrected table", [study, position], "")] if audited else []),
     )
-
-
-def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
-    """The pages about the whole study that the user may open."""
-    models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
-    baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
-    people = [
-        ("study-participants", "Participants", [study.pk], ""),
-        ("study-members", "Members", [study.pk], ""),
-        ("study-webhooks", "Webhooks", [study.pk], ""),
-        ("study-new", "Duplicate", [], f"?copy={study.pk}&benchmark={study.benchmark_id}"),
-    ]
-    papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
-    items = ("study-items", "Items", [study.pk], "")
-    return _linked(items, *(people if study.may.manage else []), *baseline, *papers)
 
 
 def _linked(*pages: tuple) -> list[tuple[str, str]]:

@@ -6,13 +6,21 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
 from annotation.adjudication.decisions import settle_flag
 from annotation.checks.fields import PercentField
-from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
+from annotation.dashboard import (
+    agreement_page,
+    home_page,
+    human_baseline_page,
+    next_step,
+    overview_page,
+    results_page,
+    stage_progress,
+    study_page,
+)
 from annotation.exports import job as export_job
 from annotation.exports.downloads import download_export
 from annotation.figures import agreement, blocked_items, cache
@@ -40,18 +48,45 @@ def study_list(request: StaffRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """The study's funnel, and the figures of one of its stages (`?stage=2`)."""
-    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    invites = {"invite": invitation(request, stage.study), "stage_invite": invitation(request, stage)}
-    shown = study_page.contents(stage, cache.is_small(stage.study))
-    return render(request, "dashboard/detail.html", {**shown, "section": "studies", **invites})
+    """The study's overview; with `seen=`, only what has changed since. `?stage=2` was the address of a stage's page."""
+    study = permissions.study_for(request.user, pk)
+    if position := request.GET.get("stage"):
+        return redirect("study-stage", pk, permissions.stage_for(request.user, pk, position).position)
+    shown = overview_page.contents(study, request.user)
+    if request.GET.get("seen") == shown["seen"]:
+        return HttpResponse(status=NOTHING_NEW)
+    invite = {"invite": invitation(request, study)}
+    return render(request, "dashboard/overview.html", {**shown, "section": "studies", **invite})
 
 
 @require_safe
 @staff_only
-def study_live(request: StaffRequest, pk: int) -> HttpResponse:
+def study_stages(request: StaffRequest, pk: int) -> HttpResponse:
+    """The stages with their progress; the page of the only one."""
+    study = permissions.study_for(request.user, pk)
+    stages = stage_progress.stages_of(study)
+    if len(stages) == 1:
+        return redirect("study-stage", pk, stages[0].position)
+    context = {"section": "studies", "study": study, "stages": overview_page.stage_rows(study, request.user, stages)}
+    return render(request, "dashboard/stages.html", context)
+
+
+@require_safe
+@staff_only
+def study_stage(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    """One stage: its question, progress, agreement, disagreements and annotators."""
+    stage = permissions.stage_for(request.user, pk, position)
+    shown = study_page.contents(stage, cache.is_small(stage.study))
+    return render(
+        request, "dashboard/stage.html", {**shown, "section": "studies", "invite": invitation(request, stage)}
+    )
+
+
+@require_safe
+@staff_only
+def stage_live(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """The changed parts of the page, to be swapped in by id; nothing if nothing has changed."""
-    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
+    stage = permissions.stage_for(request.user, pk, position)
     seen = request.GET.get("seen", "")
     large = "_" in seen
     if seen and not large and seen == study_page.fingerprint(stage):
@@ -138,7 +173,7 @@ def stage_estimate(request: StaffRequest, pk: int, position: int) -> HttpRespons
 
 
 def _to_stage(stage: Stage) -> HttpResponse:
-    return redirect(f"{reverse('study-detail', args=[stage.study_id])}?stage={stage.position}")
+    return redirect("study-stage", stage.study_id, stage.position)
 
 
 @require_safe
@@ -197,6 +232,14 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     return render(request, "dashboard/blocked_items.html", context)
+
+
+@require_safe
+@staff_only
+def study_results(request: StaffRequest, pk: int) -> HttpResponse:
+    """What comes out of the study: figures, releases, the report, exports."""
+    study = permissions.study_for(request.user, pk)
+    return render(request, "dashboard/results.html", {"section": "studies", **results_page.contents(study)})
 
 
 @require_POST

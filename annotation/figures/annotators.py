@@ -5,7 +5,7 @@ Computed once per state of the study (figures/cache.py) and kept with its first 
 not part of it: the pages read them on each visit. One annotator takes as many queries as a thousand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
@@ -26,8 +26,8 @@ KIND = "annotators"
 def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
-    (measures.few_annotators) under each of the `views`, and which is looked at `first`. Only pages show `few`; exports
-    do not contain it.
+    (measures.few_annotators) under each of the `views`, and which is looked at `first`; `look`, whom to look at. Only
+    pages show the last two; exports do not contain them.
     """
     study, few = stage.study, {}
 
@@ -37,7 +37,41 @@ def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
         found = {name: few_annotators.few_annotators(rows, view) for name, view in views.items()}
         few[str(one.position)] = {"first": first, "views": found}
 
-    return of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
+    found = of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
+    return found | {"look": to_look_at(found)}
+
+
+def to_look_at(data: Mapping) -> list[int]:
+    """The numbers of the annotators with a sign about their answers, and of those who stand out among few."""
+    signed = {
+        row["number"] for row in data["whole"] if warning_signs.concern_answers(sign["kind"] for sign in row["signs"])
+    }
+    return sorted(signed | {row["number"] for _, row, _, _ in outlying(data)})
+
+
+def outlying(data: Mapping) -> Iterator[tuple[Mapping, Mapping, str, Mapping]]:
+    """Who stands out among few in a stage: its figures, their row in it, the view that is compared, and the outlier.
+
+    An annotator whose low agreement a test has found has a warning sign, and is not among them.
+    """
+    for stage in data["stages"]:
+        for row in stage["rows"]:
+            tested, view = {sign["kind"] for sign in row["signs"]}, compared_on(data, stage, row)
+            for one in data["few"][str(stage["position"])]["views"][view]["outliers"]:
+                if one["number"] == row["number"] and not (one["kind"] == few_annotators.AGREEMENT in tested):
+                    yield stage, row, view, one
+
+
+def compared_on(data: Mapping, stage: Mapping, row: Mapping) -> str:
+    """The view of the answers on which the page compares an annotator with the others, wherever it does: that of the
+    test; without a test the one on which they stand out among few; otherwise the one that the stage's figures show.
+    """
+    if row["agreement"]["p"] is not None:
+        return str(row["agreement"]["on"])
+    few = data["few"][str(stage["position"])]
+    listed = few["views"][few["first"]]["outliers"]
+    apart = (row["number"], few_annotators.AGREEMENT) in {(one["number"], one["kind"]) for one in listed}
+    return str(few["first"] if apart else stage["coarse"])
 
 
 def of_stages(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
@@ -107,6 +109,13 @@ def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
     file = found.rule.protocol.file
     made = scores(file, list(standing), found.tasks, found.attributes) if file else {}
     return {"scores": made} if any(made.values()) else {}
+
+
+def most_common_share(found: StageRows) -> float | None:
+    """The share of the most common of the counted answers, on the view that is shown first; None without answers."""
+    views = found.rule.projections()
+    table = measures_counts.rating_table(found.standing).projected(views[base.main_view(views)])
+    return float(np.bincount(table.label).max() / len(table.label)) if len(table.label) else None
 
 
 def headline(figures: Mapping[str, Any]) -> dict[str, Any]:

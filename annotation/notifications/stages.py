@@ -69,7 +69,7 @@ def _forget(user: User, stage: Stage) -> None:
 
 def _message(stage: Stage) -> Message:
     study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
-    address = link(f"{reverse('study-detail', args=[study.pk])}?stage={stage.position}")
+    address = link(reverse("study-stage", args=[study.pk, stage.position]))
     done = "has all the judgments that it needs" if stage.state == StageState.OPEN else "has ended"
     text = f"Stage {stage.position} ({stage.name}) of “{study.name}” {done}."
     if stage.strategy == Strategy.AUDIT:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -55,7 +54,7 @@ def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
         form = InstructionsForm(request.POST or None, current=current, own=own, images=names)
         if form.is_valid() and not unsaved and not refused:
             lifecycle.revise_instructions(stage=stage, by=by, **form.words())
-            return redirect(f"{reverse('study-detail', args=[pk])}?stage={stage.position}")
+            return redirect("study-stage", pk, stage.position)
     shown = Instructions(**form.words()) if form.is_bound and form.is_valid() else current
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,

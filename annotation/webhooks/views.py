@@ -64,7 +64,8 @@ def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
 
 def _of(owner: Study | Benchmark) -> dict:
     is_study = isinstance(owner, Study)
-    return {"owner": owner, "is_study": is_study, "section": "studies" if is_study else "benchmarks"}
+    shell = {"section": "studies", "study": owner} if is_study else {"section": "benchmarks"}
+    return {"owner": owner, "is_study": is_study, **shell}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

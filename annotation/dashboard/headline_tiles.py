@@ -1,0 +1,168 @@
+"""The four numbers at the top of a study's overview, each with the sentence that reads it and what it rests on.
+
+Which four follows from the stage: it audits, it scores, it measures people, or it keeps and drops items.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.dashboard.agreement_words import agreement_in_words
+from annotation.figures import human_baseline
+from annotation.measures.over_annotators import ANNOTATORS
+from annotation.models import Stage, Study
+from annotation.protocols.registry import protocol_named
+from annotation.templatetags.figures import decimals, hours, money, percent, to_percent
+from annotation.wording import counted, readable_label
+from benchmarks.predictions.kinds import BIVLC
+from benchmarks.predictions.names import NAMES
+
+MOST = 4
+ROUND = (10, 20, 100)  # of items, in a share in words
+BASELINE = ("group", "i2t", "t2i")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """`lead` is what the number means, `rest` what else to know, `basis` the interval, n and who it rests on."""
+
+    label: str
+    value: str
+    lead: str
+    rest: str = ""
+    basis: str = ""
+    small: str = ""
+
+
+def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
+    """At most four, of a study with judgments; `data` is study_overview.overview of the stage."""
+    if not data["figures"]["progress"]["judgment_rows"]:
+        return []
+    first = list(_first(stage, data))
+    always = [_agreement(data), _judged(stage.study, data), _time_and_pay(stage.study, data)]
+    return [*first, *(tile for tile in always if tile)][:MOST]
+
+
+def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
+    if data["audit"]:
+        yield from _audit(data["audit"])
+    elif protocol_named(stage.protocol).measures and (found := human_baseline.baselines(stage.study)):
+        yield from _baseline(found[-1])
+    elif scores := data["figures"].get("scores", {}).get("answers"):
+        yield from _scores(scores)
+    elif not protocol_named(stage.protocol).measures:
+        yield _valid(data["figures"])
+
+
+def _valid(figures: Mapping[str, Any]) -> Tile:
+    outcomes = figures["outcomes"]
+    settled, share = outcomes["kept"] + outcomes["dropped"], outcomes["kept_share"]
+    if share is None:
+        return Tile("Valid items", "–", "Nothing is decided yet", basis=f"of {counted(outcomes['tasks'], 'item')}")
+    reasons = [f"{readable_label(why)} {count:,}" for why, count in list(outcomes["reasons"].items())[:3]]
+    rest = f"Dropped: {', '.join(reasons)}." if reasons else ""
+    basis = f"{outcomes['kept']:,} of {settled:,} settled"
+    return Tile("Valid items", percent(share), f"{share_in_words(share)} items are good", rest, basis)
+
+
+def share_in_words(share: float) -> str:
+    """ "19 of 20": the nearest share of 10, 20 or 100 that is not all or none unless all or none are."""
+    if share in (0, 1):
+        return "No" if not share else "All"
+    whole = next((n for n in ROUND if 0.5 <= share * n <= n - 0.5 and abs(share * n - round(share * n)) < 0.25), 0)
+    whole = whole or (ROUND[-1] if 0.005 <= share <= 0.995 else 1000)
+    return f"{min(max(round(share * whole), 1), whole - 1):,} of {whole:,}"
+
+
+def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
+    if audit["estimate"] is None:
+        yield Tile("Wrong items", "–", "No item has been settled yet", basis=f"target: {audit['aim']}")
+    else:
+        wrong = round(audit["estimate"] * audit["items"])
+        yield Tile(
+            "Wrong items", percent(audit["estimate"]), f"About {wrong:,} of the {audit['items']:,} items are wrong",
+            "if the judged ones are like the rest.",
+            f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
+        )  # fmt: skip
+    more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
+    width = audit["half_width"]
+    yield Tile(
+        "Precision", f"±{100 * width:.1f}" if width is not None else "–",
+        audit["verdict"] if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
+        basis=f"target: {audit['aim']}",
+    )  # fmt: skip
+
+
+def _baseline(baseline: Mapping[str, Any]) -> Iterator[Tile]:
+    words = {named.name: named for named in NAMES[BIVLC.name]}
+    for name in BASELINE:
+        found = baseline["measures"][name]
+        if found["share"] is not None:
+            yield Tile(
+                words[name].short, percent(found["share"]), f"People are right on {percent(found['share'])}",
+                f"{words[name].long}; guessing gives {percent(found['chance'])}.",
+                f"95%: {to_percent(found['low'], found['high'])} · {counted(found['n'], 'item')}",
+            )  # fmt: skip
+
+
+def _scores(answers: Sequence[Mapping[str, Any]]) -> Iterator[Tile]:
+    for one in answers[:2]:
+        if "right" in one:
+            yield _share_right(one["right"])
+        elif one.get("whole") and one["whole"]["value"] is not None:
+            yield _score(one)
+
+
+def _share_right(right: Mapping[str, Any]) -> Tile:
+    whole = right["whole"]
+    chance = "" if right["chance"] is None else f"Picking at random gives {percent(right['chance'])}."
+    return Tile("Right", percent(whole["value"]), "of the judgments are right", chance, _basis(whole, True))
+
+
+def _score(one: Mapping[str, Any]) -> Tile:
+    whole, share = one["whole"], one["is_share"]
+    value = percent(whole["value"]) if share else decimals(whole["value"])
+    lead = f"of judgments say “{readable_label(one['score'])}”" if share else readable_label(one["answer"])
+    small = "" if share else f"from {one['from']:g} to {one['to']:g}"
+    return Tile("Share" if share else "Mean score", value, lead, "", _basis(whole, share), small)
+
+
+def _basis(whole: Mapping[str, Any], share: bool) -> str:
+    people = whole.get("over") == ANNOTATORS
+    low, high = (whole["low"], whole["high"]) if people else (whole["these_low"], whole["these_high"])
+    if low is None:
+        return counted(whole["n_judgments"], "judgment")
+    ends = to_percent(low, high) if share else f"{decimals(low)}–{decimals(high)}"
+    return f"95%: {ends} · {counted(whole['n_items'], 'item')}"
+
+
+def _agreement(data: Mapping[str, Any]) -> Tile | None:
+    words = agreement_in_words(data["figures"], data["common"])
+    return words and Tile("People agree", words.share, words.lead, words.rest, words.basis)
+
+
+def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
+    progress, forecast = data["figures"]["progress"], data["figures"]["now"]["forecast"]
+    wanted, done = progress["judgments_wanted"], progress["judgments_counted"]
+    missing, cost = wanted - done, data["figures"]["cost"]
+    share = f"{math.floor(1000 * done / wanted) / 10:g}%" if wanted else "–"
+    lead, rest = "Everything is judged", "Nothing waits for annotators."
+    if missing > 0:
+        left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
+        lead = f"About {hours(left)} of work are left" if left > 0 else f"{counted(missing, 'judgment')} to come"
+        rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
+    return Tile("Judged", share, lead, rest, f"{done:,} of {counted(wanted, 'judgment')}")
+
+
+def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:
+    cost, people = data["figures"]["cost"], counted(data["judging"], "annotator")
+    spent = hours(cost["active_minutes"])
+    if not study.pay_per_hour:
+        expected = cost["expected_minutes"]
+        lead = f"of about {hours(expected)}" if expected else "of active time"
+        return Tile("Time", spent, lead, "", people)
+    paid = money(cost["cost"], study.currency)
+    to_go = (cost["expected_cost"] or 0) - cost["cost"]
+    lead = f"{paid} so far" + (f", about {money(to_go, study.currency)} to go" if to_go > 0 else "")
+    return Tile("Time and pay", spent, lead, "", f"{people} · {study.pay_per_hour} {study.currency} an hour")

@@ -1,0 +1,112 @@
+"""A study's overview: what to do next, at most four numbers with a sentence each, where its items are, what happened.
+
+The numbers are those of the stage that is under way, or of the last one that selects; study_overview.py computes them.
+"""
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from annotation.adjudication import answers_shown
+from annotation.charts import study as study_charts
+from annotation.dashboard import home_page, lately, stage_progress
+from annotation.dashboard.headline_tiles import tiles
+from annotation.dashboard.study_overview import KIND, overview
+from annotation.figures import annotators, blocked_items, cache
+from annotation.figures.cache import LatestFigures, hashed
+from annotation.models import STUDY_MOVES, Kind, ReaderReport, Stage, StageState, Study, StudyState
+from annotation.participants.review import people_away
+from annotation.protocols.registry import protocol_named
+
+FLAGS = 3  # that are quoted
+MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open"}
+
+
+def contents(study: Study, user) -> dict:
+    """Everything that the page shows; for a large study, what takes long is as last computed. `seen` changes when any
+    of it does.
+    """
+    stages, small = stage_progress.stages_of(study), cache.is_small(study)
+    stage = _main_stage(stages)
+    stage.study = study
+    found = _figures(stage, small)
+    people = annotators.latest(study)  # before the step, which says whom to look at
+    step = home_page.step_of(user, study) if study.may.manage else None
+    shown = {
+        "study": study, "stage": stage, "stages": stages, "protocol": protocol_named(stage.protocol), "latest": found,
+        "large": not small, "small": small, "next": step, "moves": _moves(study),
+        "flags": answers_shown.open_flags(stage, FLAGS), "away": people_away(study),
+        "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
+        "lately": lately.events(study),
+    }  # fmt: skip
+    if found.data is not None:
+        shown |= _drawn(stage, found.data)
+    seen = (
+        found.made_at if not small else found.data,
+        step,
+        shown["away"],
+        shown["lately"],
+        study.state,
+        found.progress,
+    )
+    return {**shown, "seen": hashed((seen, people.made_at, shown["reader_reports"], len(shown["flags"])))}
+
+
+def _main_stage(stages: Sequence[Stage]) -> Stage:
+    """The first that is open and has questions without an answer, or the last one that selects."""
+    waiting = set(
+        Stage.objects.filter(
+            pk__in=[stage.pk for stage in stages], state=StageState.OPEN, slots__judgment=None, slots__live=True,
+            slots__task__kind=Kind.JUDGE,
+        ).values_list("pk", flat=True).distinct()
+    )  # fmt: skip
+    selecting = [stage for stage in stages if not protocol_named(stage.protocol).measures]
+    return next((stage for stage in stages if stage.pk in waiting), (selecting or list(stages))[-1])
+
+
+def _figures(stage: Stage, small: bool) -> LatestFigures:
+    if small:
+        return LatestFigures(overview(stage), timezone.now(), current=True)
+    going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
+    return cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
+
+
+def stage_rows(study: Study, user, stages: Sequence[Stage]) -> list[dict]:
+    """A row for each stage: its place in the funnel, as last computed for the first."""
+    first = stages[0]
+    first.study = study
+    found = _figures(first, cache.is_small(study))
+    whole = found.data["whole"] if found.data else {"stages": [], "measuring": []}
+    steps = {step["stage"]: step for step in whole["stages"]}
+    names = ("kept", "dropped", "open")
+    return [
+        {
+            "stage": stage,
+            "title": protocol_named(stage.protocol).title,
+            **(stage_progress.tab(stage, stage, whole) if found.data else {"done": 0, "total": 0}),
+            **{name: steps.get(stage.position, {}).get(name) for name in names},
+        }
+        for stage in stages
+    ]
+
+
+def _moves(study: Study) -> list[tuple[StudyState, str]]:
+    return [(to, words) for to, words in MOVES.items() if to in STUDY_MOVES[StudyState(study.state)]]
+
+
+def _drawn(stage: Stage, data: dict) -> dict:
+    study, figures, whole = stage.study, data["figures"], data["whole"]
+    subject = study_charts.Subject(study.pk, study.name, figures["now"]["at"])
+    of_stage = study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
+    return {
+        "judged": bool(figures["progress"]["judgment_rows"]),
+        "tiles": tiles(stage, data),
+        "figures": figures,
+        "whole": whole,
+        "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
+        "plots": {
+            "funnel": study_charts.funnel_plot(whole, subject),
+            "series": study_charts.series_plot(figures["series"], figures["now"]["at"], of_stage),
+            "by_type": study_charts.type_plot(figures, of_stage) if len(figures["by_type"]) > 1 else None,
+        },
+    }

@@ -1,0 +1,80 @@
+"""The places of a study, as every page of it shows them at the left, with what waits in each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotation.dashboard import home_page
+from annotation.figures import human_baseline
+from annotation.models import Study
+from annotation.pipeline.part import items_of
+from annotation.wording import counted
+
+
+@dataclass(frozen=True)
+class Place:
+    """`words` of its link and the `address` by name; `parts` are the links below it while it is open."""
+
+    key: str
+    words: str
+    address: str
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+PLACES = (
+    Place("", "Overview", "study-detail"),
+    Place("stages", "Stages", "study-stages"),
+    Place("items", "Items", "study-items"),
+    Place("people", "People", "study-annotators"),
+    Place("quality", "Quality", "study-agreement", (
+        ("Agreement", "study-agreement"), ("Disagreements", "study-disagreements"),
+        ("Decide by hand", "study-adjudicate"), ("Readers’ reports", "study-reader-reports"),
+    )),
+    Place("results", "Results", "study-results", (
+        ("Human baseline", "study-baseline"), ("Report", "study-report"), ("Releases", "release-list"),
+    )),
+    Place("settings", "Settings", "study-settings", (("Members", "study-members"), ("Webhooks", "study-webhooks"))),
+)  # fmt: skip
+ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin
+
+
+def rail(request: HttpRequest, study: Study) -> dict:
+    """The links with which is open, what waits, and the next step unless the page is the overview."""
+    found = home_page.step_of(request.user, study) if study.may.manage else None
+    here, address = _place_of(request)
+    waits: Mapping[str, str] = {}
+    if found:
+        signs, undecided = len(found.review), found.undecided
+        waits = {"people": counted(signs, "sign") if signs else "", "quality": f"{undecided:,}" if undecided else ""}
+    counts = {"stages": study.stages.count(), "items": items_of(study).count()}
+    measured = human_baseline.pairs_of(list(study.stages.all())) if here == "results" else []
+    links = [
+        {
+            "words": place.words,
+            "url": reverse(place.address, args=[study.pk]),
+            "here": place.key == here,
+            "waits": waits.get(place.key, ""),
+            "count": counts.get(place.key),
+            "parts": [
+                {"words": words, "url": reverse(name, args=[study.pk]), "here": name == address}
+                for words, name in place.parts
+                if place.key == here and (name != "study-baseline" or measured)
+            ],
+        }
+        for place in PLACES
+        if place.key != "settings" or study.may.manage
+    ]
+    return {"study": study, "links": links, "step": found.step if found and here else None}
+
+
+def _place_of(request: HttpRequest) -> tuple[str, str]:
+    """The key of the place that the request's page is in, and the name of its address."""
+    match = request.resolver_match
+    name = (match and match.url_name) or ""
+    for start, key in ELSEWHERE.items():
+        if name.startswith(start) and not (match and match.route.startswith("studies/")):
+            return key, name
+    parts = match.route.split("/") if match else []
+    return (parts[2] if len(parts) > 2 else ""), name

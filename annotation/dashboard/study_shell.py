@@ -1,0 +1,13 @@
+"""The tag with which the shell of a study's pages shows the study's places."""
+
+from django import template
+
+from annotation.dashboard.rail import rail
+
+register = template.Library()
+
+
+@register.inclusion_tag("dashboard/_rail.html", takes_context=True)
+def study_rail(context: template.Context) -> dict:
+    """The places of the page's `study`."""
+    return rail(context["request"], context["study"])
