@@ -129,7 +129,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     stage = who.study.stages.get(position=position)
     stage.study = who.study
     screens = annotator_screens.evidence(stage, who)
-    view = annotator_page.compared_on(data, there, row)
+    view = annotators.compared_on(data, there, row)
     behind = annotator_screens.behind(screens, row, stage, view, annotator_page.usual_time(data, there, row))
     if not who.study.may.manage:
         del behind["checks"]  # viewers do not see known answers

@@ -1,14 +1,15 @@
 """What happened in a study lately, in words: from its audit trail."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from django.contrib.auth import get_user_model
 from django.db.models import Q
 
 from annotation.models import Stage, Study
-from annotation.wording import pseudonym
+from annotation.wording import counted, pseudonym
 from benchmarks import audit
 from benchmarks.models import Event
 
@@ -23,19 +24,31 @@ class Happened:
 
 
 def events(study: Study) -> list[Happened]:
-    """The newest first: who joined, left or was excluded, what was closed, opened, released or changed."""
+    """The newest first: who joined, left or was excluded, what was closed, opened, released or changed. What happened
+    several times in a row, such as joining, is one line with its newest time.
+    """
     stages = {audit.named(stage): stage for stage in Stage.objects.filter(study=study)}
-    people = {f"annotator:{pk}": number for pk, number in study.annotators.values_list("pk", "number")}
+    people = dict(study.annotators.values_list("pk", "number"))
     about = Q(subject__in=[audit.named(study), *stages]) | Q(data__study=study.pk)
-    found = [event for event in Event.objects.filter(about).order_by("-pk")[:LOOKED_AT] if event.verb in WORDS]
-    users = _users(found)
-    return [
-        Happened(event.at, WORDS[event.verb].format(
-            who=_who(event, people), by=users.get(event.by, event.by), stage=_stage(stages.get(event.subject)),
-            state=event.data.get("to", ""),
+    newest = [event for event in Event.objects.filter(about).order_by("-pk")[:LOOKED_AT] if event.verb in WORDS]
+    users = _users(newest)
+    rows = [
+        Happened(same[0].at, WORDS[verb].format(
+            who=_who([_number(event, people) for event in same]), by=users.get(by, by),
+            stage=_stage(stages.get(subject)), state=state,
         ))
-        for event in found[:SHOWN]
+        for (verb, by, subject, state), same in (
+            (key, list(group)) for key, group in groupby(newest, key=_alike)
+        )
     ]  # fmt: skip
+    return rows[:SHOWN]
+
+
+def _alike(event: Event) -> tuple[str, str, str, str]:
+    """Events with the same are one line; those of annotators whatever their number."""
+    by = "" if event.by.startswith("annotator:") else event.by
+    about = event.subject if event.subject.startswith(("stage:", "study:")) else ""
+    return event.verb, by if "{by}" in WORDS[event.verb] else "", about, str(event.data.get("to", ""))
 
 
 WORDS: Mapping[str, str] = {
@@ -61,9 +74,20 @@ def _users(found: list[Event]) -> dict[str, str]:
     return {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=pks)}
 
 
-def _who(event: Event, people: Mapping[str, int]) -> str:
-    number = people.get(event.subject) or people.get(event.by)
-    return pseudonym(number) if number else "an annotator"
+def _number(event: Event, people: Mapping[int, int]) -> int | None:
+    """Of the annotator whom the event is about."""
+    for name in (event.subject, event.by):
+        kind, _, pk = name.partition(":")
+        if kind == "annotator" and pk.isdecimal():
+            return people.get(int(pk))
+    return people.get(event.data.get("annotator", 0))
+
+
+def _who(numbers: Sequence[int | None]) -> str:
+    known = sorted({number for number in numbers if number})
+    if len(known) == 1:
+        return pseudonym(known[0])
+    return counted(len(numbers), "annotator")
 
 
 def _stage(stage: Stage | None) -> str:

@@ -15,8 +15,10 @@ from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
 from annotation.dashboard import stage_progress
 from annotation.dashboard.agreement_page import measured_in_words
+from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
+from annotation.dashboard.stage_words import settings_in_sentences
 from annotation.dashboard.study_overview import KIND, overview
 from annotation.designs import part
 from annotation.figures import blocked_items, cache
@@ -29,7 +31,6 @@ from annotation.measures.counts import iso_time
 from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
 from annotation.models import DecisionRule, Kind, Stage, StageState, Strategy, StudyState
 from annotation.pipeline import dawid_skene
-from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
 from annotation.protocols.compile import is_plain
 from annotation.protocols.registry import protocol_named
@@ -41,8 +42,8 @@ from benchmarks.models import Job
 SHOWN = 6  # flags
 FRESH = ("latest", "stage", "flags")  # always current, whatever the size
 BLOCKS = (
-    *FRESH, "tiles", "outcomes", "kappas", "series", "annotators", "agreement", "types", "disagreements", "batches",
-    "scored", "audit",
+    *FRESH, "tiles", "headline", "outcomes", "kappas", "series", "annotators", "agreement", "types", "disagreements",
+    "batches", "scored", "audit",
 )  # fmt: skip
 MAYBE = ("batches", "scored", "audit")  # blocks that not every stage has
 
@@ -103,8 +104,6 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "stage": stage,
         "study": study,
         "protocol": protocol,
-        "part_words": part.in_words(study.part),
-        "rule_words": in_words.rules_in_words(protocol.file) if protocol.file else "",
         "instructions": stage.instructions.latest("version"),
         "imported": stage.ratings_files.annotate(judged=Count("judgments")),
         "large": not small,
@@ -117,6 +116,8 @@ def contents(stage: Stage, small: bool = True) -> dict:
     }
     if found.data is not None:
         shown |= _drawn(stage, stages, found.data if small else _up_to_date(stage, found.data))
+    batches = found.data["batches"] if found.data else None
+    shown["settings"] = settings_in_sentences(stage, part.in_words(study.part), batches)
     return {**shown, "blocks": _blocks(shown)}
 
 
@@ -150,6 +151,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "published": _published(stage, figures["by_type_on"]),
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
+        "words": agreement_in_words(figures, data["common"]),
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": stage_progress.still_open(stage, whole),

@@ -92,7 +92,7 @@ def target(stage: Stage) -> Case:
     audited = studies.stage(items=1, created_by=stage.study.created_by, strategy="audit", target_half_width=0.2)
     to = reverse("stage-target", args=[audited.study_id, 1])
     stored = lambda: f"{reread(audited).target_half_width * 100:g}"  # noqa: E731
-    return Case(reverse("study-detail", args=[audited.study_id]), {}, "target", "12.5", "17.5", stored, to)
+    return Case(reverse("study-stage", args=[audited.study_id, 1]), {}, "target", "12.5", "17.5", stored, to)
 
 
 FORMS = {

@@ -91,7 +91,7 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
 
 def test_the_short_list_leads_on_to_the_whole(client, manager):
     stage = split()
-    page = client.get(reverse("study-detail", args=[stage.study_id])).text
+    page = client.get(reverse("study-stage", args=[stage.study_id, 1])).text
     assert f"{url(stage, 'study-adjudicate', task=stage.tasks.get().pk, sort='split')}".replace("&", "&amp;") in page
 
 

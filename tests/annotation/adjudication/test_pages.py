@@ -280,7 +280,7 @@ def test_disagreements_and_flags_are_one_click_from_here(client, manager):
     submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     there = f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task.pk}"
     assert there in client.get(reverse("study-disagreements", args=[stage.study_id])).text
-    assert client.get(reverse("study-detail", args=[stage.study_id])).text.count(there) == 2
+    assert client.get(reverse("study-stage", args=[stage.study_id, 1])).text.count(there) == 2
 
 
 def test_only_staff_and_only_with_the_form_s_token(client):

@@ -101,7 +101,7 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
 
 
 def test_the_study_page_leads_there(client, stage):
-    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    shown = client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
     assert reverse("study-corrected", args=[stage.study_id, 1]) in shown
 
 

@@ -30,7 +30,7 @@ def judge(stage, n, wrong=()):
 
 
 def block(client, stage) -> str:
-    page = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    page = client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
     return " ".join(strip_tags(page.partition('id="live-audit">')[2].partition("</section>")[0]).split())
 
 
@@ -166,7 +166,7 @@ def test_a_bound_that_is_not_met_is_said_wherever_the_audit_is_shown(admin_clien
 
 
 def text(client, stage) -> str:
-    return text_of(client.get(reverse("study-detail", args=[stage.study_id])))
+    return text_of(client.get(reverse("study-stage", args=[stage.study_id, 1])))
 
 
 def text_of(page) -> str:
@@ -174,7 +174,7 @@ def text_of(page) -> str:
 
 
 def client_text(client, stage) -> str:
-    return client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    return client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
 
 
 def test_at_the_target_and_after_a_tighter_one(admin_client, stage):

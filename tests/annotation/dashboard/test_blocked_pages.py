@@ -22,7 +22,7 @@ def look(client, stage, **asked) -> str:
 
 def test_the_study_page_counts_and_links(client, manager):
     stage = studies.stage(items=3)
-    address = reverse("study-detail", args=[stage.study_id])
+    address = reverse("study-stage", args=[stage.study_id, 1])
     page = client.get(address).text
     assert "Waiting for annotators." in page and "blocked</b>" not in page
     person = studies.annotator(stage.study)

@@ -27,7 +27,7 @@ def stage():
 
 def page(client, stage) -> str:
     """What is said of the estimate, without its tags."""
-    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    shown = client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
     return " ".join(strip_tags(shown.partition('id="estimate">')[2].partition("</div>")[0]).split())
 
 
@@ -64,7 +64,7 @@ def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
 
 def test_a_closed_study_is_asked_again_while_its_estimate_is_under_way(admin_client, stage):
     Study.objects.update(state="closed")
-    shown = reverse("study-detail", args=[stage.study_id])
+    shown = reverse("study-stage", args=[stage.study_id, 1])
     assert b"hx-get" not in admin_client.get(shown).content
     job = dawid_skene.queue_estimate(stage=stage, by="test")
     assert b"hx-get" in admin_client.get(shown).content
@@ -84,7 +84,7 @@ def test_a_stage_that_most_votes_decide_has_none(admin_client):
     plain = studies.stage()
     admin_client.post(reverse("stage-estimate", args=[plain.study_id, 1]))
     assert not Job.objects.exists()
-    assert b'id="estimate"' not in admin_client.get(reverse("study-detail", args=[plain.study_id])).content
+    assert b'id="estimate"' not in admin_client.get(reverse("study-stage", args=[plain.study_id, 1])).content
 
 
 def test_an_annotators_page_has_what_they_answer_where(admin_client, stage):

@@ -5,9 +5,10 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation import permissions
-from annotation.dashboard import home_page, study_overview, study_page
+from annotation.dashboard import home_page, overview_page
 from annotation.designs.plan import StagePlan
-from annotation.models import Role, Study
+from annotation.figures import annotators as annotator_figures
+from annotation.models import CachedFigures, Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle, members
 from tests.builders import releases, studies
@@ -60,12 +61,12 @@ def over() -> Study:
 @pytest.mark.parametrize(
     ("make", "words", "label"),
     [
-        (study, "Nobody has joined yet", "Invite"),
+        (study, "Waiting for annotators", "Invite people"),
         (paused, "is paused", "Open the study"),
-        (lambda: study("none"), "0 of 2 done. No annotator is left to judge 1 item: invite more.", ""),
-        (to_decide, "Stage 1 (choose): 1 item to decide by hand", "Adjudicate"),
+        (lambda: study("none"), "0 of 2 done. No annotator is left to judge 1 item.", "Invite people"),
+        (to_decide, "Decide 1 item by hand", "Decide"),
         (lambda: study("candidate-0", "none", "candidate-0", "none"),
-         "Close it to move 1 item on to fits and to draw 1 item for i2t", "Close stage 1"),
+         "Close stage 1 to move 1 item on to fits and to draw 1 item for i2t", "Close stage 1"),
         (came_open, "2 items came open again", "Reopen it for 2 items"),
         (over, "All stages are done", "New release"),
     ],
@@ -73,10 +74,10 @@ def over() -> Study:
 def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, label):
     made = make()
     ((step,), page) = home_page.contents(manager)["steps"], client.get(reverse("study-list")).text
-    own = study_page.contents(permissions.stage_for(manager, made.pk))["next_step"]
-    assert step.step == own
-    assert words in step.step.sentence and step.step.label == label
-    assert words in page and (label or "Open the study") in page
+    own = overview_page.contents(permissions.study_for(manager, made.pk), manager)["next"]
+    assert step.step == own.step
+    assert words in f"{step.step.title} {step.step.sentence}" and step.step.label == label
+    assert step.step.sentence in page and (label or "Open the study") in page
 
 
 def test_the_first_stage_that_waits_for_a_person_comes_first(manager):
@@ -89,7 +90,7 @@ def test_the_first_stage_that_waits_for_a_person_comes_first(manager):
     for answer in ("both", "positive-0"):
         studies.judgment(studies.annotator(made), made.stages.get(position=2), answer)
     ((step,),) = (home_page.contents(manager)["steps"],)
-    assert step.step.sentence == "Stage 2 (fits): 1 item to decide by hand."
+    assert step.step.title == "Decide 1 item by hand" and "Stage 2 (fits)" in step.step.sentence
     assert step.step.url.endswith("?stage=2")
 
 
@@ -102,6 +103,7 @@ def test_without_a_study_it_leads_to_the_first(client, manager):
 
 def test_what_has_a_step_comes_first_and_what_is_released_not_at_all(manager):
     waits, goes, done = to_decide(), study("none"), over()
+    studies.annotator(goes)  # who can judge what the first cannot
     lifecycle.move_study(study=done, to="closed", by="test")
     assert [one.study for one in home_page.contents(manager)["steps"]] == [done, waits, goes]
     releases.by_hand(done, "1.0")
@@ -131,11 +133,13 @@ def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it
     assert 'id="invite" open' in page and "Only people in your own network can open this address" in collapsed(page)
 
 
-def test_warning_signs_are_beside_the_step(client, manager, monkeypatch):
-    made = study("candidate-0", "none", "candidate-0", "none")
-    stage = permissions.stage_for(manager, made.pk)
-    data = study_overview.overview(stage)
-    for excluded, count in ((False, 2), (True, 0)):
-        for row in data["figures"]["annotators"]:
-            row |= {"signs": [{"kind": "fast"}], "excluded": excluded}
-        assert study_page._next_step(stage, [stage], data).signs == count
+def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(manager):
+    made = to_decide()
+    first = made.stages.get(position=1)
+    data = annotator_figures.annotators(first) | {"look": [1]}
+    CachedFigures.objects.create(stage=first, kind=annotator_figures.KIND, state="", data=data, seconds=0)
+    ((step,),) = (home_page.contents(manager)["steps"],)
+    assert step.step.title == "Look at A-01 before anything else" and step.undecided == 1
+    participants.keep(annotator=made.annotators.get(number=1), reason="Looked at it", by="test")
+    ((step,),) = (home_page.contents(manager)["steps"],)
+    assert step.step.title == "Decide 1 item by hand"

@@ -44,11 +44,11 @@ def rested() -> None:
 
 
 def look(client, study: Study) -> str:
-    return client.get(reverse("study-detail", args=[study.pk])).content.decode()
+    return client.get(reverse("study-stage", args=[study.pk, 1])).content.decode()
 
 
 def live(client, study: Study, page: str):
-    return client.get(reverse("study-live", args=[study.pk]), {"stage": 1, "seen": seen(page)})
+    return client.get(reverse("stage-live", args=[study.pk, 1]), {"seen": seen(page)})
 
 
 def seen(page: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.next_step import Reached, next_step
+from annotation.dashboard.next_step import Kind, NextStep, Reached, next_step, way
 from annotation.models import Promotion, Stage, Study
 
 STUDY = Study(pk=7, state="open")
@@ -22,42 +22,45 @@ CLOSING = {
 }
 
 
-def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str]:
+def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str, str]:
     STUDY.state = state
     reached = [Reached(one, *at) for one, at in zip((CHOOSE, FITS, ASKED), done, strict=True)]
     found = {"adjudicate": {}, "reopen": 0, "joined": True, "released": False} | found
     step = next_step(FITS, reached, CLOSING, **found)
-    return step.sentence, step.label
+    return step.title, step.sentence, step.label
 
 
 NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
 
 
 @pytest.mark.parametrize(
-    ("done", "found", "sentence", "label"),
+    ("done", "found", "title", "sentence", "label"),
     [
-        ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Nobody has joined yet", "Invite"),
-        ((HALF, NOTHING, NOTHING), {"state": "paused"}, "The study is paused, so nobody can judge.", "Open the study"),
-        ((HALF, NOTHING, NOTHING), {}, "Stage 1 (choose) is under way: 30 of 60 done.", ""),
-        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Stage 2 (fits) is under way: 30 of 60 done. Nothing", ""),
-        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}},
-         "Stage 2 (fits) is under way: 30 of 60 done. No annotator is left to judge 30 items: invite more.", ""),
-        ((ALL, NOTHING, NOTHING), {}, "Stage 1 (choose) is done (60 of 60). Close it to move 49 items on to fits.",
+        ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
+        ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
+         "Open the study"),
+        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", "Stage 1 (choose) is under way: 30 of 60 done.", ""),
+        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", "Stage 2 (fits) is under way", ""),
+        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
+         "Stage 2 (fits) is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
+        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to fits", "Stage 1 (choose) is done: 60 items",
          "Close stage 1"),
-        ((HALF, ALL, NOTHING), {}, "Stage 2 (fits) is done (60 of 60). Close it to draw 10 items for i2t.",
-         "Close stage 2"),
-        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Stage 2 (fits): 1 item to decide by hand.", "Adjudicate"),
-        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Stage 3 (i2t): 2 items to decide", "Adjudicate"),
-        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Stage 2 (fits): 10 items to decide",
-         "Adjudicate"),
-        ((ALL, HALF, NOTHING), {"reopen": 29}, "Stage 2 (fits) is closed, but 29 items came open again.",
-         "Reopen it for 29 items"),
-        ((ALL, ALL, ALL), {"state": "closed"}, "The study is closed. Freeze the result in a release.", "New release"),
+        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for i2t", "Stage 2 (fits) is done", "Close stage 2"),
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03 before anything", "Their",
+         "Look at A-03"),
+        ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "Their", "Look at 2 annotators"),
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", "Stage 2 (fits) ", "Decide"),
+        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (i2t) leaves", "Decide"),
+        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", "Stage 2 (fits)",
+         "Decide"),
+        ((ALL, HALF, NOTHING), {"reopen": 29}, "Ask about 29 items again",
+         "Stage 2 (fits) is closed, but 29 items came open again.", "Reopen it for 29 items"),
+        ((ALL, ALL, ALL), {"state": "closed"}, "Freeze the result", "The study is closed.", "New release"),
     ],
 )  # fmt: skip
-def test_the_first_thing_that_holds_the_study_up_is_said(done, found, sentence, label):
-    said = told(*done, **found)
-    assert said[0].startswith(sentence) and said[1] == label
+def test_the_first_thing_that_holds_the_study_up_is_said(done, found, title, sentence, label):
+    shown = told(*done, **found)
+    assert shown[0].startswith(title) and shown[1].startswith(sentence) and shown[2] == label
 
 
 @pytest.mark.parametrize(
@@ -65,11 +68,28 @@ def test_the_first_thing_that_holds_the_study_up_is_said(done, found, sentence, 
     [
         (ALL, False, "All stages are done."),
         (HALF, False, "All stages are closed, with 30 items open."),
-        (ALL, True, "is done and released."),
+        (ALL, True, "Make another release if anything changes."),
     ],
 )
 def test_at_the_end_comes_a_release(first, released, words, monkeypatch):
     for one in (CHOOSE, FITS, ASKED):
         monkeypatch.setattr(one, "state", "closed")
-    sentence, label = told(first, ALL, ALL, released=released)
+    _, sentence, label = told(first, ALL, ALL, released=released)
     assert words in sentence and label == "New release"
+
+
+@pytest.mark.parametrize(
+    ("kind", "known", "states"),
+    [
+        (Kind.INVITE, {"joined": 0}, ["now", "", "", "", "", ""]),
+        (Kind.JUDGE, {}, ["done", "now", "done", "done", "", ""]),
+        (Kind.REVIEW, {"review": 1, "undecided": 4}, ["done", "part", "now", "", "", ""]),
+        (Kind.DECIDE, {"undecided": 4}, ["done", "part", "done", "now", "", ""]),
+    ],
+)
+def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
+    found = {"joined": 3, "review": 0, "undecided": 0, "released": False} | known
+    reached = [Reached(CHOOSE, 30 if found["joined"] else 0, 60)]
+    points = way(NextStep(kind, "", ""), reached, **found)
+    assert [point.state for point in points] == states
+    assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")

@@ -326,7 +326,7 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
     walk = Walk(client, export)
     for place, stage in enumerate(export.read):
         at = f"?stage={place + 1}"
-        walk.to(reverse("study-detail", args=[study.pk]) + at, of_study_page(export, place))
+        walk.to(reverse("study-stage", args=[study.pk, 1]) + at, of_study_page(export, place))
         view = list(stage.views)[-1]  # one alone: the script is slow
         url = reverse("study-agreement", args=[study.pk], query={"stage": place + 1, "view": view, "by": "type"})
         walk.to(url, of_agreement_page(export, stage, view))
@@ -346,7 +346,7 @@ def test_every_number_of_the_annotators_and_a_figure_that_the_page_gets_wrong(cl
     assert "\n".join(walk.wrong) == "" and walk.count > 400
     true = written.data
     monkeypatch.setattr(written, "data", lambda value, shown: true(value + 2e-9 if value > 0.5 else value, shown))
-    walk.to(reverse("study-detail", args=[study.pk]), of_study_page(export, 0))
+    walk.to(reverse("study-stage", args=[study.pk, 1]), of_study_page(export, 0))
     assert {"live-agreement", "live-tiles"} <= {line.split()[1] for line in walk.wrong}
 
 

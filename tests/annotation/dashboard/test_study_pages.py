@@ -21,9 +21,10 @@ from annotation.models import Outcome, Study
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Job
 from tests.builders import crowds, studies
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.usefixtures("savepoint")
-PAGES = ["study-detail", "study-live", "study-disagreements", "study-instructions"]
+PAGES = ["study-detail", "study-stages", "study-disagreements", "study-instructions"]
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +37,19 @@ def study(built) -> Study:
     return Study.objects.get(pk=built.pk)
 
 
-def address(name: str, study: Study | None = None) -> str:
-    return reverse(name, args=[study.pk] if study else [])
+def address(name: str, study: Study, *args: int) -> str:
+    return reverse(name, args=[study.pk, *args])
 
 
 def test_the_page_shows_the_figures(client, manager, study):
-    page = client.get(address("study-detail", study)).content.decode()
+    page = client.get(address("study-stage", study, 1)).content.decode()
     figures = study_figures(study.stages.get())
-    for shown in (study.name, f"{figures['outcomes']['kept']} kept", "A-04", ">α on any or none<", study.invite):
+    for shown in (study.name, f"({figures['outcomes']['kept']} of", "A-04", ">α on any or none<"):
         assert str(shown) in page
 
 
 def test_an_untouched_study_has_a_page(client, manager):
-    page = client.get(address("study-detail", studies.study(items=2))).content.decode()
+    page = client.get(address("study-stage", studies.study(items=2), 1)).content.decode()
     assert "nothing is judged yet" in page and "No annotators in this stage yet" in page
 
 
@@ -72,7 +73,7 @@ def test_a_study_is_paused_opened_and_closed(client, manager, study):
 def test_a_stage_is_closed_and_opened_again(client, manager, study):
     for to in ("closed", "open"):
         answer = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": to, "anyway": "yes"})
-        assert answer.url == f"{address('study-detail', study)}?stage=1"
+        assert answer.url == address("study-stage", study, 1)
         assert study.stages.get().state == to
     refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
     assert "cannot change to elsewhere" in refused.content.decode()
@@ -82,7 +83,7 @@ def test_a_closed_stage_shows_no_forecast(client, manager, study):
     client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed", "anyway": "yes"})
     forecast = study_figures(study.stages.get())["now"]["forecast"]
     assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
-    assert "the stage is closed" in client.get(address("study-detail", study)).content.decode()
+    assert "the stage is closed" in client.get(address("study-stage", study, 1)).content.decode()
 
 
 def three_stages(overlap: int) -> list[StagePlan]:
@@ -105,26 +106,25 @@ def pipeline():
 
 
 def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
-    url = address("study-detail", pipeline)
-    first, second = (client.get(url, {"stage": position}).content.decode() for position in (1, 2))
-    assert "1 choose: " in first and "2 fits: " in second
+    first, second = (client.get(address("study-stage", pipeline, position)).content.decode() for position in (1, 2))
+    assert "Stage 1 of 3: choose" in collapsed(first) and "Stage 2 of 3: fits" in collapsed(second)
     assert "A-01" in first and "No annotators in this stage yet" in second
     assert pipeline.stages.get(position=2).invite in second
     for page in (first, second):
-        assert "4 imported = <b>0 kept</b>" in page and "?stage=3#stages" in page
+        assert address("study-stage", pipeline, 3) in page
 
 
 def test_a_study_or_stage_that_is_not_there_is_404(client, manager, pipeline):
     for name in PAGES:
         assert client.get(reverse(name, args=[99999])).status_code == 404
-    assert client.get(address("study-detail", pipeline), {"stage": 9}).status_code == 404
+    assert client.get(address("study-stage", pipeline, 9)).status_code == 404
     assert client.post(reverse("stage-move", args=[pipeline.pk, 9]), {"to": "closed"}).status_code == 404
 
 
 def test_closing_says_what_goes_on(client, manager, pipeline):
     fits = pipeline.stages.get(position=2)
     studies.judgment(joined(pipeline, fits), fits, "positive-0")
-    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
+    page = client.get(address("study-stage", pipeline, 2)).content.decode()
     assert "1 of 1 settled item will be sampled for i2t" in page
 
 
@@ -148,7 +148,7 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
     )
     for words in numbers:
         assert words in asked
-    assert "1 task is open in annotators’ windows" in client.get(address("study-detail", study)).text
+    assert "1 task is open in annotators’ windows" in client.get(address("study-stage", study, 1)).text
     asked = client.post(of_fits, {"to": "closed"}).text
     assert "1 of 2 items is still open" in asked and "1 item will be sampled for i2t, of 2 planned" in asked
     assert study.stages.get(position=2).state == "open"
@@ -165,17 +165,17 @@ def joined(study, stage):
 
 
 def test_the_live_part_is_of_the_stage_that_is_looked_at(client, manager, pipeline):
-    page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
-    assert f"{address('study-live', pipeline)}?stage=2&amp;seen={seen(page)}" in page
-    url = address("study-live", pipeline)
-    assert client.get(url, {"stage": 2, "seen": seen(page)}).status_code == 204
-    assert client.get(url, {"stage": 1, "seen": seen(page)}).status_code == 200
+    page = client.get(address("study-stage", pipeline, 2)).content.decode()
+    first, second = (address("stage-live", pipeline, position) for position in (1, 2))
+    assert f"{second}?seen={seen(page)}" in page
+    assert client.get(second, {"seen": seen(page)}).status_code == 204
+    assert client.get(first, {"seen": seen(page)}).status_code == 200
 
 
 def test_an_unchanged_page_costs_one_query_of_its_own(client, manager, study):
-    token = seen(client.get(address("study-detail", study)).content.decode())
+    token = seen(client.get(address("study-stage", study, 1)).content.decode())
     with CaptureQueriesContext(connection) as captured:
-        assert client.get(address("study-live", study), {"stage": 1, "seen": token}).status_code == 204
+        assert client.get(address("stage-live", study, 1), {"seen": token}).status_code == 204
     assert len(captured) <= 4  # session, user, stage, fingerprint
 
 
@@ -201,7 +201,7 @@ def test_whatever_is_shown_changes_the_fingerprint(what, study):
 def test_new_instructions_are_a_new_version(client, manager, study):
     client.post(address("study-instructions", study), {"text": "Look\r\n\r\n- twice"})
     assert study.stages.get().instructions.latest("version").text == "Look\n\n- twice"
-    assert "instructions v2" in client.get(address("study-detail", study)).content.decode()
+    assert "Instructions v2" in client.get(address("study-stage", study, 1)).content.decode()
 
 
 def seen(html: str) -> str:
@@ -209,8 +209,8 @@ def seen(html: str) -> str:
 
 
 def test_the_live_part_answers_only_when_something_changed(client, manager, study):
-    token = seen(client.get(address("study-detail", study)).content.decode())
-    url = address("study-live", study)
+    token = seen(client.get(address("study-stage", study, 1)).content.decode())
+    url = address("stage-live", study, 1)
     assert client.get(url, {"seen": token}).status_code == 204
     stage = study.stages.get()
     studies.judgment(studies.annotator(study), stage)
@@ -221,7 +221,7 @@ def test_the_live_part_answers_only_when_something_changed(client, manager, stud
 
 def test_a_closed_study_is_not_asked_for_again(client, manager, study):
     client.post(address("study-move", study), {"to": "closed"})
-    assert "hx-trigger" not in client.get(address("study-live", study)).content.decode()
+    assert "hx-trigger" not in client.get(address("stage-live", study, 1)).content.decode()
 
 
 def test_a_flag_is_settled_and_stays_settled(client, manager):
@@ -229,7 +229,7 @@ def test_a_flag_is_settled_and_stays_settled(client, manager):
     person = studies.annotator(stage.study)
     lease = studies.judgment(person, stage).lease
     flag = submissions.flag(annotator=person, token=lease.token, reason="<b>Odd</b>")
-    page = client.get(address("study-detail", stage.study)).content.decode()
+    page = client.get(address("study-stage", stage.study, 1)).content.decode()
     assert "&lt;b&gt;Odd&lt;/b&gt;" in page
     for _ in range(2):
         client.post(reverse("flag-settle", args=[flag.pk]))
@@ -244,7 +244,7 @@ def test_disagreements_name_both_answers_and_how_many_gave_them(client, manager)
     for answer in ("candidate-2", "none", "none"):
         studies.judgment(studies.annotator(stage.study), stage, answer)
     place = cases.options_in_order(stage.tasks.get()).index("candidate-2") + 1
-    page = client.get(address("study-detail", stage.study)).content.decode()
+    page = client.get(address("study-stage", stage.study, 1)).content.decode()
     assert f"picture {place} or None" in page and "1 against 2" in page
 
 
@@ -261,5 +261,5 @@ def test_the_api_answers_the_pages_figures(client, manager, study):
     answer = client.get(address("api-study-figures", study)).json()
     figures = json.loads(json.dumps(study_figures(study.stages.get())))
     assert {**answer, "now": 0} == {**figures, "now": 0}
-    (listed,) = client.get(address("api-study-list")).json()["results"]
+    (listed,) = client.get(reverse("api-study-list")).json()["results"]
     assert listed["judgments_counted"] == figures["progress"]["judgments_counted"]

@@ -57,13 +57,13 @@ def stage(stages, savepoint, protocol) -> Stage:
     return stages[protocol]
 
 
-def page(client, stage: Stage, name: str = "study-detail") -> str:
-    return client.get(reverse(name, args=[stage.study_id])).content.decode()
+def page(client, stage: Stage, name: str = "study-stage") -> str:
+    return client.get(reverse(name, args=[stage.study_id, stage.position])).content.decode()
 
 
 @pytest.mark.parametrize("protocol", SAYS)
 def test_the_page_its_live_part_and_the_api_show_what_the_paper_reports(client, stage, manager, protocol):
-    whole, live = page(client, stage), page(client, stage, "study-live")
+    whole, live = page(client, stage), page(client, stage, "stage-live")
     assert 'id="live-paper"' in whole and 'id="live-paper"' in live
     for words in SAYS[protocol]:
         assert words in whole and words in live

@@ -101,7 +101,7 @@ def test_disagreements_are_read_in_words_and_a_confirmation_is_none(client, mana
     assert "None so far" in client.get(there).text
     page = client.get(reverse("study-disagreements", args=[stage.study_id])).text
     assert all(f"edited to “{html.escape(words)}”" in page for words in (FIRST, SECOND, THIRD))
-    assert client.get(reverse("study-detail", args=[stage.study_id])).status_code == 200
+    assert client.get(reverse("study-stage", args=[stage.study_id, 1])).status_code == 200
 
 
 def test_orders_that_differ_stand_below_the_sentences_that_they_order(client, manager):
@@ -127,7 +127,7 @@ def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manage
     submissions.flag(annotator=person, token=lease.token, reason="Odd")
     task = Task.objects.get(stage=second)
     assert text_items.TEXTS["candidate"][0] in client.get(url(second, task=task.pk)).text
-    assert "Odd" in client.get(f"{reverse('study-detail', args=[second.study_id])}?stage=2").text
+    assert "Odd" in client.get(f"{reverse('study-stage', args=[second.study_id, 2])}").text
 
 
 def test_checks_are_not_offered_and_the_page_says_why(client, manager, stage):

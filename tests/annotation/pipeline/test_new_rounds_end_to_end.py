@@ -92,7 +92,7 @@ def test_dropped_items_go_round_again(study, tmp_path, client, django_user_model
     again = [imports.item(n, images=pair(n, "b")) for n in (0, 1, 2)]  # i2 is still in
     bring(tmp_path / "two", again, new_candidates=True)
     client.force_login(django_user_model.objects.create_superuser("boss"))
-    page = client.get(reverse("study-detail", args=[study.pk])).text
+    page = client.get(reverse("study-stage", args=[study.pk, 1])).text
     assert "open for 2 items only" in page
     assert list(Judgment.objects.values()) == judged
     new = ["candidate-2", "candidate-3"]

@@ -60,7 +60,7 @@ def test_one_question_is_set_up_with_what_was_filled_in(client, manager):
     form |= {f"{ONE}-quota": 5, f"{ONE}-auto_advance": "on", f"{ONE}-instructions": "Look\r\nwell.", "currency": "eur"}
     answer = client.post(NEW, form | {"paused": "on", "consent": "I agree."})
     study = Study.objects.get(name="Round 1")
-    assert answer.url == reverse("study-detail", args=[study.pk])
+    assert answer.url == reverse("study-stage", args=[study.pk, 1])
     stage = study.stages.get()
     assert (stage.slots.count(), stage.quota, stage.auto_advance, study.currency) == (6, 5, True, "EUR")
     assert (study.created_by, stage.instructions.get().text) == (manager, "Look\nwell.")
@@ -176,7 +176,7 @@ def test_an_audit_is_set_up_with_the_scores_of_a_model(client, manager):
     assert client.post(NEW, form).status_code == 302
     stage = Stage.objects.get()
     assert stage.scores_of.startswith("CLIP (imported ") and stage.tasks.filter(score=1).count() == 4
-    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    shown = client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
     assert f"the scores of {stage.scores_of}, kept before" in " ".join(shown.split()) and stage.scores_sha256 in shown
 
 

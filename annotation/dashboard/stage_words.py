@@ -1,0 +1,53 @@
+"""A stage's settings in sentences: which items it asks about, who judges them, how an item is decided."""
+
+from typing import Any
+
+from annotation.exports.readme import rule_in_words
+from annotation.models import Promotion, Stage, Strategy
+from annotation.wording import counted, readable_label
+
+_GIVEN = {
+    Strategy.POOL: "Whoever is there gets the next item that lacks a judgment.",
+    Strategy.NAMED: "Each annotator judges the items that are assigned to them by name.",
+    Strategy.EVERYONE: "Each annotator judges every item.",
+    Strategy.AUDIT: "Items come in an order fixed beforehand, until the share of wrong ones is known well enough.",
+}
+
+
+def settings_in_sentences(stage: Stage, part: str, batches: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """(what it is about, the sentence). `part` is the part of the benchmark in words, "" for all of it; `batches`
+    counts places in batches (study_overview).
+    """
+    rule = rule_in_words(stage)
+    return [
+        ("Items", _items(stage, part)),
+        ("Who judges what", " ".join(_people(stage, batches or {}))),
+        ("How an item is decided", f"{rule[:1].upper()}{rule[1:]}."),
+    ]
+
+
+def _items(stage: Stage, part: str) -> str:
+    if stage.source is None:
+        taken = f"Asks about {part or 'the benchmark’s items'}"
+    else:
+        kinds = " and ".join(readable_label(one) for one in stage.takes)
+        when = ", when it closes" if stage.promotion == Promotion.CLOSING or stage.sample else ""
+        taken = f"Takes the items that stage {stage.source.position} ({stage.source.name}) marked {kinds}{when}"
+    if stage.sample:
+        strata = ", stratified by type and subtype" if stage.stratify else ""
+        taken += f"; a sample of {stage.sample:,}{strata}"
+    return f"{taken}."
+
+
+def _people(stage: Stage, batches: dict[str, Any]) -> list[str]:
+    if stage.strategy == Strategy.BATCHES:
+        found = [f"Each annotator gets a batch of {counted(stage.batch_size or 0, 'item')} of their own."]
+    else:
+        found = [_GIVEN[Strategy(stage.strategy)]]
+    if batches:
+        found.append(f"{batches['given']:,} of {batches['places']:,} places assigned, {batches['done']:,} done.")
+    if stage.quota:
+        found.append(f"At most {counted(stage.quota, 'judgment')} each.")
+    if stage.check_rate:
+        found.append(f"{stage.check_rate:.0%} of the screens are checks.")
+    return found

@@ -1,0 +1,123 @@
+"""A study's overview: the rail of its places, the numbers at the top with their sentences, what happened lately."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation import permissions
+from annotation.dashboard import headline_tiles, lately, overview_page
+from annotation.dashboard.agreement_words import agreement_in_words
+from annotation.models import Role, Study
+from annotation.participants import lifecycle as participants
+from annotation.studies import members
+from annotation.urls import MOVED
+from tests.builders import crowds, studies
+from tests.collapsed import collapsed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.948, "19 of 20"), (0.9, "9 of 10"), (0.627, "63 of 100"), (0.999, "999 of 1,000"), (0.01, "1 of 100"),
+     (0.0, "No"), (1.0, "All"), (0.9999, "999 of 1,000")],
+)  # fmt: skip
+def test_a_share_in_words_never_says_all_or_none_of_what_is_not(share, words):
+    assert headline_tiles.share_in_words(share) == words
+
+
+def agreed(percent: float | None, alpha: float | None) -> dict:
+    def found(value):
+        return {"value": value, "low": None, "high": None, "n": 60, "note": ""}
+
+    measures = {"percent": found(percent), "ac1": found(0.72), "alpha_nominal": found(alpha)}
+    return {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": measures}]}
+
+
+@pytest.mark.parametrize(
+    ("alpha", "common", "words"),
+    [
+        (0.08, 0.88, "88.0 % of all answers are the same, so guessing would give about 78.9 %"),
+        (0.08, 0.5, "That is hardly more than chance: people do not agree."),
+        (0.7, 0.5, ""),
+        (None, 0.5, ""),
+    ],
+)
+def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, common, words):
+    said = agreement_in_words(agreed(0.81, alpha), common)
+    assert said.lead == "Two people give the same answer on 81.0 % of the items"
+    assert said.rest.startswith(words) and bool(said.rest) == bool(words)
+    assert ("α 0.08" in said.basis) == (alpha == 0.08)
+
+
+def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
+    assert agreement_in_words(agreed(None, None), 0.5) is None
+
+
+@pytest.fixture
+def judged() -> Study:
+    return crowds.stage(items=12, people=3, overlap=2).study
+
+
+def test_a_fresh_study_shows_one_thing_to_do_and_no_zeros(client, manager):
+    made = studies.study(items=2)
+    page = collapsed(client.get(reverse("study-detail", args=[made.pk])).text)
+    assert "Waiting for annotators" in page and 'class="tile"' not in page and "blocked" not in page
+    assert page.count('class="primary"') + page.count("button primary") == 1
+
+
+def test_at_most_four_numbers_stand_at_the_top_each_with_its_sentence(client, manager, judged):
+    shown = overview_page.contents(permissions.study_for(manager, judged.pk), manager)
+    assert [tile.label for tile in shown["tiles"]] == ["Valid items", "People agree", "Judged", "Time"]
+    assert all(tile.lead for tile in shown["tiles"])
+    page = client.get(reverse("study-detail", args=[judged.pk])).text
+    assert page.count('class="tile"') == 4
+    again = client.get(reverse("study-detail", args=[judged.pk]), {"seen": shown["seen"]})
+    assert again.status_code == 204
+    studies.judgment(studies.annotator(judged), judged.stages.get())
+    assert client.get(reverse("study-detail", args=[judged.pk]), {"seen": shown["seen"]}).status_code == 200
+
+
+PLACES = {
+    "study-detail": "Overview", "study-stages": "Stages", "study-items": "Items", "study-annotators": "People",
+    "study-agreement": "Quality", "study-adjudicate": "Quality", "study-results": "Results", "study-report": "Results",
+    "release-list": "Results", "study-settings": "Settings", "study-members": "Settings",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "place"), PLACES.items())
+def test_the_rail_marks_the_place_of_each_page(client, manager, judged, name, place):
+    page = collapsed(client.get(reverse(name, args=[judged.pk]), follow=True).text)
+    (here,) = [part for part in page.split('<a class="go"')[1:] if "aria-current" in part.split(">")[0]]
+    assert here.split(">")[1].split("<")[0].strip() == place
+
+
+def test_a_viewer_has_no_settings_and_no_next_step(client, judged):
+    viewer = User.objects.create_user("vera", is_staff=True)
+    members.add(study=judged, user=viewer, role=Role.VIEWER, by="test")
+    client.force_login(viewer)
+    page = client.get(reverse("study-detail", args=[judged.pk])).text
+    assert "Settings" not in page and "Next step" not in page and "Invite" not in page
+
+
+@pytest.mark.parametrize("number", range(len(MOVED)))
+def test_an_earlier_address_leads_to_the_place_of_today(client, manager, judged, number):
+    route = str(MOVED[number].pattern).replace("<int:pk>", str(judged.pk))
+    path = route.replace("<int:number>", "1").replace("<int:position>", "1")
+    answer = client.get(f"/{path}?stage=1")
+    assert answer.status_code == 301 and answer.url.endswith("?stage=1")
+    assert client.get(answer.url).status_code in (200, 404)  # 404: figures that are still being computed
+
+
+def test_the_stage_in_the_address_of_the_study_leads_to_the_stage(client, manager, judged):
+    answer = client.get(reverse("study-detail", args=[judged.pk]), {"stage": 1})
+    assert answer.url == reverse("study-stage", args=[judged.pk, 1])
+
+
+def test_what_happened_lately_is_said_once_and_newest_first(judged):
+    person = judged.annotators.get(number=2)
+    participants.leave(annotator=person, by="test")
+    participants.exclude(annotator=person, reason="Bot", by="test")
+    assert [one.words for one in lately.events(judged)][:3] == [
+        "test excluded A-02", "A-02 left", "3 annotators joined",
+    ]  # fmt: skip
