@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import groupby
 
 from django.contrib.auth import get_user_model
-from django.db.models import Q
+from django.db.models import Max, QuerySet
 
 from annotation.models import Stage, Study
 from annotation.wording import counted, pseudonym
@@ -27,10 +27,9 @@ def events(study: Study) -> list[Happened]:
     """The newest first: who joined, left or was excluded, what was closed, opened, released or changed. What happened
     several times in a row, such as joining, is one line with its newest time.
     """
-    stages = {audit.named(stage): stage for stage in Stage.objects.filter(study=study)}
+    stages = {audit.named(stage): stage for stage in study.stages.all()}
     people = dict(study.annotators.values_list("pk", "number"))
-    about = Q(subject__in=[audit.named(study), *stages]) | Q(data__study=study.pk)
-    newest = [event for event in Event.objects.filter(about).order_by("-pk")[:LOOKED_AT] if event.verb in WORDS]
+    newest = list(_about(study).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
     users = _users(newest)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
@@ -42,6 +41,18 @@ def events(study: Study) -> list[Happened]:
         )
     ]  # fmt: skip
     return rows[:SHOWN]
+
+
+def newest(study: Study) -> int:
+    """The key of the newest event; 0 without one."""
+    return _about(study).aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def _about(study: Study) -> QuerySet[Event]:
+    """The events about the study, its stages, annotators and releases, by an index of subjects."""
+    parts = {"stage": study.stages, "annotator": study.annotators, "release": study.releases}
+    names = [f"{kind}:{pk}" for kind, rows in parts.items() for pk in rows.values_list("pk", flat=True)]
+    return Event.objects.filter(subject__in=[audit.named(study), *names])
 
 
 def _alike(event: Event) -> tuple[str, str, str, str]:

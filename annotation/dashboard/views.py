@@ -52,8 +52,11 @@ def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     if position := request.GET.get("stage"):
         return redirect("study-stage", pk, permissions.stage_for(request.user, pk, position).position)
+    seen = request.GET.get("seen")
+    if seen and seen == overview_page.fingerprint(study):
+        return HttpResponse(status=NOTHING_NEW)
     shown = overview_page.contents(study, request.user)
-    if request.GET.get("seen") == shown["seen"]:
+    if seen == shown["seen"]:
         return HttpResponse(status=NOTHING_NEW)
     invite = {"invite": invitation(request, study)}
     return render(request, "dashboard/overview.html", {**shown, "section": "studies", **invite})

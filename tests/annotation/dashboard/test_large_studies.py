@@ -58,7 +58,7 @@ def seen(page: str) -> str:
 def test_the_first_visitor_sees_the_bar_and_what_is_at_hand(client, manager, study):
     page = look(client, study)
     assert "The figures are being computed" in page and "waiting for a worker" in page
-    assert 'id="live-flags"' in page and 'id="live-exports"' in page and "Close this stage" in page
+    assert 'id="live-flags"' in page and "Close this stage" in page
     assert 'id="live-tiles"' not in page and "nothing yet" not in page
 
 
@@ -119,7 +119,7 @@ def test_newer_figures_come_with_the_next_question(client, manager, study):
     live(client, study, page)
     work()
     changed = live(client, study, page).content.decode()
-    assert "A-05" in changed and 'id="live-funnel" hx-swap-oob="innerHTML"' in changed
+    assert "A-05" in changed and 'id="live-outcomes" hx-swap-oob="innerHTML"' in changed
 
 
 def test_a_closed_study_is_asked_for_until_its_figures_are_there(client, manager, study):
@@ -146,7 +146,8 @@ def test_a_failure_is_told(client, manager, study, monkeypatch):
     look(client, study)
     work()
     page = look(client, study)
-    assert "There are no figures yet" in page and reverse("job-detail", args=[Job.objects.get().pk]) in page
+    failed = Job.objects.get(params__kind=study_overview.KIND)
+    assert "There are no figures yet" in page and reverse("job-detail", args=[failed.pk]) in page
 
 
 def test_the_list_says_what_was_counted_last(client, manager, study):

@@ -77,19 +77,12 @@ def of_study_page(export: Export, place: int) -> Known:
     rates = {row["judgments"] * 60 / found["series"]["minutes"] for row in found["series"]["bins"]}
     pairs = {float(len(view["kappa_pairs"])) for view in found["agreement"]}
     agreement = every(found["agreement"], found["disagreements"]) | pairs | few_on_views(export, place)
-    whole = every({name: part for name, part in export.funnel.items() if name != "by_type"})
-    steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
-    funnel = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype"), "imported": whole}
     tiles = totals | agreement | ends(export, place) | every(found["cost"], found["pace"], found["study"]) | BIVLC
-    settled = whole | {float(step["entered"] - step["open"]) for step in export.funnel["stages"]}
     return {
-        "": {"": whole | {float(len(export.stages))}},
-        "live-tabs": {"": settled},
-        "live-next_step": {"": settled},
-        "live-funnel": funnel,
-        "funnel": {"": whole, **steps},
+        "": {"": whole_of(export) | {float(len(export.stages))}},
         "live-stage": {"": every(settings, found["study"], of_batches(export, place))},
         "live-tiles": {"": tiles},
+        "live-headline": {"": tiles},
         "live-outcomes": {"": totals},
         "kappas": {"": set(), **types},
         "series": {"": every(found["series"]) | rates},
@@ -100,6 +93,27 @@ def of_study_page(export: Export, place: int) -> Known:
         "live-disagreements": {"": said_how_often(export, place)},
         "live-flags": {"": every(found["progress"])},
     }
+
+
+def whole_of(export: Export) -> set[float]:
+    """Of the funnel, with what each stage has settled."""
+    whole = every({name: part for name, part in export.funnel.items() if name != "by_type"})
+    return whole | {float(step["entered"] - step["open"]) for step in export.funnel["stages"]}
+
+
+def of_overview(export: Export) -> Known:
+    steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
+    tiles = set().union(*(of_study_page(export, place)["live-tiles"][""] for place in range(len(export.stages))))
+    series = set().union(*(of_study_page(export, place)["series"][""] for place in range(len(export.stages))))
+    whole = whole_of(export) | {100.0}
+    for found in export.stages:
+        progress, share = found["progress"], found["outcomes"]["kept_share"]
+        whole.add(math.floor(1000 * progress["judgments_counted"] / progress["judgments_wanted"]) / 1000)
+        whole.add(float(round(100 * share)) if share else 0.0)  # “57 of 100 items are good”
+    done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
+    done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
+    whole.add(math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100)
+    return {"": {"": whole | tiles}, "funnel": {"": whole, **steps, "imported": whole}, "series": {"": series}}
 
 
 def top_share(places: list[int]) -> set[float]:
@@ -326,13 +340,14 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
     walk = Walk(client, export)
     for place, stage in enumerate(export.read):
         at = f"?stage={place + 1}"
-        walk.to(reverse("study-stage", args=[study.pk, 1]) + at, of_study_page(export, place))
+        walk.to(reverse("study-stage", args=[study.pk, place + 1]), of_study_page(export, place))
         view = list(stage.views)[-1]  # one alone: the script is slow
         url = reverse("study-agreement", args=[study.pk], query={"stage": place + 1, "view": view, "by": "type"})
         walk.to(url, of_agreement_page(export, stage, view))
         url = reverse("study-annotators", args=[study.pk]) + at
         walk.to(url, of_annotators_page(export, place))
     walk.to(reverse("study-baseline", args=[study.pk]), of_baseline_page(export))
+    walk.to(reverse("study-detail", args=[study.pk]), of_overview(export))
     assert "\n".join(walk.wrong) == "" and walk.count > 1200
 
 
