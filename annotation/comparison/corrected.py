@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.http import HttpRequest
+from django.utils.html import format_html
 
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison import latex, table
 from annotation.comparison.table import HUMANS, REPORTED, CorrectedRow, Entry
-from annotation.measures.audits.corrected import Corrected, Model, Row, corrected
+from annotation.measures.audits.corrected import Corrected, Difference, Model, Share, corrected
 from annotation.models import Stage, Strategy
 from annotation.pipeline import audits
-from benchmarks.formats import csv_text
+from annotation.templatetags.figures import exact_percent, exact_to_percent, percent
 from benchmarks.jobs import jobs
 from benchmarks.models import Item, Prediction
 from benchmarks.predictions import stored
@@ -21,11 +23,12 @@ from benchmarks.predictions.evaluators import EVALUATORS
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
+from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_sub
 
 
-def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
+def contents(stage: Stage, request: HttpRequest) -> dict[str, Any]:
     """What the page and the file show; `found` is None without an audit or a model's answers."""
-    benchmark = stage.study.benchmark
+    benchmark, given = stage.study.benchmark, request.GET
     kinds = comparison_entries.kinds_of(benchmark)
     shown: dict[str, Any] = {"stage": stage, "study": stage.study, "kinds": [(one, KINDS[one].title) for one in kinds]}
     if stage.strategy != Strategy.AUDIT or not kinds:
@@ -45,6 +48,8 @@ def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
     return {
         **shown, "kind": kind, "measure": measure, "missing": len(missing), "found": found, "rows": rows,
         "reported": any(row.reported is not None for row in rows),
+        "corrected": found and table_of(found, rows, request),
+        "differences": found and Table("differences", DIFFERENCES, found.differences, label="differences-title"),
         "measures": [(one.name, one.short) for one in NAMES[kind]],
         "latex": found and latex.corrected(found, rows, measure),
     }  # fmt: skip
@@ -96,21 +101,51 @@ def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[in
     return found
 
 
-def as_csv(found: Corrected | None, rows: Sequence[CorrectedRow]) -> str:
-    """A line for each row; with columns of reported figures if there are any, and empty fields where a row has none."""
-    with_reported = any(row.reported is not None for row in rows)
-    lines: list[list[object]] = [[
-        "model", *(["reported", "reported_source"] if with_reported else []), "all_items", "rank_all_items",
-        "audited_n", "audited", "audited_low", "audited_high", "valid_n", "valid", "valid_low", "valid_high",
-        "rank_valid",
-    ]]  # fmt: skip
-    for row in rows:
-        reported = [row.reported, row.source] if with_reported else []
-        own = _own(found, row.figures) if found and row.figures else [None] * 11
-        lines.append([row.name, *reported, *own])
-    return csv_text.table(lines)
+def table_of(found: Corrected, rows: Sequence[CorrectedRow], request: HttpRequest) -> Table:
+    """Every row; with columns of reported figures if there are any. The file has all digits, and empty fields where a
+    row has none.
+    """
+    reported = [
+        number("reported†", "reported", exact_percent),
+        Column("source", "source", name="reported_source", page=False),
+    ]
+
+    def ends(of: str) -> list[Column]:
+        return [Column(end, f"figures.{of}.{end}", name=f"{of}_{end}", page=False) for end in ("low", "high")]
+
+    def share(of: str) -> Column:
+        def shown(row: CorrectedRow) -> object:
+            own: Share | None = getattr(row.figures, of) if row.figures else None
+            return NOTHING if own is None else _with_interval(own.share, own)
+
+        return number(f"{of} items", f"figures.{of}.share", html=shown, name=of)
+
+    columns = [
+        Column("model", "name", html=_named, name="model"),
+        *(reported if any(row.reported is not None for row in rows) else []),
+        number("all items", "figures.everywhere", percent, name="all_items"),
+        number("rank", "figures.rank", name="rank_all_items"),
+        Column("n", lambda row: row.figures and found.audited, name="audited_n", page=False),
+        share("audited"), *ends("audited"),
+        Column("n", lambda row: row.figures and found.valid, name="valid_n", page=False),
+        share("valid"), *ends("valid"),
+        number("rank", "figures.valid_rank", name="rank_valid"),
+    ]  # fmt: skip
+    return Table("corrected", columns, rows, label="corrected-title", request=request, download=True)
 
 
-def _own(found: Corrected, row: Row) -> list[object]:
-    audited, valid = ((one.share, one.low, one.high) for one in (row.audited, row.valid))
-    return [row.everywhere, row.rank, found.audited, *audited, found.valid, *valid, row.valid_rank]
+def _named(row: CorrectedRow) -> object:
+    alone = "" if row.figures else ", reported only"
+    return with_sub(bdi(row.name), row.source and format_html("† {}{}", bdi(row.source), alone))
+
+
+def _with_interval(share: float | None, ends: Share | Difference) -> object:
+    return with_sub(exact(share, percent), exact_to_percent(ends.low, ends.high))
+
+
+DIFFERENCES = [
+    Column("models", html=lambda one: format_html("{} − {}", bdi(one.first), bdi(one.second))),
+    number("difference", html=lambda one: _with_interval(one.value, one)),
+    number("resamples with this order", "sure", percent),
+    Column("on all items", "changed", lambda changed: "order reversed" if changed else "same order or tied"),
+]

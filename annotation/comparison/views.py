@@ -20,6 +20,7 @@ from annotation.models import Stage
 from annotation.protocols.registry import protocol_named
 from benchmarks.models import Run
 from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
+from benchmarks.tables import page_or_csv
 
 PAGE = 12
 
@@ -76,17 +77,8 @@ def _filters(query: QueryDict) -> _Filters:
 @staff_only
 def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Of a stage that is an audit: `?kind=bivlc&measure=group`."""
-    shown = corrected.contents(permissions.stage_for(request.user, pk, position), request.GET)
-    return render(request, "comparison/corrected.html", {"section": "studies", **shown})
-
-
-@require_safe
-@staff_only
-def study_corrected_csv(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    shown = corrected.contents(permissions.stage_for(request.user, pk, position), request.GET)
-    name = f'attachment; filename="corrected-study-{pk}-stage-{position}.csv"'
-    text = corrected.as_csv(shown["found"], shown.get("rows", []))
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
+    shown = {"section": "studies", **corrected.contents(permissions.stage_for(request.user, pk, position), request)}
+    return page_or_csv(request, "comparison/corrected.html", shown, f"corrected-study-{pk}-stage-{position}")
 
 
 @require_safe

@@ -170,7 +170,6 @@ stage-move              xxxxxx  ++--0L
 stage-reopen            xxxxxx  ++--0L
 stage-target            xxxxxx  ++--0L
 study-corrected         +++-0L  xxxxxx
-study-corrected-csv     +++-0L  xxxxxx
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 protocol-list           +++-+L  +++-+L

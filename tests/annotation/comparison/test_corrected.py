@@ -35,8 +35,8 @@ def stage(built) -> Stage:
     return Stage.objects.select_related("study").get(pk=built.pk)
 
 
-def page(client, stage, name="study-corrected", **asked):
-    return client.get(reverse(name, args=[stage.study_id, stage.position]), asked)
+def page(client, stage, **asked):
+    return client.get(reverse("study-corrected", args=[stage.study_id, stage.position]), asked)
 
 
 def enter(stage, *rows):
@@ -61,7 +61,7 @@ def test_the_page_has_all_items_the_audited_and_the_valid_ones(client, stage):
 
 
 def test_the_file_has_every_digit_and_no_formula(client, stage):
-    file = page(client, stage, "study-corrected-csv", measure="group")
+    file = page(client, stage, measure="group", csv="corrected")
     rows = list(csv.DictReader(io.StringIO(file.content.decode())))
     assert [(row["model"], row["valid_n"], row["rank_valid"]) for row in rows] == [
         ("CLIP", "6", "1"),
@@ -76,7 +76,7 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
     """
     enter(stage, ReportedRow("CLIP", "Paper A", measures={"i2t": 50}), ReportedRow("Human", "A", HUMAN, {"group": 9}))
     assert "reported" not in table(page(client, stage, measure="group"))
-    assert "reported" not in page(client, stage, "study-corrected-csv", measure="group").text
+    assert "reported" not in page(client, stage, measure="group", csv="corrected").text
     enter(stage, ReportedRow("clip", "Paper B", measures={"group": 52.4}), ReportedRow("CLIP", "C", "", {"group": 50}))
     enter(stage, ReportedRow("GNM", "=Paper B", measures={"group": 57.96}))
     shown = page(client, stage, measure="group")
@@ -92,7 +92,7 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
     latex = shown.context["latex"]
     assert "CLIP & 52.40 & 75.00 & 1 & 75.00 [" in latex and "=SigLIP & -- & 33.33 & 2 &" in latex
     assert "GNM & 57.96 & -- & -- & -- & -- & -- \\\\\n" in latex and "% Reported (dagger): C." in latex
-    file = page(client, stage, "study-corrected-csv", measure="group").content.decode()
+    file = page(client, stage, measure="group", csv="corrected").content.decode()
     found = list(csv.DictReader(io.StringIO(file)))
     assert [(row["reported"], row["reported_source"], row["rank_valid"]) for row in found] == [
         ("0.524", "Paper B", "1"), ("", "", "2"), ("0.5", "C", ""), ("0.5796", "'=Paper B", ""),
