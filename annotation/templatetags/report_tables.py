@@ -1,0 +1,262 @@
+"""The tables that only a study's report has, each declared once."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+
+from annotation.templatetags.figure_tables import Row, Rows, bold, kind, kind_in_order
+from annotation.templatetags.figures import (
+    NOTHING,
+    active_rate,
+    decimals,
+    hours,
+    kappa_name,
+    labels,
+    money,
+    percent,
+    span,
+    utc,
+)
+from benchmarks.tables import Column, Table, exact, number, with_sub
+
+register = template.Library()
+
+
+def _stage(stage: Row) -> str:
+    return f"{stage['settings']['position']} {stage['settings']['name']}"
+
+
+def _unless_zero(n: int | None) -> str:
+    return f"{n:,}" if n else NOTHING
+
+
+@register.simple_tag
+def stages_table(stages: Rows) -> Table:
+    def takes(stage: Row) -> str:
+        of = stage["settings"]
+        taken = f"{labels(of['takes'])} by {of['source']}" if of["source"] else "the benchmark’s items"
+        each = " of each type" if of["sample_each"] else ""
+        return f"{taken}, sample of {of['sample']:,}{each}" if of["sample"] else taken
+
+    def assigned(stage: Row) -> str:
+        of = stage["settings"]
+        return f"{of['strategy']} of {of['batch_size']:,}" if of["batch_size"] else of["strategy"]
+
+    columns = [
+        Column("stage", html=_stage),
+        Column("protocol", "settings.protocol"),
+        Column("takes", html=takes),
+        Column("assignment", html=assigned),
+        number("overlap", "settings.overlap"),
+        number("cap", "settings.cap"),
+        number("quota", "settings.quota", _unless_zero),
+        Column("state", "settings.state"),
+    ]
+    return Table("", columns, stages, caption="The stages in order")
+
+
+@register.simple_tag
+def funnel_table(funnel: Mapping[str, Any]) -> Table:
+    """Items by type and subtype, step by step: steps across if there are many types (`upright`), else types across."""
+    lines, kinds = funnel["lines"], funnel["kinds"]
+
+    def written(line: Row, value: Any) -> object:
+        return exact(value, percent) if line["share"] else f"{value:,}"
+
+    if funnel["upright"]:
+        steps = [number(line["words"], html=lambda at, line=line: written(line, line["cells"][at])) for line in lines]
+        foot = [["all", *(written(line, line["all"]) for line in lines)]]
+        columns = [Column("type", html=lambda at: kind(kinds[at])), *steps]
+        rows: Any = range(len(kinds))
+        return Table(
+            "", columns, rows, foot=foot, caption="Items by type and subtype", shown_caption=True, css="figures long"
+        )
+    columns = [
+        Column("items", "words"),
+        *(
+            number(
+                one["subtype"] or NOTHING,
+                html=lambda line, at=at: written(line, line["cells"][at]),
+                group=one["type"] or "no type",
+            )
+            for at, one in enumerate(kinds)
+        ),
+        number("total", html=lambda line: written(line, line["all"])),
+    ]
+    table = Table("", columns, lines, caption="Items by type and subtype", shown_caption=True, css="figures by-columns")
+    table.row_css = lambda line: "shares" if line["share"] else ""
+    return table
+
+
+@register.simple_tag
+def measuring_table(rows: Rows) -> Table:
+    columns = [
+        Column("stage", html=lambda row: f"{row['stage']} {row['name']}"),
+        number("items", "sampled"),
+        number("questions", "tasks"),
+        number("answered", "answered"),
+        number("share", "answered_share", percent),
+        number("open", "open"),
+    ]
+    return Table("", columns, rows, caption="Stages that measure and drop nothing", shown_caption=True)
+
+
+@register.simple_tag
+def agreement_by_type_table(view: Mapping[str, Any]) -> Table:
+    def cell(at: int) -> Callable[[Row], object]:
+        def shown(row: Row) -> object:
+            of = row["cells"][at]
+            mark = format_html("<sup>{}</sup>", of["mark"]) if of["mark"] else ""
+            value = format_html("{}{}", bold(of["value"], partial(decimals, places=3)), mark)
+            return with_sub(value, format_html("{} ({})", span(of), f"{of['n']:,}"))
+
+        return shown
+
+    columns = [
+        Column("type", html=kind_in_order),
+        number("tasks", "n_items"),
+        *(number(head, html=cell(at)) for at, head in enumerate(view["heads"])),
+    ]
+    caption = "By type: value, 95% interval, (n)"
+    return Table("", columns, view["rows"], caption=caption, shown_caption=True, css="figures stacked-cells")
+
+
+@register.simple_tag
+def agreement_by_pair_table(view: Mapping[str, Any]) -> Table:
+    pairs, count = view["pairs"], view["pair_count"]
+    three = partial(decimals, places=3)
+
+    def note(row: Row) -> object:
+        return row["kappa"]["note"] if row["kappa"]["value"] is None or row["kappa"]["low"] is None else ""
+
+    columns = [
+        Column("pair", html=lambda row: f"{row['first']} {row['second']}"),
+        number("tasks", "n_items"),
+        number("percent", "percent.value", three),
+        number(view["of_pairs"].pair_name, "kappa.value", three),
+        number("95%", html=lambda row: span(row["kappa"])),
+        Column("note", html=note, css="quiet small"),
+    ]
+    caption = "Each pair of annotators"
+    if count > len(pairs):
+        caption = f"The {len(pairs)} pairs with the most tasks in common, of {count:,}"
+    return Table("", columns, pairs, caption=caption, shown_caption=True, css="figures long people")
+
+
+@register.simple_tag
+def spreads_table(rows: Rows, currency: str) -> Table:
+    """Distributions over annotators."""
+    units: dict[str, Callable[[float | None], str]] = {
+        "hours": hours,
+        "money": lambda amount: money(amount, currency),
+        "number": lambda value: decimals(value, 0),
+    }
+
+    def of(name: str) -> Callable[[Row], object]:
+        return lambda row: exact(row[name], units.get(row["unit"], lambda value: decimals(value, 1)))
+
+    heads = {
+        "least": "minimum", "lower": "lower quartile", "median": "median", "upper": "upper quartile", "most": "maximum",
+        "mean": "mean",
+    }  # fmt: skip
+    columns = [
+        Column("per annotator", "words"),
+        *(number(head, html=of(name)) for name, head in heads.items()),
+        number("n", "n"),
+    ]
+    return Table("", columns, rows, caption="Distribution over annotators who judged", shown_caption=True)
+
+
+@register.simple_tag
+def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: str | None) -> Table:
+    """`judged`: how many did; `pay`: the study, whose `pay_per_hour` and `currency` count."""
+
+    def named(row: Row) -> object:
+        state = "excluded" if row["excluded"] else "left" if row["left"] else ""
+        words = " ".join(filter(None, ["simulated" if row["simulated"] else "", state]))
+        return (
+            format_html('{} <span class="quiet small">{}</span>', row["annotator"], words)
+            if words
+            else row["annotator"]
+        )
+
+    paid = partial(money, currency=pay["currency"])
+    columns = [
+        Column("annotator", html=named),
+        number("judged", "judged"),
+        number("active", "active_minutes", hours),
+        number("per hour", html=active_rate),
+        *(
+            [number("paid", "paid", paid), number("effective hourly pay", "pay_reached", paid)]
+            if pay["pay_per_hour"]
+            else []
+        ),
+        number("close to others" if level else "majority", "with_majority", percent),
+        number(f"mean {kappa_name(level)}", "kappa", decimals),
+        Column(
+            "warning signs", "signs", lambda signs: ", ".join(sign["kind"] for sign in signs) or NOTHING, css="small"
+        ),
+    ]
+    caption = "Each annotator who judged"
+    if len(people) < judged:
+        caption = f"The {len(people)} annotators who judged most, of {judged:,}"
+    return Table("", columns, people, caption=caption, shown_caption=True, css="figures long people")
+
+
+@register.simple_tag
+def exclusions_table(rows: Rows) -> Table:
+    columns = [
+        Column("annotator", "annotator"),
+        Column("when", "at", utc, css="when"),
+        Column("by", html=lambda row: f"{row['by']}, stage {row['stage']}" if row["stage"] else row["by"]),
+        Column("why", "why", css="when"),
+        number("judgments not counted", "judgments"),
+        Column("warning signs", "signs", lambda signs: "; ".join(signs) or NOTHING, css="small"),
+    ]
+    caption = "Who was excluded or screened out, when, how and why"
+    none = "Nobody was excluded or screened out."
+    return Table("", columns, rows, caption=caption, css="figures long people", empty=none)
+
+
+@register.simple_tag
+def cost_table(stages: Rows, all: Mapping[str, Any], pay: Mapping[str, Any]) -> Table:
+    paid = partial(money, currency=pay["currency"])
+
+    def when(stage: Row) -> object:
+        pace = stage["figures"]["pace"]
+        return format_html("{} – {}", utc(pace["first"]), utc(pace["last"])) if pace["first"] else pace["reason"]
+
+    columns = [
+        Column("stage", html=_stage),
+        number("counted", "figures.progress.judgments_counted"),
+        number("wanted", "figures.progress.judgments_wanted"),
+        number("given", "figures.progress.judgment_rows"),
+        number("withdrawn", "figures.progress.withdrawn"),
+        number("late", "figures.progress.surplus"),
+        number("active", "figures.cost.active_minutes", hours),
+        *([number("cost", "figures.cost.cost", paid)] if pay["pay_per_hour"] else []),
+        Column("first and last judgment", html=when, css="small when"),
+    ]
+    sums = [all["judgment_rows"], all["withdrawn"], all["surplus"], all["active_minutes"]]
+    foot = ["all", all["judgments_counted"], "", *sums, *([all["cost"]] if pay["pay_per_hour"] else []), ""]
+    return Table("", columns, stages, foot=[foot], caption="Judgments, active time and cost of each stage")
+
+
+@register.simple_tag
+def cases_table(stages: Rows, all: Mapping[str, Any]) -> Table:
+    """Flags, tasks with different answers, and adjudications."""
+    columns = [
+        Column("stage", html=_stage),
+        number("flags", "figures.progress.flags"),
+        number("not settled", "figures.progress.flags_open"),
+        number("tasks with different answers", "figures.disagreements.answer"),
+        number("tasks settled", "adjudications.settled"),
+        number("by an adjudicator", "adjudications.tasks"),
+        number("share", "adjudications.share", percent),
+    ]
+    foot = ["all", all["flags"], all["flags_open"], "", all["settled"], all["adjudicated"], all["adjudicated_share"]]
+    caption = "Flags, tasks with different answers, and adjudications of each stage"
+    return Table("", columns, stages, foot=[foot], caption=caption)
