@@ -60,7 +60,6 @@ PEOPLE = [
 ]
 QUALITY = [
     path("", dashboard_views.study_agreement, name="study-agreement"),
-    path("agreement.csv", dashboard_views.study_agreement_csv, name="study-agreement-csv"),
     path("disagreements/", adjudication_views.study_disagreements, name="study-disagreements"),
     path("model-errors/", comparison_views.study_model_errors, name="study-model-errors"),
     path("reports/", reader_reports_views.study_reader_reports, name="study-reader-reports"),
@@ -106,7 +105,6 @@ MOVED = [
     _moved("participants/", "study-participants"),
     _moved("participants/submissions.csv", "study-submissions"),
     _moved("agreement/", "study-agreement"),
-    _moved("agreement.csv", "study-agreement-csv"),
     _moved("disagreements/", "study-disagreements"),
     _moved("model-errors/", "study-model-errors"),
     _moved("reports/", "study-reader-reports"),

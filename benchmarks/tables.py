@@ -31,7 +31,7 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
@@ -341,10 +341,12 @@ def _in_file(value: object) -> object:
 def page_or_csv(request: HttpRequest, template: str, context: Mapping[str, Any], file: str = "") -> HttpResponse:
     """The page, or the file of the table that `?csv=` names among the context's."""
     asked = request.GET.get("csv")
+    if not asked:
+        return render(request, template, dict(context))
     for table in context.values():
-        if asked and isinstance(table, Table) and table.download and table.name == asked:
+        if isinstance(table, Table) and table.download and table.name == asked:
             return csv_file(table.csv(), file or table.name)
-    return render(request, template, dict(context))
+    raise Http404("This page has no such table, or not yet: its figures may still be computed.")
 
 
 def csv_file(text: str, name: str) -> HttpResponse:

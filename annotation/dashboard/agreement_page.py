@@ -3,22 +3,25 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
+from django.utils.html import format_html
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
-from annotation.measures.agreement_measures import BY_KEY, COUNTS, Measure, chief_on, measures_on, units_in_words
+from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
 from annotation.models import Stage
 from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import answer_words, base, schema
 from annotation.protocols import answers as declared_answers
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
+from annotation.templatetags.figures import decimals, span
 from annotation.wording import readable_label
-from benchmarks.formats import csv_text
+from benchmarks.tables import Column, Table, exact, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
 BY = {
@@ -60,7 +63,7 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
     return wanted if wanted in there else first or there[0]
 
 
-def contents(stage: Stage, asked: Query, by: str) -> dict:
+def contents(stage: Stage, asked: Query, by: str, request: HttpRequest) -> dict:
     """Everything that the page shows. `seen` changes when its figures do."""
     found = agreement.latest(stage, asked.view, by)
     shown = {
@@ -76,7 +79,8 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
     }
     if found.data is None or found.made_at is None:
         return shown
-    return {**shown, **_tables(stage, asked, found.data, found.made_at.isoformat())}
+    tables = _tables(stage, asked, found.data, found.made_at.isoformat())
+    return {**shown, **tables, "by": by_table(asked, found.data, tables["rows"], tables["heads"], request)}
 
 
 def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
@@ -196,18 +200,40 @@ def _in_words(stage: Stage, label: str, view: str) -> str:
         return readable_label(label)
 
 
-# As a file
-
-HEAD = ("stage", "view", "by", "name", *COUNTS, "measure", "value", "low", "high", "n", "note")
+# The breakdown, on the page and as a file
 
 
-def table_csv(stage: Stage, asked: Query, data: dict) -> str:
-    """The whole stage and each row of the breakdown as CSV, one line per measure, with all digits."""
-    lines: list[Iterable[object]] = [HEAD]
-    rows = [("stage", "", data["whole"]), *((asked.by, name_of(asked.by, row), row) for row in data[asked.by])]
-    for by, name, row in rows:
-        sizes = [row[count] for count in COUNTS]
-        for measure, figure in row["measures"].items():
-            values = [figure[column] for column in ("value", "low", "high", "n", "note")]
-            lines.append([stage.position, asked.view, by, name, *sizes, measure, *values])
-    return csv_text.table(lines)
+def by_table(asked: Query, data: Mapping, rows: Sequence[Mapping], heads: Sequence[str], request: HttpRequest) -> Table:
+    """A row for each part, with the measures that are defined (`heads`) and a cell of each; the file also has the whole
+    stage, and every measure with all digits.
+    """
+    columns = [
+        Column(asked.by, "name"),
+        Column("view", lambda row: asked.view, name="view", page=False),
+        number(f"{data.get('unit') or 'task'}s", "n_items"),
+        *only_in_file("n_annotators", "n_ratings"),
+    ]
+    for measure in measures_on(asked.level):
+        columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
+    return Table(
+        "by", columns, rows, label="by-title", css="figures by-table", request=request, download=True,
+        caption=f"Each measure by {asked.by}, with its interval and its count",
+        empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
+        file_rows=lambda: [{**data["whole"], "name": "whole stage"}, *rows],
+    )  # fmt: skip
+
+
+def _columns(measure: Measure, place: int | None) -> Iterable[Column]:
+    """Of a measure; `place`: of its cell in a row, None if the page leaves it out."""
+
+    def value(row: Mapping) -> object:
+        cell = row["cells"][place]
+        mark = format_html("<sup>{}</sup>", cell["mark"]) if cell["mark"] else ""
+        return format_html("{}{}", exact(cell["value"], partial(decimals, places=3)), mark)
+
+    at, key, shown = f"measures.{measure.key}", measure.key, place is not None
+    yield number(measure.head, f"{at}.value", html=value, name=key, page=shown)
+    yield number("95%", html=lambda row: span(row["cells"][place]), css="quiet", page=shown)
+    yield number("n", f"{at}.n", name=f"{key}_n", page=shown)
+    for part in ("low", "high", "note"):
+        yield Column(part, f"{at}.{part}", name=f"{key}_{part}", page=False)

@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -23,7 +23,7 @@ from annotation.dashboard import (
 )
 from annotation.exports import job as export_job
 from annotation.exports.downloads import download_export
-from annotation.figures import agreement, blocked_items, cache
+from annotation.figures import blocked_items, cache
 from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
@@ -33,6 +33,7 @@ from annotation.wording import counted
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.tables import page_or_csv
 
 NOTHING_NEW = 204
 PAGE = 50  # blocked items
@@ -185,23 +186,11 @@ def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
     """The page (`?stage=2&view=answer&by=type`), or with `?seen=` only what has changed since."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
-    contents = agreement_page.contents(stage, asked, by=audit.named(request.user))
+    contents = agreement_page.contents(stage, asked, by=audit.named(request.user), request=request)
     if request.GET.get("seen") == contents["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "dashboard/agreement.html", {"section": "studies", **contents})
-
-
-@require_safe
-@staff_only
-def study_agreement_csv(request: StaffRequest, pk: int) -> HttpResponse:
-    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    asked = agreement_page.Query.from_address(stage, request.GET)
-    found = agreement.latest(stage, asked.view, by=audit.named(request.user))
-    if found.data is None:
-        raise Http404("These figures are still being computed. Try again when the page shows them.")
-    text = agreement_page.table_csv(stage, asked, found.data)
-    name = f'attachment; filename="agreement-study-{pk}-stage-{stage.position}-{asked.by}.csv"'
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
+    name = f"agreement-study-{pk}-stage-{stage.position}-{asked.by}"
+    return page_or_csv(request, "dashboard/agreement.html", {"section": "studies", **contents}, name)
 
 
 @require_safe

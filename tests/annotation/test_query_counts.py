@@ -74,7 +74,6 @@ PAGES = {
     "study-adjudicate": ["judged"],
     "study-baseline": ["asked"],
     "study-agreement": ["judged", "judged?by=pair", "judged?by=annotator", "judged?by=week"],
-    "study-agreement-csv": ["judged?by=pair"],
     "study-assign": ["named"],
     "study-checks": ["judged"],
     "study-annotators": ["judged", "judged?stage=1"],

@@ -142,7 +142,6 @@ study-blocked             +++-0L  xxxxxx
 study-model-errors             +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
-study-agreement-csv     +++-0L  xxxxxx
 study-report            +++-0L  xxxxxx
 study-report-json       +++-0L  xxxxxx
 study-adjudicate        +++-0L  ++--0L

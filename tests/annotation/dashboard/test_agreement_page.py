@@ -24,8 +24,8 @@ def stage(module_world) -> Stage:
     return crowds.stage(items=24, people=4, overlap=3)
 
 
-def address(stage, name="study-agreement"):
-    return reverse(name, args=[stage.study_id])
+def address(stage):
+    return reverse("study-agreement", args=[stage.study_id])
 
 
 def text(client, stage, **asked) -> str:
@@ -43,7 +43,7 @@ def test_every_measure_stands_with_its_interval_and_count(client, manager, stage
 def test_each_breakdown_has_its_rows(client, manager, stage, by):
     rows = agreement.stage_agreement(stage, "any or none")[by]
     page = text(client, stage, view="any or none", by=by)
-    table = page[page.index('class="figures by-table"') :]
+    table = page[page.index('class="table figures by-table"') :]
     table = table[: table.index("</table>")]
     names = re.findall(r'<th scope="row">(.*?)</th>', table)
     assert names == [agreement_page.name_of(by, row) for row in rows] != []
@@ -52,7 +52,7 @@ def test_each_breakdown_has_its_rows(client, manager, stage, by):
 
 def test_what_is_not_defined_is_said_in_words(client, manager):
     stage = studies.stage(items=2)
-    assert "Nothing is judged yet" in text(client, stage)
+    assert "Nothing judged yet" in text(client, stage)
     studies.judgment(studies.annotator(stage.study), stage, "none")
     page = text(client, stage)
     assert "no item has two judgments" in page and "no two annotators judged the same item" in page
@@ -75,21 +75,22 @@ def test_a_chosen_pair_has_its_confusion_table(client, manager):
 
 
 def test_the_file_has_every_digit(client, manager, stage):
-    response = client.get(address(stage, "study-agreement-csv"), {"by": "subtype"})
+    response = client.get(address(stage), {"by": "subtype", "csv": "by"})
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     data = agreement.stage_agreement(stage, "answer")
-    assert len(rows) == len(measures_on(NOMINAL)) * (1 + len(data["subtype"]))
+    assert [row["name"] for row in rows[:2]] == ["whole stage", "add obj"] and len(rows) == 1 + len(data["subtype"])
+    assert {measure.key for measure in measures_on(NOMINAL)} < set(rows[0])
     assert response["Content-Disposition"].endswith('stage-1-subtype.csv"')
     told = data["subtype"][0]["measures"]["ac1"]
-    (row,) = [row for row in rows if row["name"] == "add obj" and row["measure"] == "ac1"]
-    assert [float(row[end]) for end in ("value", "low", "high")] == [told["value"], told["low"], told["high"]]
+    (row,) = [row for row in rows if row["name"] == "add obj"]
+    assert [float(row[end]) for end in ("ac1", "ac1_low", "ac1_high")] == [told["value"], told["low"], told["high"]]
 
 
 def test_a_type_that_a_spreadsheet_would_compute_is_text(client, manager):
     stage = crowds.stage()
     Item.objects.update(type="=1+1")
-    response = client.get(address(stage, "study-agreement-csv"), {"by": "type"})
-    assert {row["name"] for row in csv.DictReader(io.StringIO(response.content.decode()))} == {"", "'=1+1"}
+    response = client.get(address(stage), {"by": "type", "csv": "by"})
+    assert {row["name"] for row in csv.DictReader(io.StringIO(response.content.decode()))} == {"whole stage", "'=1+1"}
 
 
 def test_what_is_asked_wrongly_is_the_first_there_is(client, manager):
@@ -117,7 +118,7 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     monkeypatch.setattr(cache, "SMALL", 3)
     page = text(client, stage, view="any or none")
     assert "The figures are being computed" in page
-    assert client.get(address(stage, "study-agreement-csv"), {"view": "any or none"}).status_code == 404
+    assert client.get(address(stage), {"view": "any or none", "csv": "by"}).status_code == 404
 
 
 def test_it_takes_few_queries(client, manager, stage, django_assert_max_num_queries):
