@@ -161,7 +161,6 @@ urlpatterns = [
     path("releases/<int:pk>/download/", releases_views.release_download, name="release-download"),
     path("releases/<int:pk>/files/<path:name>", releases_views.release_download, name="release-file"),
     path("benchmarks/<int:pk>/models/", comparison_views.benchmark_models, name="benchmark-models"),
-    path("benchmarks/<int:pk>/models/paired.csv", comparison_views.benchmark_paired_csv, name="benchmark-paired-csv"),
     path("benchmarks/<int:pk>/webhooks/", webhooks_views.benchmark_webhooks, name="benchmark-webhooks"),
     path("webhooks/<int:pk>/", webhooks_views.webhook_detail, name="webhook-detail"),
     path("report/<str:door>/", reader_reports_views.report_error, name="report-error"),

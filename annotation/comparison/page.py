@@ -4,16 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.comparison import charts, latex, paired, table
+from annotation.comparison import charts, latex, paired, table, tables
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
-from benchmarks.permissions import may_change_benchmark
+from benchmarks.permissions import StaffRequest, may_change_benchmark
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
@@ -41,8 +40,9 @@ class Query:
         return cls(kind, measure, order if order in table.ORDERS else "given", other)
 
 
-def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict:
+def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
+    user, given = request.user, request.GET
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
     asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
@@ -57,6 +57,9 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
+    deletable = {run.pk for run in every_run if may_change or run.created_by_id == user.pk}
+    parts = table.table(entries, part_columns, by_type) if part_columns else []
+    whole = _whole(entries, asked.kind)
     return {
         "benchmark": benchmark,
         "asked": asked,
@@ -66,30 +69,38 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
         "items": benchmark.present.count(),
-        "deletable": {run.pk for run in every_run if may_change or run.created_by_id == user.pk},
+        "deletable": deletable,
         "missing": len(missing),
         "entries": entries,
         "older": older,
-        **_whole(entries, asked.kind),
-        "part_columns": part_columns,
-        "part_sections": table.table(entries, part_columns, by_type) if part_columns else [],
-        "part_chances": table.chances(entries, part_columns),
+        **whole,
+        "whole": tables.by_measure(
+            whole["sections"],
+            whole["columns"],
+            table.chances(entries, whole["columns"]),
+            "whole-title",
+            request,
+            benchmark,
+            deletable,
+        ),
+        "parts": tables.by_measure(parts, part_columns, table.chances(entries, part_columns), "parts-title"),
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
-        **_paired(every_run, given),
+        **_paired(every_run, request),
         "retrievals": retrieval.results_of(benchmark),
         "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
     }
 
 
-def _paired(runs: Sequence[Run], given: Mapping[str, str]) -> dict:
+def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:
     """Two runs item by item: the choice of them, and the rows over all items."""
     comparable = paired.comparable(runs)
-    chosen = paired.chosen(comparable, given)
+    chosen = paired.chosen(comparable, request.GET)
     rows = paired.rows_of(chosen) if chosen else []
     titles = [run.title for run in comparable]
     named = [(run.pk, run.title if titles.count(run.title) == 1 else f"{run.title} ({run.pk})") for run in comparable]
-    return {"comparable": named, "chosen": chosen, "paired": rows}
+    shown = chosen and tables.item_by_item(chosen, rows, request)
+    return {"comparable": named, "chosen": chosen, "paired": rows, "paired_table": shown}
 
 
 def _whole(entries: list[Entry], kind: str) -> dict:
@@ -100,11 +111,10 @@ def _whole(entries: list[Entry], kind: str) -> dict:
     return {
         "columns": columns,
         "sections": sections,
-        "chances": table.chances(entries, columns),
         "markdown": latex.markdown(sections, columns, ties),
         "latex": latex.latex(sections, columns, ties),
         "people": people,
-        "gaps": table.gaps(sections, people, columns) if people else [],
+        "gaps": people and tables.gaps(table.gaps(sections, people, columns), columns),
         "gap_method": table.GAP_METHOD,
         "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
         "ties": ties,
@@ -128,6 +138,6 @@ def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
     return {
         "correlation": spearman(*shares),
         "other_measure": measure,
-        "pairs": sorted(rows, key=lambda row: row[2]),
+        "pairs": tables.correlated(sorted(rows, key=lambda row: row[2]), asked.measure, measure),
         "other_missing": len(missing),
     }

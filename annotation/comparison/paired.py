@@ -1,12 +1,11 @@
 """Two runs compared item by item: every measure of their kind, on the items that both answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 
 from django.core.cache import cache
 
 from annotation.measures.paired import Paired, compare
-from benchmarks.formats import csv_text
 from benchmarks.metrics.base import Typed
 from benchmarks.models import Run, RunOrigin
 from benchmarks.predictions.item_figures import ItemFigure, figures_of, verdicts
@@ -79,19 +78,3 @@ def _row(
     named = measure_name(kind.name, name)
     short = named.short if named else name.replace("_", " ").capitalize()
     return [Row(type, subtype, name, short, bool(named and named.lower), found)] if found else []
-
-
-def as_csv(runs: Sequence[Run]) -> str:
-    """A line for each row of two runs, none for no runs; shares are between 0 and 1, differences between -1 and 1."""
-    titles = [run.title for run in runs]
-    of_paired = [field.name for field in fields(Paired)]
-    return csv_text.table([
-        ["first_model", "second_model", "type", "subtype", "measure", *of_paired, "test"],
-        *(
-            [
-                *titles, row.type, row.subtype or "", row.measure, *astuple(row.found),
-                "mcnemar_exact" if row.found.exact else "permutation",
-            ]
-            for row in (rows_of(runs, by_type=True) if runs else ())
-        ),
-    ])  # fmt: skip

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation import permissions
 from annotation.adjudication.disagreement_list import types_of
 from annotation.charts.study import Subject
-from annotation.comparison import charts, corrected, entries, items, page, paired
+from annotation.comparison import charts, corrected, items, page
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
 from annotation.comparison.question_map import asked_in
 from annotation.models import Stage
@@ -29,21 +29,9 @@ PAGE = 12
 @staff_only
 def benchmark_models(request: StaffRequest, pk: int) -> HttpResponse:
     """`?measure=group&order=best&other=7`"""
-    contents = page.contents(request.user, benchmark_for(request.user, pk), request.GET)
-    return render(request, "comparison/models.html", {"section": "benchmarks", **contents})
-
-
-@require_safe
-@staff_only
-def benchmark_paired_csv(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?kind=bivlc&first=7&second=9`; without two runs of that kind a file without rows."""
-    benchmark = benchmark_for(request.user, pk)
-    kinds = entries.kinds_of(benchmark)
-    kind = request.GET.get("kind", "") if request.GET.get("kind", "") in kinds else (kinds or [""])[0]
-    chosen = paired.chosen(paired.comparable(entries.runs_of(benchmark, kind)), request.GET)
-    name = f'attachment; filename="paired-benchmark-{pk}.csv"'
-    return HttpResponse(
-        paired.as_csv(chosen), content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name}
+    contents = page.contents(request, benchmark_for(request.user, pk))
+    return page_or_csv(
+        request, "comparison/models.html", {"section": "benchmarks", **contents}, f"paired-benchmark-{pk}"
     )
 
 

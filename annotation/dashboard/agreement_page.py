@@ -63,7 +63,7 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
     return wanted if wanted in there else first or there[0]
 
 
-def contents(stage: Stage, asked: Query, by: str, request: HttpRequest) -> dict:
+def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = None) -> dict:
     """Everything that the page shows. `seen` changes when its figures do."""
     found = agreement.latest(stage, asked.view, by)
     shown = {
@@ -203,7 +203,9 @@ def _in_words(stage: Stage, label: str, view: str) -> str:
 # The breakdown, on the page and as a file
 
 
-def by_table(asked: Query, data: Mapping, rows: Sequence[Mapping], heads: Sequence[str], request: HttpRequest) -> Table:
+def by_table(
+    asked: Query, data: Mapping, rows: Sequence[Mapping], heads: Sequence[str], request: HttpRequest | None
+) -> Table:
     """A row for each part, with the measures that are defined (`heads`) and a cell of each; the file also has the whole
     stage, and every measure with all digits.
     """

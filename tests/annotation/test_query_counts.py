@@ -52,7 +52,7 @@ NO_ROWS = {
     "study-instructions", "import-new", "study-try", "study-try-history", "study-adjudicate-own",
     "study-adjudicate-own-act", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
-    "ratings-new", "report-error", "images-new", "benchmark-paired-csv", "study-delete", "release-download",
+    "ratings-new", "report-error", "images-new", "study-delete", "release-download",
     "release-file", "client", "client-file",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",

@@ -107,7 +107,6 @@ corrections-new         ++---L  ++---L
 item-correct            ++---L  ++---L
 train-new               +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
-benchmark-paired-csv    +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L
 reported-new            +++-+L  +++-+L
 run-delete              xxxxxx  ++---L

@@ -83,7 +83,7 @@ def test_the_same_models_on_another_benchmark(client, study):
     found = page.context["correlation"]
     assert (found.n, found.exact) == (9, False)
     assert "Spearman’s ρ between I2T here and All there" in page.text
-    assert [pair[2] for pair in page.context["pairs"]] == sorted(pair[2] for pair in page.context["pairs"])
+    assert (ranks := [pair[2] for pair in page.context["pairs"].rows]) == sorted(ranks)
 
 
 def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
@@ -117,7 +117,7 @@ def test_two_models_are_compared_item_by_item(client, study):
     assert (row.found.n, row.found.first, row.found.second) == (12, 1, 0.5)
     assert (row.found.only_first, row.found.only_second, row.found.p) == (6, 0, pytest.approx(2 / 2**6))
     assert "+50.0" in page.text and "0.031" in page.text
-    file = client.get(reverse("benchmark-paired-csv", args=[study.benchmark_id]), asked)
+    file = client.get(address(study.benchmark), {**asked, "csv": "paired-models"})
     rows = list(csv.DictReader(file.text.splitlines()))
     [whole] = [one for one in rows if one["measure"] == "group" and not one["type"]]
     assert (whole["first_model"], float(whole["difference"]), whole["test"]) == ("'=First", 0.5, "mcnemar_exact")
@@ -129,8 +129,7 @@ def test_two_models_that_are_not_there_are_not_compared(client, study):
     assert client.get(address(study.benchmark), {"first": first.pk, "second": first.pk}).context["chosen"] == []
     for query in ("first=x&second=y", "first=0&second=99999999999999999999", ""):
         assert client.get(f"{address(study.benchmark)}?{query}").context["chosen"] == []
-        lines = client.get(reverse("benchmark-paired-csv", args=[study.benchmark_id]) + f"?{query}").text.splitlines()
-        assert len(lines) == 1 and lines[0].startswith('"first_model","second_model","type","subtype"')
+        assert client.get(f"{address(study.benchmark)}?{query}&csv=paired-models").status_code == 404
 
 
 def test_what_ties_would_change_elsewhere_stands_below_the_table(client, study):

@@ -1,0 +1,130 @@
+"""The tables of the page of a benchmark's models and humans."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+
+from annotation.comparison.paired import Row as PairedRow
+from annotation.comparison.paired import rows_of
+from annotation.comparison.table import Cell, Entry, Gap, Row, Section
+from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, points
+from benchmarks.models import Benchmark, Run
+from benchmarks.predictions.names import MeasureName
+from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
+
+MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # of the best and the second best
+Chances = Iterable[tuple[str, Sequence[float]]]
+
+
+def by_measure(
+    sections: Sequence[Section], columns: Sequence[MeasureName], chances: Chances, label: str,
+    request: HttpRequest | None = None, benchmark: Benchmark | None = None, deletable: Collection[int] = (),
+) -> Table:  # fmt: skip
+    """Humans and models, and chance in the foot. With `request`: of the whole benchmark, with the models' sources and a
+    way to delete those that are `deletable`.
+    """
+    whole = request is not None
+
+    def named(row: Row) -> object:
+        source = whole and row.entry.run and row.entry.source
+        return with_sub(titled(row.entry), source and bdi(row.entry.source))
+
+    def delete(row: Row) -> object:
+        if row.entry.run not in deletable:
+            return ""
+        return render_to_string("comparison/_run_delete.html", {"entry": row.entry, "benchmark": benchmark}, request)
+
+    heads = [
+        number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row.cells[at], row.n if whole else -1))
+        for at, one in enumerate(columns)
+    ]
+    shown = [Column("model", html=named), *([number("n", "n")] if whole else []), *heads]
+    if whole:
+        shown.append(Column("delete", html=delete, quiet_head=True))
+    foot = [
+        [name, *([""] if whole else []), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
+        for name, levels in chances
+    ]
+    caption = "Humans and models, and chance at the bottom"
+    groups = [(section.title, section.rows) for section in sections]
+    return Table("", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models")
+
+
+def titled(entry: Entry) -> object:
+    return format_html("{}{}", bdi(entry.title), "†" if entry.reported else "")
+
+
+def _cell(cell: Cell, n: int | None) -> object:
+    """A share, marked if it is the best or the second best, with its interval, and its n if that is not `n`."""
+    share = exact(cell.share, exact_percent)
+    share = format_html(MARKS[cell.rank], share) if cell.rank in MARKS else share
+    if cell.low is None:
+        return share
+    return with_sub(share, exact_to_percent(cell.low, cell.high), cell.n != n and f"n {cell.n:,}")
+
+
+def gaps(
+    groups: Iterable[tuple[str, Sequence[tuple[Entry, Sequence[Gap | None]]]]], columns: Sequence[MeasureName]
+) -> Table:
+    def shown(gap: Gap | None) -> object:
+        if gap is None:
+            return NOTHING
+        ends = gap.low is not None and format_html("{} to {}", exact(gap.low, points), exact(gap.high, points))
+        return with_sub(exact(gap.value, points), ends)
+
+    heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
+    return Table(
+        "", [Column("model", html=lambda row: titled(row[0])), *heads], sections=list(groups), label="gap-title",
+        caption="Differences from humans, in percentage points", css="figures models",
+    )  # fmt: skip
+
+
+def correlated(pairs: Sequence[Sequence], here: MeasureName, there: MeasureName) -> Table:
+    def rank(place: float) -> str:
+        return f"{place:g}"
+
+    columns = [
+        Column("model", "0", bdi),
+        number(f"{here.short} here", "1", exact_percent), number("rank", "2", rank),
+        number(f"{there.short} there", "3", exact_percent), number("rank", "4", rank),
+    ]  # fmt: skip
+    return Table("", columns, pairs, label="ranks-title")
+
+
+def item_by_item(runs: Sequence[Run], rows: Sequence[PairedRow], request: HttpRequest) -> Table:
+    """Two runs; the file also has every type and subtype, with shares between 0 and 1, differences between -1 and 1."""
+    first, second = runs
+
+    def difference(row: PairedRow) -> object:
+        of = row.found
+        ends = format_html("{} to {}", exact(of.low, points), exact(of.high, points))
+        return with_sub(exact(of.difference, points), ends)
+
+    def p(row: PairedRow) -> str:
+        written = "< 0.001" if row.found.p < 0.001 else decimals(row.found.p, 3)
+        return written if row.found.exact else f"{written} *"
+
+    def file_only(name: str, value: object) -> Column:
+        return Column(name, lambda row: value, name=name, page=False)
+
+    columns = [
+        file_only("first_model", first.title), file_only("second_model", second.title), *only_in_file("type"),
+        Column("subtype", lambda row: row.subtype or "", name="subtype", page=False),
+        Column("measure", "measure", html=lambda row: f"{row.short}{' ↓' if row.lower else ''}"),
+        number("items", "found.n", name="n"),
+        number(bdi(first.title), "found.first", exact_percent, name="first"),
+        number(bdi(second.title), "found.second", exact_percent, name="second"),
+        number("difference in points", "found.difference", html=difference, name="difference"),
+        *(Column(end, f"found.{end}", name=end, page=False) for end in ("low", "high")),
+        number("only the first is right", "found.only_first", name="only_first"),
+        number("only the second is right", "found.only_second", name="only_second"),
+        number("p", "found.p", html=p, name="p"),
+        Column("groups", "found.groups", name="groups", page=False),
+        Column("test", lambda row: "mcnemar_exact" if row.found.exact else "permutation", name="test", page=False),
+    ]  # fmt: skip
+    return Table(
+        "paired-models", columns, rows, label="paired-title", css="figures models", request=request, download=True,
+        empty="These models answered no item in common.", file_rows=lambda: rows_of(runs, by_type=True),
+    )  # fmt: skip
