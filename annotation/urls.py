@@ -52,8 +52,8 @@ ITEMS = [
 PEOPLE = [
     path("", annotator_views.study_annotators, name="study-annotators"),
     path("<int:number>/", annotator_views.study_annotator, name="study-annotator"),
-    path("<int:number>/<slug:act>/", participants_views.study_participant, name="study-participant"),
-    path("participants/", participants_views.study_participants, name="study-participants"),
+    path("pay.csv", participants_views.study_pay, name="study-pay"),
+    path("prolific/", participants_views.study_prolific, name="study-prolific"),
     path("codes/", participants_views.study_codes, name="study-codes"),
     path("returned/", participants_views.study_returned, name="study-returned"),
     path("submissions.csv", participants_views.study_submissions, name="study-submissions"),
@@ -102,7 +102,7 @@ def _moved(old: str, name: str) -> URLPattern:
 MOVED = [
     _moved("annotators/", "study-annotators"),
     _moved("annotators/<int:number>/", "study-annotator"),
-    _moved("participants/", "study-participants"),
+    _moved("participants/", "study-annotators"),
     _moved("participants/submissions.csv", "study-submissions"),
     _moved("agreement/", "study-agreement"),
     _moved("disagreements/", "study-disagreements"),

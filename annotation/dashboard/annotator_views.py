@@ -1,9 +1,7 @@
-"""The pages of a study's annotators: a table in any order, and one annotator with the evidence for each sign.
+"""The pages of a study's people: all in one list, and one annotator with the evidence for each sign.
 
 Viewers see pseudonyms; names and Prolific ids are for managers.
 """
-
-from collections.abc import Sequence
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,65 +11,34 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
 from annotation.comparison import copying
-from annotation.dashboard import annotator_page
-from annotation.dashboard.annotator_page import Line
+from annotation.dashboard import annotator_page, people_page
+from annotation.dashboard.sign_evidence import row_of, stage_of, usual_time
 from annotation.figures import annotator_screens, annotators
-from annotation.figures.cache import LatestFigures, hashed
-from annotation.measures import warning_signs
-from annotation.models import Annotator, Study
+from annotation.models import Annotator
 from annotation.participants import erasure
-from annotation.participants.lifecycle import decisions
-from annotation.participants.views import decide
+from annotation.participants.views import ACTS, decide, invitation
 from annotation.pipeline import dawid_skene
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 
-DEFAULT_SORT = "-signs"
-DECISIONS = ("keep", "exclude", "reinstate")
-NOTHING_NEW = 204
-
 
 @require_safe
 @staff_only
 def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: that stage, otherwise the whole study; `sort=-judged`: by that column, the largest first.
-
-    With `seen=`, only what has changed since.
-    """
+    """`?show=signs`: only those to look at; `sort=-judged`: by that column, the largest first; `plots`: with plots."""
     study = permissions.study_for(request.user, pk)
-    found, position = annotators.latest(study), _position_in(request.GET.get("stage"))
-    sort = request.GET.get("sort", "")
-    sort = sort if sort.removeprefix("-") in annotator_page.ORDERS else DEFAULT_SORT
-    context: dict[str, object] = {
-        "section": "studies", "study": study, "latest": found, "sort": sort, "position": position,
-        "stages": study.stages.order_by("position"), "kinds": warning_signs.KINDS,
-    }  # fmt: skip
-    lines: list[Line] = []
-    if found.data and found.made_at:
-        lines = annotator_page.ordered(annotator_page.lines(study, found.data, position), sort)
-        context |= {
-            "lines": lines, "stage": annotator_page.stage_of(found.data, position), "speed": found.data["speed"],
-            "tested": annotator_page.count_tests(found.data), "look": sum(line.look for line in lines),
-            "level": annotator_page.level_of(found.data, position),
-            "outliers": annotator_page.outliers(found.data, position),
-            "pairs": annotator_page.pairs(found.data, position),
-            "plots": annotator_page.plots(study, found.data["stages"], position, found.made_at.isoformat()),
-        }  # fmt: skip
+    found = annotators.latest(study)
+    asked = {name: request.GET.get(name, "") for name in ("show", "sort", "page")}
     stages = study.stages.select_related("study").order_by("position")
-    shown = [copying.signs(stage) for stage in stages if position in (0, stage.position)]
-    context["copying"] = [one for one in shown if one]
-    context["seen"] = _seen(study, found, lines, context["copying"])
-    if request.GET.get("seen") == context["seen"]:
-        return HttpResponse(status=NOTHING_NEW)
-    return render(request, "dashboard/annotators.html", context)
-
-
-def _seen(study: Study, found: LatestFigures, lines: Sequence[Line], copied: object) -> str:
-    """Changes when the page does: when figures are computed, someone joins or a decision is made."""
-    decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
-    return hashed((found.progress, str(study.state), decided, copied))
+    context = {
+        "section": "studies", "study": study, "latest": found, "invite": invitation(request, study),
+        "copying": [one for one in map(copying.signs, stages) if one], **people_page.contents(study, found, **asked),
+    }  # fmt: skip
+    if "plots" in request.GET and found.data and found.made_at:
+        context["plots"] = people_page.plots(study, found.data, found.made_at.isoformat())
+    return render(request, "dashboard/people.html", context)
 
 
 def _position_in(text: str | None) -> int:
@@ -82,13 +49,17 @@ def _position_in(text: str | None) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_annotator(request: StaffRequest, pk: int, number: int) -> HttpResponse:
-    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. A POST is a decision."""
+    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. A POST is a decision; with `list`, made
+    on the page of all people, whose filter it names.
+    """
     who = permissions.annotator_for(request.user, pk, number, permissions.needed(request))
     if request.method == "POST":
         act = request.POST.get("act", "")
         if act == "erase":
             return _erase(request, who)
-        decide(request, who, act) if act in DECISIONS else messages.error(request, "Unknown decision.")
+        decide(request, who, act) if act in ACTS else messages.error(request, "Unknown decision.")
+        if (show := request.POST.get("list")) is not None:
+            return redirect(reverse("study-annotators", args=[pk], query={"show": show} if show else None))
         return redirect(f"{reverse('study-annotator', args=[pk, number])}#decision")
     return _one(request, who)
 
@@ -102,35 +73,33 @@ def _erase(request: StaffRequest, who: Annotator) -> HttpResponse:
 
 
 def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
-    found = annotators.latest(who.study)
+    study, found = who.study, annotators.latest(who.study)
+    lines = people_page.lines(study, found.data or people_page.EMPTY)
+    line = next(line for line in lines if line.who == who)
+    people_page.add_details(study, found.data or people_page.EMPTY, [line])
     context: dict[str, object] = {
-        "section": "studies", "study": who.study, "who": who, "latest": found,
-        "decisions": decisions([who])[who.number],
+        "section": "studies", "study": study, "who": who, "latest": found, "line": line, "whole": line.row,
+        "decisions": line.decisions, "site": request.build_absolute_uri("/").rstrip("/"),
     }  # fmt: skip
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
-        context |= {"whole": annotator_page.row_of(found.data["whole"], who.number), "speed": found.data["speed"]}
-        context["outliers"] = annotator_page.outliers(found.data, number=who.number)
+        context["speed"] = found.data["speed"]
         context |= _work(who, found.data, asked, request.GET.get("show", ""))
     return render(request, "dashboard/annotator.html", context)
 
 
 def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     """Figures, charts, tests and the screens behind a sign in one stage; {} if they have not been there."""
-    there = annotator_page.stage_of(data, position)
-    row = there and annotator_page.row_of(there["rows"], who.number)
-    tabs = [
-        (stage, f"stage={stage['position']}")
-        for stage in data["stages"]
-        if annotator_page.row_of(stage["rows"], who.number)
-    ]
+    there = stage_of(data, position)
+    row = there and row_of(there["rows"], who.number)
+    tabs = [(stage, f"stage={stage['position']}") for stage in data["stages"] if row_of(stage["rows"], who.number)]
     if there is None or row is None:
         return {"tabs": tabs}
     stage = who.study.stages.get(position=position)
     stage.study = who.study
     screens = annotator_screens.evidence(stage, who)
     view = annotators.compared_on(data, there, row)
-    behind = annotator_screens.behind(screens, row, stage, view, annotator_page.usual_time(data, there, row))
+    behind = annotator_screens.behind(screens, row, stage, view, usual_time(data, there, row))
     if not who.study.may.manage:
         del behind["checks"]  # viewers do not see known answers
     picks = [(given.place, given.places) for given in (one.row for one in screens.judged) if given.place]

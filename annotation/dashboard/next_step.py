@@ -125,11 +125,7 @@ def next_step(
 def _review(study: int, review: Sequence[int]) -> NextStep:
     names = [pseudonym(number) for number in review]
     who = names[0] if len(names) == 1 else counted(len(names), "annotator")
-    url = (
-        reverse("study-annotator", args=[study, review[0]])
-        if len(names) == 1
-        else reverse("study-annotators", args=[study])
-    )
+    url = reverse("study-annotators", args=[study], query={"show": "signs"})
     why = "Their answers differ from those of the others. A sign is a prompt to look, never a verdict."
     return NextStep(Kind.REVIEW, f"Look at {who} before anything else", why, f"Look at {who}", url)
 

@@ -27,7 +27,7 @@ PLACES = (
     Place("", "Overview", "study-detail"),
     Place("stages", "Stages", "study-stages"),
     Place("items", "Items", "study-items"),
-    Place("people", "People", "study-annotators"),
+    Place("people", "People", "study-annotators", (("Prolific", "study-prolific"),)),
     Place("quality", "Quality", "study-agreement", (
         ("Agreement", "study-agreement"), ("Disagreements", "study-disagreements"),
         ("Decide by hand", "study-adjudicate"), ("Readers’ reports", "study-reader-reports"),
@@ -61,6 +61,7 @@ def rail(request: HttpRequest, study: Study) -> dict:
                 {"words": words, "url": reverse(name, args=[study.pk]), "here": name == address}
                 for words, name in place.parts
                 if place.key == here and (name != "study-baseline" or measured)
+                if study.may.manage or name != "study-prolific"
             ],
         }
         for place in PLACES

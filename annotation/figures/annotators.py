@@ -5,12 +5,16 @@ Computed once per state of the study (figures/cache.py) and kept with its first 
 not part of it: the pages read them on each visit. One annotator takes as many queries as a thousand.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from statistics import median
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
+from annotation.figures.avoided import Avoided, avoided_screens
 from annotation.figures.judgments import judgments_of
-from annotation.measures import annotator_figures, few_annotators, warning_signs
+from annotation.measures import annotator_behaviour, annotator_figures, counts, few_annotators, warning_signs
 from annotation.measures.annotator_figures import Checked, Known
 from annotation.measures.judgments import Judgments
 from annotation.models import Seat, Stage, Study
@@ -26,19 +30,37 @@ KIND = "annotators"
 def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
-    (measures.few_annotators) under each of the `views`, and which is looked at `first`; `look`, whom to look at. Only
-    pages show the last two; exports do not contain them.
+    (measures.few_annotators) under each of the `views`, and which is looked at `first`; `look`, whom to look at;
+    `work`, by number, what they did besides judging. Only pages show the last three; exports do not contain them.
     """
     study, few = stage.study, {}
+    work: dict[int, dict] = defaultdict(lambda: {"counted": 0, "times": []})
 
     def keep(one: Stage, rows: Judgments) -> None:
         views = rule_of(one).projections()
         first = main_view(views) if protocol_named(one.protocol).file else "answer"
         found = {name: few_annotators.few_annotators(rows, view) for name, view in views.items()}
         few[str(one.position)] = {"first": first, "views": found}
+        for number, mine in rows.by_annotator().items():
+            work[number]["counted"] += int(mine.counted.sum())
+            work[number]["times"] += [int(mine.at.min()), int(mine.at.max())]
+        for apart in (apart for of_view in found.values() for apart in of_view["outliers"]):
+            if apart["kind"] == few_annotators.FAST:
+                apart["screens"] = _fast_screens(rows.by_annotator()[apart["number"]], apart["size"])
 
     found = of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
-    return found | {"look": to_look_at(found)}
+    avoided: dict[int, Avoided] = defaultdict(Avoided)
+    for kind, number, _ in avoided_screens(study):
+        avoided[number].add(kind)
+    told = {str(one): work[one] | {"avoided": asdict(avoided[one])} for one in sorted({*work, *avoided})}
+    return found | {"look": to_look_at(found), "work": told}
+
+
+def _fast_screens(rows: Judgments, size: float) -> int:
+    """On how many screens somebody took less than half of the others' time, `size` from theirs."""
+    times = counts.known_times(annotator_behaviour.judgments_considered(rows, False).active_ms).tolist()
+    limit = warning_signs.FAST_SHARE * (median(times) / 1000 / (1 - size)) if times else 0
+    return sum(time / 1000 < limit for time in times)
 
 
 def to_look_at(data: Mapping) -> list[int]:

@@ -78,7 +78,7 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """One CSV row per submission; `found` are the study's participants by submission (roster.py).
+    """One CSV row per submission; `found` are those of the study (roster.py).
 
     A person approves or rejects at Prolific.
     """
@@ -89,7 +89,7 @@ def _row(currency: str, one: Participant) -> tuple[object, ...]:
     who = one.annotator
     return (
         who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
-        one.counted, one.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks,
+        one.counted, one.avoided.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks,
         one.checks_right, f"{one.pay:.2f}", f"{one.span_pay:.2f}", currency, "approve" if one.approve else "look",
         "; ".join(one.reasons),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every participant of a study for managers: what they did, the pay due, and warning signs.
+"""Every participant of a study, and every submission at Prolific: what they did, the pay due, and warning signs.
 
 Warning signs are prompts, in words with their figures; a person decides (law 7). The number of queries does not grow
 with the number of participants.
@@ -10,31 +10,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from django.db.models import Exists, OuterRef, Subquery
-
 from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
+from annotation.figures.avoided import Avoided, avoided_screens
 from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
-from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Seat, Stage, Study
+from annotation.models import Annotator, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.stage_rules import rule_of
-from annotation.protocols.base import CANNOT_JUDGE
 from benchmarks import audit
+from benchmarks.formats import csv_text
 from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
-MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign
 LITTLE, COMPARED_FROM = 0.25, 5  # of the median answers of those who finished, if they are so many
+PAY_COLUMNS = (
+    "pseudonym", "name", "participant_id", "state", "answers", "answers_that_count", "skipped", "active_minutes",
+    "minutes_first_to_last", "pay_due", "pay_first_to_last", "currency",
+)  # fmt: skip
 Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time, submission, its study
 
 
 @dataclass(slots=True)
 class Participant:
     """`answers` were given and not taken back, including checks; `counted` of them count; `signs` are sentences.
-    `skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”. `checks` were answered.
+    `checks` were answered.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
     """
@@ -45,19 +47,18 @@ class Participant:
     state: str = NOT_BEGUN
     answers: int = 0
     counted: int = 0
-    skipped: int = 0
-    checks_skipped: int = 0
-    checks_shown: int = 0  # in this submission, and answered or skipped
-    not_judged: int = 0
-    flagged: int = 0
+    avoided: Avoided = field(default_factory=Avoided)  # in this submission
     active_minutes: float = 0.0
-    span_minutes: float = 0.0
     pay_per_hour: float = 0.0
     checks: int = 0
     checks_right: int = 0
     code: str = ""  # the code last shown for this submission
     signs: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
+
+    @property
+    def span_minutes(self) -> float:
+        return (max(self.times) - min(self.times)) / HOUR * 60 if self.times else 0.0
 
     @property
     def pay(self) -> float:
@@ -84,32 +85,68 @@ class Participant:
         return found + self.signs
 
 
-def participants(study: Study, by_submission: bool = False) -> list[Participant]:
-    """Participants in the order of joining.
+def participants(study: Study, data: Mapping) -> list[Participant]:
+    """In the order of joining, with what they did as last computed (`data`, of figures/annotators.py); `signs` are only
+    those of avoiding screens and of little work.
+    """
+    pay, found = float(study.pay_per_hour), []
+    rows = {row["number"]: row for row in data["whole"]}
+    for who in study.annotators.select_related("stage", "excluded_by").order_by("number"):
+        one = Participant(who, who.prolific_session, who.prolific_study, pay_per_hour=pay)
+        if row := rows.get(who.number):
+            work, checks = data["work"].get(str(who.number), {}), row["checks"] or {"n": 0, "right": 0}
+            one.answers, one.active_minutes = row["answers"], row["active_minutes"]
+            one.counted, one.times = work.get("counted", 0), work.get("times", [])
+            one.avoided, one.checks, one.checks_right = Avoided(**work.get("avoided", {})), checks["n"], checks["right"]
+        found.append(one)
+    _add_ends(study, found)
+    return found
 
-    With `by_submission`, everyone from Prolific once per submission, with what they did between it and the next.
+
+def pay_sheet(study: Study, data: Mapping | None) -> str:
+    """One CSV row per person; without figures yet, those who joined."""
+    found = participants(study, data or {"whole": [], "work": {}})
+    rows = [
+        (
+            one.annotator.pseudonym, one.annotator.name, one.annotator.prolific_pid, one.state, one.answers,
+            one.counted, one.avoided.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", f"{one.pay:.2f}",
+            f"{one.span_pay:.2f}", study.currency,
+        )
+        for one in found
+    ]  # fmt: skip
+    return csv_text.table([PAY_COLUMNS, *rows])
+
+
+def submissions(study: Study) -> list[Participant]:
+    """Everyone from Prolific once per submission, in the order of joining, with what they did between it and the next,
+    from every judgment.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
-    earlier = _earlier(people) if by_submission else {}
-    pay = float(study.pay_per_hour)
+    earlier, pay = _earlier(people), float(study.pay_per_hour)
     found = {}
     for who in people:
-        submissions = [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
-        found[who.number] = [Participant(who, session, of, pay_per_hour=pay) for _, session, of in submissions]
+        theirs = [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
+        found[who.number] = [Participant(who, session, of, pay_per_hour=pay) for _, session, of in theirs]
     stages = list(study.stages.all())
     for stage in stages:
         _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
+    for kind, number, at in avoided_screens(study):
+        found[number][_submission(earlier, number, round(at.timestamp() * 1_000_000))].avoided.add(kind)
     everybody = [one for mine in found.values() for one in mine]
+    _add_ends(study, everybody)
+    return [one for one in everybody if one.annotator.prolific_pid]
+
+
+def _add_ends(study: Study, everybody: Sequence[Participant]) -> None:
+    """Add how it stands with each, and the signs of what they did not do."""
     codes = _codes(everybody)
     seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
     out = set(seats.values_list("annotator", "stage"))
-    _add_avoided(found, earlier, study)
     for one in everybody:
-        one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
+        one.signs += one.avoided.signs(one.answers)
         kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
         one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
     _add_little_work(everybody)
-    return [one for one in everybody if one.annotator.prolific_pid] if by_submission else everybody
 
 
 def _earlier(people: Sequence[Annotator]) -> Earlier:
@@ -145,37 +182,6 @@ def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str
 def _submission(earlier: Earlier, number: int, at: int) -> int:
     """Which of the annotator's submissions something at this time belongs to."""
     return bisect([until for until, _, _ in earlier.get(number, ())], at)
-
-
-def _add_avoided(found: Mapping[int, list[Participant]], earlier: Earlier, study: Study) -> None:
-    """What they skipped, could not judge or flagged; a sign if that is much of what they were shown."""
-    theirs = Lease.objects.filter(annotator__study=study)
-    checks = theirs.filter(task__kind=Kind.CHECK)
-    stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]
-    kinds = {
-        "skipped": theirs.filter(state=LeaseState.SKIPPED),
-        "checks_skipped": checks.filter(state=LeaseState.SKIPPED),
-        "checks_shown": checks.filter(state__in=[LeaseState.SKIPPED, LeaseState.JUDGED, LeaseState.LATE]),
-        "not_judged": theirs.annotate(stands=Subquery(stands)).filter(stands=CANNOT_JUDGE),
-        "flagged": theirs.filter(Exists(Flag.objects.filter(lease=OuterRef("pk")))),
-    }
-    for kind, leases in kinds.items():
-        for number, at in leases.values_list("annotator__number", "granted_at"):
-            one = found[number][_submission(earlier, number, round(at.timestamp() * 1_000_000))]
-            setattr(one, kind, getattr(one, kind) + 1)
-    for one in (one for mine in found.values() for one in mine):
-        shown = one.answers + one.skipped
-        if _is_much(one.skipped + one.not_judged, shown):
-            one.signs += [f"skipped {one.skipped} of {shown} screens"] * bool(one.skipped)
-            one.signs += [f"“cannot judge” in {one.not_judged} of {one.answers} answers"] * bool(one.not_judged)
-        if _is_much(one.checks_skipped, one.checks_shown):
-            one.signs.append(f"skipped {one.checks_skipped} of {one.checks_shown} checks")
-        # One flag says that something is wrong with an item, also where there are few.
-        one.signs += [f"flagged {one.flagged} of {shown} screens"] * (one.flagged > 1 and _is_much(one.flagged, shown))
-
-
-def _is_much(avoided: int, shown: int) -> bool:
-    return avoided > MOST_AVOIDED * shown
 
 
 def _add_little_work(everybody: Iterable[Participant]) -> None:

@@ -1,17 +1,18 @@
-"""The managers' page of a study's participants: identities, pay due, exclusions, and the exchange with Prolific.
+"""The exchange with Prolific, the sheet of pay, and what managers decide about one participant.
 
-It shows names and Prolific ids, so only managers may see it.
+They show names and Prolific ids, so only managers may see them.
 """
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
+from annotation.figures import annotators
 from annotation.models import Annotator, Role, Stage, Study
 from annotation.participants import lifecycle, prolific, roster
 from annotation.studies.forms import ErrorsAtFields
@@ -61,19 +62,29 @@ def invitation(request: HttpRequest, to: Study | Stage) -> str:
 
 @require_safe
 @staff_only
-def study_participants(request: StaffRequest, pk: int) -> HttpResponse:
+def study_prolific(request: StaffRequest, pk: int) -> HttpResponse:
     return _page(request, permissions.study_for(request.user, pk, Role.MANAGER))
 
 
 def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
-    found = roster.participants(study)
-    sums = ("answers", "counted", "skipped", "active_minutes", "pay", "span_pay")
     context = {
-        "section": "studies", "study": study, "participants": found, "links": _links(request, study),
-        "site": request.build_absolute_uri("/").rstrip("/"), "codes": _codes_form(study), "returned": ReturnedForm(),
-        "totals": {name: sum(getattr(one, name) for one in found) for name in sums}, **bound,
+        "section": "studies", "study": study, "links": _links(request, study), "codes": _codes_form(study),
+        "returned": ReturnedForm(), **bound,
     }  # fmt: skip
-    return render(request, "participants/participants.html", context, status=status)
+    return render(request, "participants/prolific.html", context, status=status)
+
+
+@require_safe
+@staff_only
+def study_pay(request: StaffRequest, pk: int) -> HttpResponse:
+    """What everybody did and is due, as last computed."""
+    study = permissions.study_for(request.user, pk, Role.MANAGER)
+    return _sheet(study, "pay", roster.pay_sheet(study, annotators.latest(study).data))
+
+
+def _sheet(study: Study, name: str, text: str) -> HttpResponse:
+    named = f'attachment; filename="{name}-study-{study.pk}.csv"'
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": named})
 
 
 def _codes_form(study: Study, sent: QueryDict | None = None) -> CodesForm:
@@ -99,16 +110,14 @@ def study_codes(request: StaffRequest, pk: int) -> HttpResponse:
     if form.errors:
         return _page(request, study, status=422, codes=form)
     messages.success(request, "The codes have been saved. Enter the same codes on Prolific.")
-    return redirect("study-participants", pk)
+    return redirect("study-prolific", pk)
 
 
 @require_safe
 @staff_only
 def study_submissions(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk, Role.MANAGER)
-    text = prolific.submissions(study, roster.participants(study, by_submission=True))
-    name = f'attachment; filename="submissions-study-{study.pk}.csv"'
-    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
+    return _sheet(study, "submissions", prolific.submissions(study, roster.submissions(study)))
 
 
 @require_POST
@@ -131,23 +140,14 @@ def study_returned(request: StaffRequest, pk: int) -> HttpResponse:
     if report.unknown:
         more = f" and {len(report.unknown) - SHOWN} more" if len(report.unknown) > SHOWN else ""
         messages.warning(request, f"Not in this study: {', '.join(report.unknown[:SHOWN])}{more}.")
-    return redirect("study-participants", pk)
+    return redirect("study-prolific", pk)
 
 
 # One participant
 
 
-@require_POST
-@staff_only
-def study_participant(request: StaffRequest, pk: int, number: int, act: str) -> HttpResponse:
-    decide(request, permissions.annotator_for(request.user, pk, number, Role.MANAGER), act)
-    return redirect("study-participants", pk)
-
-
 def decide(request: StaffRequest, who: Annotator, act: str) -> None:
     """Carry out one of ACTS with the given reason, and show a message with the result."""
-    if act not in ACTS:
-        raise Http404("There is no such action.")
     form = ReasonForm(request.POST)
     if not form.is_valid() and act in REASONED:
         messages.error(request, f"{who.pseudonym}: {' '.join(map(str, form.errors['reason']))}")

@@ -13,12 +13,14 @@ register = template.Library()
 
 
 @register.simple_tag
-def sorted_by(name: str, words: str, sort: str, position: int | None, title: str = "") -> str:
-    """A header cell whose link sorts by its column, the largest first; a second click reverses the order."""
+def sorted_by(name: str, words: str, sort: str, show: str, title: str = "") -> str:
+    """A header cell whose link sorts by its column, the largest first; a second click reverses the order. `show` is the
+    filter of the list.
+    """
     first = name if name == "who" else f"-{name}"
     again = f"-{name}" if name == "who" else name
     order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
-    query = urlencode({**({"stage": position} if position else {}), "sort": again if sort == first else first})
+    query = urlencode({**({"show": show} if show else {}), "sort": again if sort == first else first})
     mark = {"ascending": "▲", "descending": "▼"}.get(order, "")
     return format_html(
         '<th scope="col" class="{}" aria-sort="{}"><a href="?{}" title="{}">{}<span aria-hidden="true" class="order">'

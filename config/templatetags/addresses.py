@@ -28,4 +28,4 @@ def reach(address: str) -> str:
 @register.inclusion_tag("components/_reach.html")
 def address_reach(address: str) -> dict:
     """Warn below a link if others cannot open it; nothing below one that anybody can open."""
-    return {"reach": reach(address)}
+    return {"reach": reach(address), "host": urlsplit(address).hostname}

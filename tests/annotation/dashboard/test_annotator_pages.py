@@ -1,17 +1,20 @@
-"""The pages of annotators: what stands there, in which order, for whom, and what is decided there."""
+"""The pages of people: what stands there, in which order, for whom, and what is decided there."""
 
 import re
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import strip_tags
 
-from annotation.dashboard import annotator_page
+from annotation.dashboard import annotator_page, people_page, sign_evidence
 from annotation.figures import annotators
-from annotation.models import Annotator, CachedFigures, Role, Stage
+from annotation.models import Annotator, CachedFigures, Role, Slot, Stage
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants.review import people_to_review
 from annotation.pipeline.outcomes import rule_of
 from annotation.studies import members
 from benchmarks.models import Event
@@ -51,37 +54,105 @@ def login(client, study, role: str) -> User:
 
 def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(client, manager, stage):
     shown = client.get(table(stage.study)).text
-    assert "4 joined, 1 to review" in shown and "one place" in shown
+    assert "4 joined, 4 judged · 1 has warning signs" in shown and "one place</span>" in shown
     assert shown.index("A-04") < shown.index("A-01")
-    assert "?stage=1&amp;show=side#signs" in shown
+    assert "?stage=1&amp;show=side#screens" in shown
 
 
-@pytest.mark.parametrize("where", [{}, {"stage": 1}])
-def test_every_column_sorts_both_ways(stage, where):
-    lines = annotator_page.lines(stage.study, annotators.latest(stage.study).data, where.get("stage"))
-    for column, key in annotator_page.ORDERS.items():
+def lines(stage: Stage) -> list[people_page.Line]:
+    return people_page.lines(stage.study, annotators.latest(stage.study).data)
+
+
+def test_every_column_sorts_both_ways(stage):
+    for column, key in people_page.ORDERS.items():
         for sort, down in ((column, False), (f"-{column}", True)):
-            found = [key(line) for line in annotator_page.ordered(lines, sort)]
-            assert found == sorted(map(key, lines), key=lambda at: (at is None, at), reverse=down), sort
+            found = [key(line) for line in people_page.ordered(lines(stage), sort)]
+            assert found == sorted(map(key, lines(stage)), key=lambda at: (at is None, at), reverse=down), sort
 
 
-@pytest.mark.parametrize(("where", "sort"), [({}, "who"), ({"stage": 1}, "-judged")])
-def test_the_table_is_in_the_order_asked_for(client, manager, stage, where, sort):
-    lines = annotator_page.lines(stage.study, annotators.latest(stage.study).data, where.get("stage"))
-    body = client.get(table(stage.study, sort=sort, **where)).text.partition("<tbody>")[2]
-    names = [line.who.pseudonym for line in annotator_page.ordered(lines, sort)]
-    assert sorted(names, key=body.index) == names
+@pytest.mark.parametrize("sort", ["who", "-judged"])
+def test_the_list_is_in_the_order_asked_for_by_parts(client, manager, stage, sort, monkeypatch):
+    names = [line.who.pseudonym for line in people_page.ordered(lines(stage), sort)]
+    monkeypatch.setattr(people_page, "ON_A_PAGE", 3)
+    parts = [client.get(table(stage.study, sort=sort, page=number)) for number in (1, 2)]
+    assert [[line.who.pseudonym for line in part.context["lines"]] for part in parts] == [names[:3], names[3:]]
+    assert 'rel="next"' in parts[0].text and "1–3 of 4" in parts[0].text and 'rel="prev"' in parts[1].text
 
 
 def test_a_column_says_how_it_is_sorted_and_its_link_turns_it_round(client, manager, stage):
-    shown = client.get(table(stage.study, sort="-judged")).text
-    assert 'aria-sort="descending"><a href="?sort=judged"' in shown
-    assert 'aria-sort="none"><a href="?sort=-paid"' in shown
+    shown = client.get(table(stage.study, sort="-judged", show="signs")).text
+    assert 'aria-sort="descending"><a href="?show=signs&amp;sort=judged"' in shown
+    assert 'aria-sort="none"><a href="?show=signs&amp;sort=-paid"' in shown
 
 
-@pytest.mark.parametrize("query", [{"sort": "nothing"}, {"sort": "-"}, {"stage": "x"}, {"stage": "99"}])
-def test_what_cannot_be_sorted_by_or_is_no_stage_gives_the_whole_study(client, manager, stage, query):
-    assert "Over the whole study" in client.get(table(stage.study, **query)).text
+@pytest.mark.parametrize("query", [{"sort": "nothing"}, {"sort": "-"}, {"show": "x"}, {"page": "99"}, {"page": "x"}])
+def test_what_cannot_be_sorted_by_or_is_no_filter_gives_everybody(client, manager, stage, query):
+    assert len(client.get(table(stage.study, **query)).context["lines"]) == 4
+
+
+def test_each_filter_counts_the_rows_behind_it_and_signs_are_those_of_the_next_step(client, manager, stage):
+    """One with signs, one excluded, one who joined and stayed away; a decision takes a sign out of the count."""
+    long_ago = timezone.now() - timedelta(hours=2)
+    Annotator.objects.filter(pk=studies.annotator(stage.study).pk).update(joined_at=long_ago)
+    participant_lifecycle.exclude(annotator=stage.study.annotators.get(number=2), reason="Too few", by="test")
+    expected = {"": [1, 2, 3, 4, 5], "signs": [4], "away": [5], "excluded": [2]}
+    page = client.get(table(stage.study))
+    assert {key: count for key, _, count in page.context["filters"]} == {key: len(of) for key, of in expected.items()}
+    for key, numbers in expected.items():
+        found = [line.who.number for line in client.get(table(stage.study, show=key, sort="who")).context["lines"]]
+        assert found == numbers, key
+    assert people_to_review([stage.study_id])[stage.study_id] == expected["signs"]
+    participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot", by="test")
+    shown = client.get(table(stage.study, show="signs"))
+    assert "no warning signs" in shown.text and not shown.context["lines"]
+
+
+def test_somebody_away_is_released_from_the_list(client, manager, stage):
+    gone = studies.annotator(stage.study)
+    Annotator.objects.filter(pk=gone.pk).update(joined_at=timezone.now() - timedelta(hours=2))
+    assert "Release the place" in client.get(table(stage.study, show="away")).text
+    shown = client.post(one(stage.study, gone.number), {"act": "left", "list": "away"}, follow=True)
+    gone.refresh_from_db()
+    assert gone.left_at and shown.redirect_chain[0][0] == table(stage.study, show="away")
+    assert "Nobody here." in shown.text
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        ("honest", "honest", "honest", "always left"),
+        ("random", "honest", "honest"),
+        ("hasty", "honest", "honest"),
+        ("always None", "honest", "honest", "honest"),
+        ("random", "honest", "honest", "honest", "honest"),
+    ],
+    ids=str,
+)
+def test_sentence_link_and_the_screens_behind_it_count_the_same(client, manager, who):
+    stage, _ = cohorts.study(who, judgments=30, overlap=len(who))
+    found = sign_evidence.evidence(annotators.latest(stage.study).data)
+    assert any(found.values())
+    shown = client.get(table(stage.study)).text
+    for sign in (sign for of_one in found.values() for sign in of_one if sign.count is not None):
+        query = {"stage": 1, "show": sign.kind}
+        page = client.get(one(stage.study, sign.number, **query))
+        assert (page.context["count"], page.context["show"]) == (sign.count, sign.kind), sign
+        numbers = set(map(int, re.findall(r"\b\d+\b", sign.sentence)))
+        compared = re.findall(r"(\d+) of (\d+) screens compared", sign.sentence)
+        assert sign.count in numbers | {int(n) - int(same) for same, n in compared}, sign
+        assert f"{one(stage.study, sign.number, **query)}#screens".replace("&", "&amp;") in shown
+
+
+def test_what_an_exclusion_takes_is_said_before_and_is_what_it_does(client, manager, stage):
+    who = stage.study.annotators.get(number=4)
+    shown = client.get(table(stage.study))
+    [cost] = [line.cost for line in shown.context["lines"] if line.who == who]
+    text = " ".join(strip_tags(shown.text).split())
+    assert f"{cost.answers} answers no longer count and {cost.again} are asked of others: about" in text
+    assert text.count("Decide about") == 1 and "What A-04 has earned stays owed" in text
+    done = client.post(one(stage.study, 4), {"act": "exclude", "reason": "Always left", "list": ""}, follow=True)
+    assert f"{cost.answers} answers no longer count" in done.text and done.redirect_chain[0][0] == table(stage.study)
+    assert Slot.objects.filter(task__kind="judge", judgment=None, live=True).count() == cost.again
 
 
 def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager):
@@ -91,25 +162,24 @@ def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager)
     data = annotators.latest(stage.study).data
     assert not any(row["signs"] for row in data["whole"])
     shown = client.get(table(stage.study)).text
-    assert "5 joined, 3 to review" in shown and shown.count("too few to test</span>") == 3
-    places = [shown.index(f"{link}?stage=1") for link in (one(stage.study, number) for number in (2, 4, 3))]
-    assert places[0] < places[2] > places[1]
+    assert "3 have warning signs" in shown and shown.count("(too few to test)</span>") == 3
     body = shown[shown.index("<tbody>") :]
     assert max(map(body.index, ("A-02", "A-03", "A-04"))) < min(map(body.index, ("A-01", "A-05")))
     own = client.get(one(stage.study, 3)).text
     assert "very fast</b>" in own and "(too few to test)" in own
+    assert "the others" in own and "took less than half of that" in own
 
 
 def test_of_two_who_disagree_the_page_says_that_nothing_shows_who_is_right(client, manager):
     stage, _ = cohorts.study(("honest", "mistaken"), judgments=12, overlap=2)
     shown = client.get(table(stage.study)).text
-    assert "A-01 and A-02" in shown and "no way to tell which of them is right" in shown and "0 to review" in shown
+    assert "A-01 and A-02" in shown and "no way to tell which of them is right" in shown and "no warning signs" in shown
     assert reverse("study-checks", args=[stage.study.pk, 1]) in shown
 
 
 def test_a_study_nobody_has_come_to(client, manager):
     study = studies.study()
-    assert "No annotators yet" in client.get(table(study)).text
+    assert "Nobody has joined yet" in client.get(table(study)).text
     studies.annotator(study)
     shown = client.get(one(study, 1)).text
     assert "not tested" in shown and "No decision yet" in shown
@@ -131,17 +201,6 @@ def test_they_are_computed_once_for_each_state(client, manager, stage):
     assert CachedFigures.objects.get(kind="annotators").made_at == made
 
 
-def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager, stage):
-    seen = client.get(table(stage.study)).context["seen"]
-    assert client.get(table(stage.study, seen=seen)).status_code == 204
-    participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot of ours", by="test")
-    assert client.get(table(stage.study, seen=seen)).status_code == 200
-    assert 'hx-trigger="every 30s"' in client.get(table(stage.study)).text
-    stage.study.state = "closed"
-    stage.study.save()
-    assert "every 30s" not in client.get(table(stage.study)).text
-
-
 # One annotator
 
 
@@ -160,7 +219,7 @@ def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, peopl
     """One of them answers at random. Whatever compares an annotator with the others counts the same screens."""
     stage, _ = cohorts.study(("random", *["honest"] * (people - 1)), judgments=30, overlap=people)
     data = annotators.latest(stage.study).data
-    assert bool(annotator_page.outliers(data, 1, 1) or data["stages"][0]["rows"][0]["signs"]) is (people > 2)
+    assert bool(sign_evidence.evidence(data)[1]) is (people > 2)
     for number in range(1, people + 1):
         page = client.get(one(stage.study, number, stage=1, show="agreement"))
         shown = " ".join(strip_tags(page.text).split())
@@ -172,9 +231,8 @@ def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, peopl
             others = Counter(map(see, screen.others)).most_common()
             assert others[0][0] != see(screen.row.answer) and (len(others) == 1 or others[0][1] > others[1][1])
         assert re.search(rf"gave the majority’s answer \({view}\) ?{n}", shown)
-        if outlier := [one for one in page.context["outliers"] if one.kind == "agreement"]:
-            assert f"agreed with most others on {same} of {n} screens compared" in outlier[0].words
-            assert 'href="?stage=1&amp;show=agreement#screens"' in " ".join(page.text.split())
+        if sign := [one for one in page.context["line"].evidence if one.kind == "agreement"]:
+            assert f"common answer on {same} of {n} screens compared" in sign[0].sentence and sign[0].count == apart
 
 
 def test_the_sign_of_the_fastest_among_few_links_to_the_screens_that_were_fast(client, manager):
@@ -192,7 +250,7 @@ def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage)
     assert after["judged"] == before["judged"] > 0
     assert {"side", "runs"} <= {sign["kind"] for sign in after["signs"]}
     shown = client.get(one(stage.study, 4)).text
-    assert "excluded</b> by test" in shown and "Reinstate A-04" in shown and "picked place 1 in 100%" in shown
+    assert "excluded</b> by test" in shown and "Reinstate A-04" in shown and "Picked place 1 on" in shown
 
 
 def test_what_is_not_there_is_404(client, manager, stage):
@@ -208,14 +266,14 @@ def test_a_manager_keeps_somebody_with_a_reason(client, stage):
     login(client, stage.study, Role.MANAGER)
     shown = client.post(one(stage.study, 4), {"act": "keep", "reason": "They <use> the keyboard."}, follow=True).text
     assert "A-04 is kept" in shown and "kept</b> by manager" in shown and "They &lt;use&gt; the keyboard." in shown
-    assert "kept</b>" in client.get(table(stage.study)).text
+    assert "kept</b>" in client.get(table(stage.study)).text.partition("<tbody>")[2]
     assert Event.objects.get(verb="kept").data["reason"] == "They <use> the keyboard."
     assert not Annotator.objects.exclude(excluded_at=None).exists()
 
 
 def test_another_word_decides_nothing(client, manager, stage):
-    assert "Unknown decision" in client.post(one(stage.study, 4), {"act": "left", "reason": "x"}, follow=True).text
-    assert not Annotator.objects.exclude(left_at=None).exists()
+    assert "Unknown decision" in client.post(one(stage.study, 4), {"act": "reject", "reason": "x"}, follow=True).text
+    assert not Annotator.objects.exclude(excluded_at=None).exists()
 
 
 def test_a_manager_excludes_and_reinstates(client, manager, stage):
@@ -240,15 +298,10 @@ def test_a_viewer_sees_pseudonyms_and_decides_nothing(client, stage):
     who = stage.study.annotators.get(number=4)
     Annotator.objects.filter(pk=who.pk).update(name="Grace Hopper", prolific_pid="pid-grace")
     login(client, stage.study, Role.VIEWER)
-    for url in (
-        table(stage.study),
-        table(stage.study, stage=1),
-        one(stage.study, 4),
-        one(stage.study, 4, show="checks"),
-    ):
+    for url in (table(stage.study), one(stage.study, 4), one(stage.study, 4, show="checks")):
         shown = client.get(url).text
         assert "A-04" in shown and "Grace" not in shown and "pid-grace" not in shown, url
-        assert "failed checks" not in shown and "Exclude A-04" not in shown
+        assert "failed checks" not in shown and "Exclude A-04" not in shown and "invite-link" not in shown
     assert client.post(one(stage.study, 4), {"act": "keep", "reason": "x"}).status_code == 403
 
 

@@ -1,4 +1,4 @@
-"""The managers' page of participants, and the files that go to Prolific and come from there."""
+"""What managers see of participants, and the files that go to Prolific and come from there."""
 
 import csv
 import io
@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.checks import attention_checks
 from annotation.designs.plan import StagePlan
+from annotation.figures import annotators
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Slot, Study
 from annotation.participants import lifecycle as participant_lifecycle
@@ -55,12 +56,20 @@ def finish(client, annotator: Annotator) -> None:
 
 
 def page(client, study) -> str:
-    return client.get(reverse("study-participants", args=[study.pk])).text
+    return client.get(reverse("study-annotators", args=[study.pk])).text
+
+
+def own(client, annotator: Annotator) -> str:
+    return client.get(reverse("study-annotator", args=[annotator.study_id, annotator.number])).text
+
+
+def everybody(study) -> list[roster.Participant]:
+    return roster.participants(study, annotators.latest(study).data)
 
 
 def act(client, annotator: Annotator, what: str, **sent):
-    where = reverse("study-participant", args=[annotator.study_id, annotator.number, what])
-    return client.post(where, sent, follow=True).text
+    where = reverse("study-annotator", args=[annotator.study_id, annotator.number])
+    return client.post(where, {"act": what, **sent}, follow=True).text
 
 
 def sheet(client, study) -> list[dict[str, str]]:
@@ -74,15 +83,16 @@ def upload(client, study, text: str | bytes, follow: bool = True):
     return client.post(reverse("study-returned", args=[study.pk]), sent, follow=follow)
 
 
-ADDRESSES = ["study-participants", "study-submissions"]
+ADDRESSES = ["study-annotators", "study-pay", "study-prolific", "study-submissions"]
 
 
 def test_what_is_not_there_is_404(client, manager, study):
-    ann = person(study)
     other = person(studies.study())
-    assert client.get(reverse("study-participants", args=[9999])).status_code == 404
-    for number, what in ((99, "exclude"), (ann.number, "reject"), (other.number + 5, "left")):
-        assert client.post(reverse("study-participant", args=[study.pk, number, what])).status_code == 404
+    for name in ADDRESSES:
+        assert client.get(reverse(name, args=[9999])).status_code == 404
+    for number in (99, other.number + 5):
+        where = reverse("study-annotator", args=[study.pk, number])
+        assert client.post(where, {"act": "exclude", "reason": "No"}).status_code == 404
 
 
 # The table
@@ -93,7 +103,7 @@ def test_everybody_is_there_with_what_they_did(client, manager, study):
     person(study, name="Grace <b>")
     shown = page(client, study)
     assert "pid-ada" in shown and "Grace &lt;b&gt;" in shown and "A-02" in shown
-    ada, grace = roster.participants(study)
+    ada, grace = everybody(study)
     assert (ada.answers, ada.counted, ada.active_minutes, ada.pay) == (2, 2, 1.0, pytest.approx(0.2))
     assert (grace.answers, grace.state, ada.state) == (0, "not begun", "working")
 
@@ -108,7 +118,7 @@ def test_the_states(client, manager, study):
     participant_lifecycle.leave(annotator=people[2], by="test")
     participant_lifecycle.exclude(annotator=people[3], reason="No", by="test")
     people[4].seats.update(screened_out_at=people[4].joined_at)
-    assert [one.state for one in roster.participants(study)] == [
+    assert [one.state for one in everybody(study)] == [
         "working", "finished", "left", "excluded", "screened out"
     ]  # fmt: skip
 
@@ -122,7 +132,7 @@ def test_time_from_the_first_answer_to_the_last_over_all_stages():
     participant_lifecycle.arrive(annotator=one, stage=second, by="test")
     studies.read(one, second)
     last = studies.judgment(one, second)
-    found = roster.participants(study)[0]
+    found = everybody(study)[0]
     begun = Judgment.objects.filter(lease__annotator=one).earliest("created_at")
     minutes = (last.created_at - begun.created_at).total_seconds() / 60
     assert (found.answers, found.counted) == (2, 2)
@@ -133,7 +143,7 @@ def test_signs_are_said_with_their_figures(client, manager, study):
     for number in range(3):
         person(study, 7, times=(4000,), name=f"careful {number}", pick=None)
     fast = person(study, 20, times=(500,))
-    found = {one.annotator.pk: one for one in roster.participants(study)}
+    found = {one.annotator.pk: one for one in everybody(study)}
     assert "0.5 s a screen, everybody 4.0 s" in found[fast.pk].signs
     assert "picked place 1 in 100% of 20 picks" in found[fast.pk].signs
     assert "0.5 s a screen" in page(client, study)
@@ -142,7 +152,7 @@ def test_signs_are_said_with_their_figures(client, manager, study):
 def test_what_was_taken_back_is_no_answer_and_its_time_is_paid(study):
     ann = person(study, 1, times=(60_000,))
     submissions.undo(annotator=ann, key=uuid.uuid4())
-    [found] = roster.participants(study)
+    [found] = everybody(study)
     assert (found.answers, found.counted, found.active_minutes) == (0, 0, 1.0)
 
 
@@ -185,7 +195,7 @@ def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, stud
         participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
     before = Annotator.objects.get().excluded_at
     for reason in ("", "  ", "\0"):
-        client.post(reverse("study-participant", args=[study.pk, ann.number, what]), {"reason": reason})
+        act(client, ann, what, reason=reason)
         assert Annotator.objects.get().excluded_at == before, reason
 
 
@@ -352,7 +362,7 @@ def test_nobody_is_paid_twice_for_what_they_did_for_an_earlier_submission(client
         ("x1", "3", "6.00"),
         ("x2", "1", "1.00"),
     ]
-    assert [one.answers for one in roster.participants(study)] == [4, 3]
+    assert [one.answers for one in everybody(study)] == [4, 3]
 
 
 def test_a_link_to_another_stage_without_a_new_submission_parts_nothing(client, manager):

@@ -1,0 +1,251 @@
+"""The page of a study's people: one list in any order, whom to look at first, with evidence and what a decision takes.
+
+What takes long comes from figures/annotators.py; names, decisions and who is here are read on each visit, and of the
+people on the shown part of the list only, what else their rows have.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from annotation.charts import annotators as charts
+from annotation.charts.study import Plot, Subject
+from annotation.dashboard.sign_evidence import Evidence, evidence
+from annotation.figures import blocked_items
+from annotation.figures.cache import LatestFigures
+from annotation.measures import counts, warning_signs
+from annotation.models import Annotator, Kind, Lease, Slot, Stage, StageState, Study
+from annotation.models.choices import POOLED
+from annotation.participants import review, roster
+from annotation.participants.lifecycle import Decision, decisions
+from annotation.participants.roster import Participant
+from annotation.wording import pseudonym, readable_label
+
+ON_A_PAGE = 50
+NOW = timedelta(minutes=5)  # since the last screen, within which somebody is here
+EMPTY: Mapping = {"stages": [], "whole": [], "work": {}, "few": {}}
+EVERYONE, SIGNS, AWAY, EXCLUDED = "", "signs", "away", "excluded"
+FILTERS = {EVERYONE: "Everyone", SIGNS: "Warning signs", AWAY: "Away", EXCLUDED: "Excluded"}
+
+
+@dataclass(slots=True)
+class Cost:
+    """What an exclusion takes: `answers` that no longer count, of which `again` are asked of others."""
+
+    answers: int = 0
+    again: int = 0
+    minutes: float = 0.0
+    pay: float = 0.0
+
+
+@dataclass(slots=True)
+class Line:
+    """One person. The second half is read of those on the shown part of the list only."""
+
+    one: Participant
+    row: Mapping | None  # their figures over the whole study
+    seconds: float | None  # the median time of a screen, where they judged most
+    evidence: Sequence[Evidence]
+    review: bool
+    away: bool
+    decisions: Sequence[Decision] = ()
+    could: int = 0
+    last_at: datetime | None = None
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def who(self) -> Annotator:
+        return self.one.annotator
+
+    @property
+    def judged(self) -> int:
+        return self.row["judged"] if self.row else 0
+
+    @property
+    def common(self) -> float | None:
+        """The share of screens on which they gave the common answer."""
+        same = self.row["majority"] if self.row else {"same": 0, "n": 0}
+        return counts.ratio(same["same"], same["n"])
+
+    @property
+    def here(self) -> bool:
+        return self.last_at is not None and timezone.now() - self.last_at < NOW
+
+    @property
+    def weight(self) -> tuple[bool, int, float]:
+        """Those to look at first, then by the number of signs, then the lowest agreement."""
+        return self.review, len(self.evidence) + len(self.one.signs), -1.0 if self.common is None else -self.common
+
+    @property
+    def is_among(self) -> Mapping[str, bool]:
+        excluded = self.who.excluded_at is not None
+        return {EVERYONE: True, SIGNS: self.review, AWAY: self.away, EXCLUDED: excluded}
+
+
+ORDERS: dict[str, Callable[[Line], Any]] = {
+    "who": lambda line: line.who.number,
+    "judged": lambda line: line.judged,
+    "time": lambda line: line.seconds,
+    "common": lambda line: line.common,
+    "active": lambda line: line.one.active_minutes,
+    "paid": lambda line: line.one.pay,
+    "signs": lambda line: line.weight,
+}
+DEFAULT_SORT = "-signs"
+
+
+def contents(study: Study, found: LatestFigures, *, show: str, sort: str, page: str | None) -> dict[str, Any]:
+    """Everything that the list shows; without figures yet, those who joined."""
+    data = found.data or EMPTY
+    everybody = lines(study, data)
+    show = show if show in FILTERS else EVERYONE
+    sort = sort if sort.removeprefix("-") in ORDERS else DEFAULT_SORT
+    shown = ordered([line for line in everybody if line.is_among[show]], sort)
+    part = Paginator(shown, ON_A_PAGE).get_page(page)
+    add_details(study, data, list(part))
+    judged = sum(line.judged > 0 for line in everybody)
+    filters = [(key, name, sum(line.is_among[key] for line in everybody)) for key, name in FILTERS.items()]
+    totals = {
+        "minutes": sum(line.one.active_minutes for line in everybody), "pay": sum(line.one.pay for line in everybody)
+    }  # fmt: skip
+    return {
+        "lines": part, "filters": filters, "show": show, "sort": sort, "joined": len(everybody), "judged": judged,
+        "look": filters[1][2], "totals": totals, "pairs": pairs(data), "speed": data.get("speed"),
+        "tested": count_tests(data), "default_sort": DEFAULT_SORT, "more": more_needed(study),
+    }  # fmt: skip
+
+
+def lines(study: Study, data: Mapping) -> list[Line]:
+    """Everybody, in the order of joining. Later arrivals have no figures yet."""
+    rows = {row["number"]: row for row in data["whole"]}
+    look = set(review.people_to_review([study.pk]).get(study.pk, []))
+    away = {who.number for who in review.people_away(study)}
+    times, signs = _times(data), evidence(data)
+    return [
+        Line(one, rows.get(number), times.get(number), signs.get(number, []), number in look, number in away)
+        for one in roster.participants(study, data)
+        for number in [one.annotator.number]
+    ]
+
+
+def _times(data: Mapping) -> dict[int, float]:
+    """The median seconds of each person in the stage in which they judged most."""
+    found: dict[int, tuple[int, float]] = {}
+    for stage in data["stages"]:
+        for row in stage["rows"]:
+            if row["median_seconds"] is not None and row["judged"] > found.get(row["number"], (0, 0.0))[0]:
+                found[row["number"]] = row["judged"], row["median_seconds"]
+    return {number: seconds for number, (_, seconds) in found.items()}
+
+
+def ordered(found: Sequence[Line], sort: str) -> list[Line]:
+    """Sorted by a column, with `-` in front for the largest first; lines without the figure come last."""
+    key = ORDERS[sort.removeprefix("-")]
+    known = [line for line in found if key(line) is not None]
+    return [*sorted(known, key=key, reverse=sort.startswith("-")), *(line for line in found if key(line) is None)]
+
+
+# What only the rows that are shown need
+
+
+def add_details(study: Study, data: Mapping, part: Sequence[Line]) -> None:
+    """Add what is read per person: decisions, the last screen, how much they could judge, what excluding them takes."""
+    people = {line.who.pk: line for line in part}
+    stages = list(study.stages.order_by("position"))
+    decided = decisions(line.who for line in part)
+    last = dict(Lease.objects.filter(annotator__in=people).values_list("annotator").annotate(Max("granted_at")))
+    theirs = Slot.objects.filter(stage__in=stages, annotator__in=people, judgment__isnull=False)
+    kinds = theirs.values_list("annotator", "stage", "task__kind").annotate(Count("pk"))
+    open_stages = {stage.pk: stage for stage in stages if stage.state == StageState.OPEN}
+    medians = {stage["position"]: stage["median_seconds"] or 0.0 for stage in data["stages"]}
+    judged: dict[tuple[int, int], int] = defaultdict(int)
+    for pk, stage, kind, count in kinds:
+        cost = people[pk].cost
+        cost.answers += count
+        if kind == Kind.JUDGE:
+            judged[pk, stage] = count
+            if stage in open_stages:
+                cost.again += count
+                cost.minutes += count * medians.get(open_stages[stage].position, 0.0) / 60
+    could = _could_judge(stages, people, judged)
+    for pk, line in people.items():
+        line.decisions, line.last_at, line.could = decided[line.who.number], last.get(pk), could[pk]
+        line.cost.pay = line.cost.minutes / 60 * float(study.pay_per_hour)
+
+
+def _could_judge(
+    stages: Sequence[Stage], people: Mapping[int, Line], judged: Mapping[tuple[int, int], int]
+) -> dict[int, int]:
+    """How many questions each can be asked at most: of a pool every one or the quota; else what is theirs."""
+    tasks = dict(
+        Stage.objects.filter(pk__in=[stage.pk for stage in stages], tasks__live=True, tasks__kind=Kind.JUDGE)
+        .values_list("pk").annotate(Count("tasks"))
+    )  # fmt: skip
+    given = Slot.objects.filter(stage__in=stages, reserved__in=people, annotator=None, live=True)
+    reserved = {
+        (pk, stage): count
+        for pk, stage, count in given.filter(task__kind=Kind.JUDGE)
+        .values_list("reserved", "stage").annotate(Count("pk"))
+    }  # fmt: skip
+    found: dict[int, int] = dict.fromkeys(people, 0)
+    for stage in stages:
+        most = min(tasks.get(stage.pk, 0), stage.quota or tasks.get(stage.pk, 0))
+        for pk in people:
+            own = judged.get((pk, stage.pk), 0)
+            found[pk] += max(own, most) if stage.strategy in POOLED else own + reserved.get((pk, stage.pk), 0)
+    return found
+
+
+# Beside the list
+
+
+def pairs(data: Mapping) -> list[dict[str, Any]]:
+    """Pairs of annotators who disagree and are compared with nobody else: names, counts and the stage's figures."""
+    return [
+        {"names": [pseudonym(pair["first"]), pseudonym(pair["second"])], "stage": stage, **pair}
+        for stage in data["stages"]
+        for few in [data["few"][str(stage["position"])]]
+        for pair in few["views"][few["first"]]["pairs"]
+    ]
+
+
+def count_tests(data: Mapping) -> dict:
+    """How many tests were made, and how many false alarms to expect: by their level of the tests of an annotator's own
+    picks, and as measured of those that compare answers.
+    """
+    rows = [row for stage in data["stages"] for row in stage["rows"]]
+    own, compared = (
+        [sum(row[name]["p"] is not None for name in names) for row in rows]
+        for names in (("side", "runs"), ("labels_test", "agreement"))
+    )
+    expected = sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * warning_signs.FALSE_ALARMS
+    return {"tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": expected}
+
+
+def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:
+    """Everybody's answers and times in the stage with most judgments, as the protocols of stages differ."""
+    stage = max(data["stages"], key=lambda one: one["times"]["n"])
+    of = Subject(study.pk, study.name, at, stage["position"], stage["name"])
+    return {
+        "mix": charts.answer_mix_plot(stage, pseudonym, readable_label, of),
+        "times": charts.time_plot(stage["times"], of),
+    }
+
+
+def more_needed(study: Study) -> int:
+    """At least how many more people are needed to finish the open stages; 0 if nobody, or unknown."""
+    found = [0]
+    for stage in study.stages.filter(state=StageState.OPEN):
+        stage.study = study
+        data = blocked_items.latest(stage).data or {"rows": {}}
+        found += [row["wanted"] - row["judged"] for row in data["rows"].get("nobody", ())]
+        if data["rows"].get("batch"):
+            free = Slot.objects.filter(stage=stage, live=True, judgment=None, annotator=None, reserved=None)
+            found.append(free.filter(task__batch__isnull=False).values("task__batch", "number").distinct().count())
+    return max(found)

@@ -1,0 +1,63 @@
+"""Screens that annotators skipped, could not judge or flagged, and the signs of those who did so often."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, Subquery
+
+from annotation.models import Flag, Judgment, Kind, Lease, LeaseState, Study
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.wording import counted
+
+MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign
+
+
+@dataclass(slots=True)
+class Avoided:
+    """`skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”; `checks_shown` were
+    answered or skipped.
+    """
+
+    skipped: int = 0
+    checks_skipped: int = 0
+    checks_shown: int = 0
+    not_judged: int = 0
+    flagged: int = 0
+
+    def add(self, kind: str) -> None:
+        setattr(self, kind, getattr(self, kind) + 1)
+
+    def signs(self, answers: int) -> list[str]:
+        """In words, of somebody who gave so many answers."""
+        shown, found = answers + self.skipped, []
+        if _is_much(self.skipped + self.not_judged, shown):
+            found += [f"skipped {self.skipped} of {counted(shown, 'screen')}"] * bool(self.skipped)
+            found += [f"“cannot judge” in {self.not_judged} of {counted(answers, 'answer')}"] * bool(self.not_judged)
+        if _is_much(self.checks_skipped, self.checks_shown):
+            found.append(f"skipped {self.checks_skipped} of {counted(self.checks_shown, 'check')}")
+        # One flag says that something is wrong with an item, also where there are few.
+        if self.flagged > 1 and _is_much(self.flagged, shown):
+            found.append(f"flagged {self.flagged} of {counted(shown, 'screen')}")
+        return found
+
+
+def _is_much(avoided: int, shown: int) -> bool:
+    return avoided > MOST_AVOIDED * shown
+
+
+def avoided_screens(study: Study) -> Iterator[tuple[str, int, datetime]]:
+    """The field of Avoided that counts it, the annotator's number, and when the screen was given out."""
+    theirs = Lease.objects.filter(annotator__study=study)
+    checks = theirs.filter(task__kind=Kind.CHECK)
+    stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]
+    kinds = {
+        "skipped": theirs.filter(state=LeaseState.SKIPPED),
+        "checks_skipped": checks.filter(state=LeaseState.SKIPPED),
+        "checks_shown": checks.filter(state__in=[LeaseState.SKIPPED, LeaseState.JUDGED, LeaseState.LATE]),
+        "not_judged": theirs.annotate(stands=Subquery(stands)).filter(stands=CANNOT_JUDGE),
+        "flagged": theirs.filter(Exists(Flag.objects.filter(lease=OuterRef("pk")))),
+    }
+    for kind, leases in kinds.items():
+        for number, at in leases.values_list("annotator__number", "granted_at"):
+            yield kind, number, at
