@@ -8,7 +8,6 @@ from django.db.models import Exists, OuterRef, Subquery
 
 from annotation.models import Flag, Judgment, Kind, Lease, LeaseState, Study
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.wording import counted
 
 MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign
 
@@ -32,13 +31,13 @@ class Avoided:
         """In words, of somebody who gave so many answers."""
         shown, found = answers + self.skipped, []
         if _is_much(self.skipped + self.not_judged, shown):
-            found += [f"skipped {self.skipped} of {counted(shown, 'screen')}"] * bool(self.skipped)
-            found += [f"“cannot judge” in {self.not_judged} of {counted(answers, 'answer')}"] * bool(self.not_judged)
+            found += [f"skipped {self.skipped} of {shown} screens"] * bool(self.skipped)
+            found += [f"“cannot judge” in {self.not_judged} of {answers} answers"] * bool(self.not_judged)
         if _is_much(self.checks_skipped, self.checks_shown):
-            found.append(f"skipped {self.checks_skipped} of {counted(self.checks_shown, 'check')}")
+            found.append(f"skipped {self.checks_skipped} of {self.checks_shown} checks")
         # One flag says that something is wrong with an item, also where there are few.
         if self.flagged > 1 and _is_much(self.flagged, shown):
-            found.append(f"flagged {self.flagged} of {counted(shown, 'screen')}")
+            found.append(f"flagged {self.flagged} of {shown} screens")
         return found
 
 

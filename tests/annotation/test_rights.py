@@ -158,11 +158,11 @@ study-annotators        +++-0L  xxxxxx
 study-annotator         +++-0L  ++--0L
 study-items             +++-0L  xxxxxx
 study-item              +++-0L  xxxxxx
-study-participants      ++--0L  xxxxxx
+study-prolific          ++--0L  xxxxxx
+study-pay               ++--0L  xxxxxx
 study-submissions       ++--0L  xxxxxx
 study-codes             xxxxxx  ++--0L
 study-returned          xxxxxx  ++--0L
-study-participant       xxxxxx  ++--0L
 study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
 stage-reopen            xxxxxx  ++--0L
@@ -443,7 +443,7 @@ def test_a_member_whose_rights_were_taken_is_refused(world, clients):
 
 
 def test_a_refusal_says_what_it_takes(world, clients):
-    for name in ("study-participants", "study-members"):
+    for name in ("study-prolific", "study-members"):
         answer = clients["viewer"].get(reverse(name, args=[world.study.pk]))
         assert "You are a viewer of this study. Only its managers and owners can do this." in answer.text
 
@@ -465,7 +465,7 @@ def test_figures_that_a_worker_computes_are_the_members(world, clients, kind):
 
 
 HIDDEN = [
-    "study-move", "study-export", "stage-move", "flag-settle", "study-participants", "study-members", "study-checks",
+    "study-move", "study-export", "stage-move", "flag-settle", "study-prolific", "study-members", "study-checks",
     "release-new",
 ]  # fmt: skip
 

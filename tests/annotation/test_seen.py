@@ -55,7 +55,7 @@ def questions(stage: Stage) -> Case:
 
 
 def codes(stage: Stage) -> Case:
-    page, to = (reverse(name, args=[stage.study_id]) for name in ("study-participants", "study-codes"))
+    page, to = (reverse(name, args=[stage.study_id]) for name in ("study-prolific", "study-codes"))
     stored = lambda: reread(stage.study).completion_code  # noqa: E731
     return Case(page, CODES, "completion_code", "FIRST1", "SECOND2", stored, to)
 

@@ -38,10 +38,12 @@ def test_the_bad_are_recognised_and_the_honest_are_not(seeds):
     assert sum("fast" in kinds for kinds in found["fast honest"]) <= len(seeds)
 
 
-def test_the_page_of_participants_says_the_same_signs():
+def test_the_file_of_submissions_says_the_same_signs():
     stage, _ = cohorts.study(("honest",) * 3 + ("always left",), judgments=40)
     of_pages = figures_of(stage)["whole"]
-    of_roster = roster.participants(stage.study)
+    for who in stage.study.annotators.all():
+        stage.study.annotators.filter(pk=who.pk).update(prolific_pid=f"p{who.number}")
+    of_roster = roster.submissions(stage.study)
     assert [set(one.signs) for one in of_roster] == [{sign["words"] for sign in row["signs"]} for row in of_pages]
     assert of_roster[3].signs
 

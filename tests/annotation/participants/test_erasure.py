@@ -96,7 +96,7 @@ def test_nothing_of_somebody_who_came_answered_and_was_paid_is_kept(client, mana
             visitor.get(home)
             visitor.post(home + "leave/")
             visitor.post(home + "return/")
-            client.get(reverse("study-participants", args=[study.pk]))
+            client.get(reverse("study-annotators", args=[study.pk]))
             client.get(reverse("study-submissions", args=[study.pk]))
             csv = f"Participant id,Status\n{who.prolific_pid},RETURNED\n".encode()
             client.post(

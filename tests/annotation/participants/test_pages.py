@@ -112,6 +112,25 @@ def test_an_empty_study_has_a_page(client, manager):
     assert "Nobody has joined yet" in page(client, studies.study())
 
 
+def test_the_sheet_of_pay_has_everybody_with_what_they_are_due(client, manager, study):
+    person(study, 2, "p1", times=(30_000,))
+    person(study, 1, name="=Ada", times=(60_000,))
+    rows = list(csv.DictReader(io.StringIO(client.get(reverse("study-pay", args=[study.pk])).text)))
+    names = ("pseudonym", "name", "participant_id", "answers", "active_minutes", "pay_due", "currency")
+    assert [[row[name] for name in names] for row in rows] == [
+        ["A-01", "", "p1", "2", "1.0", "0.20", "USD"],
+        ["A-02", harmless("=Ada"), "", "1", "1.0", "0.20", "USD"],
+    ]
+    shown = client.get(reverse("study-annotators", args=[study.pk])).context
+    assert shown["totals"] == {"minutes": pytest.approx(2.0), "pay": pytest.approx(0.4)}
+
+
+def test_how_many_more_are_needed_at_least_is_said(client, manager, study):
+    assert "at least 2 more to finish" in page(client, study)  # of two answers each
+    studies.annotator(study)
+    assert "more to finish" not in page(client, study)
+
+
 def test_the_states(client, manager, study):
     people = [person(study, 1) for _ in range(5)]
     finish(client, people[1])
@@ -142,11 +161,11 @@ def test_time_from_the_first_answer_to_the_last_over_all_stages():
 def test_signs_are_said_with_their_figures(client, manager, study):
     for number in range(3):
         person(study, 7, times=(4000,), name=f"careful {number}", pick=None)
-    fast = person(study, 20, times=(500,))
-    found = {one.annotator.pk: one for one in everybody(study)}
-    assert "0.5 s a screen, everybody 4.0 s" in found[fast.pk].signs
-    assert "picked place 1 in 100% of 20 picks" in found[fast.pk].signs
-    assert "0.5 s a screen" in page(client, study)
+    person(study, 20, "fast", times=(500,))
+    [found] = roster.submissions(study)
+    assert "0.5 s a screen, everybody 4.0 s" in found.signs
+    assert "picked place 1 in 100% of 20 picks" in found.signs
+    assert "0.5 s a screen; everybody 4.0 s. 20 of 20 screens" in page(client, study)
 
 
 def test_what_was_taken_back_is_no_answer_and_its_time_is_paid(study):
@@ -213,15 +232,15 @@ def test_a_manager_marks_somebody_as_returned_and_lets_them_go_on(client, manage
 
 def test_managers_can_send_somebody_their_own_link(client, manager, study):
     ann = person(study, 0, "p1")
-    own = f'value="http://testserver/judge/{ann.token}/"'
-    assert own in page(client, study)
+    link = f'value="http://testserver/judge/{ann.token}/"'
+    assert link in own(client, ann)
     participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
-    assert own not in page(client, study)
+    assert link not in own(client, ann)
 
 
 def test_the_links_carry_prolifics_three_parameters(client, manager):
     study = studies.study(stages=TWO)
-    shown = page(client, study).replace("&amp;", "&")
+    shown = client.get(reverse("study-prolific", args=[study.pk])).text.replace("&amp;", "&")
     wanted = "/?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     for to in (study, *study.stages.all()):
         assert f"http://testserver/join/{to.invite}{wanted}" in shown
@@ -302,7 +321,7 @@ def test_who_finished_by_avoiding_the_screens_is_looked_at(client, manager, stud
     [row] = sheet(client, study)
     assert row["code_given"] == study.completion_code
     assert (row["suggestion"], row["skipped"]) == ("look" if reason else "approve", str(screens * (how == "skip")))
-    assert reason in row["reasons"].split("; ") and (not reason or f"{reason}</span>" in page(client, study))
+    assert reason in row["reasons"].split("; ") and (not reason or f"{reason[1:]}.</span>" in page(client, study))
 
 
 @pytest.mark.parametrize(
