@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from django import template
 from django.forms import BoundField
+from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
@@ -77,6 +78,22 @@ def labelled(content: SafeString, field: BoundField, label: str = "") -> SafeStr
         "hint": content if content.strip() else in_code(field.help_text),
     }
     return render_to_string("components/_labelled.html", context)
+
+
+@register.simple_tag(takes_context=True)
+def problems(context: Context) -> list[tuple[str, str, str]]:
+    """Each error of the page's `forms`, or its `form`, with the id and the label of its field ("" if it has none)."""
+    found = []
+    for form in filter(None, context.get("forms") or [context.get("form")]):
+        found += [("", "", str(error)) for error in form.non_field_errors()]
+        found += [(_place(field), str(field.label), str(error)) for field in form for error in field.errors]
+    return found
+
+
+def _place(field: BoundField) -> str:
+    """The id of the field's control; of several, such as radio buttons, the first."""
+    first = field.subwidgets[0].id_for_label if field.subwidgets else ""
+    return "" if field.is_hidden else field.id_for_label or first or field.auto_id
 
 
 @register.filter
