@@ -15,7 +15,6 @@ from annotation import permissions
 from annotation.figures import annotators
 from annotation.models import Annotator, Role, Stage, Study
 from annotation.participants import lifecycle, prolific, roster
-from annotation.studies.forms import ErrorsAtFields
 from annotation.wording import REASON_LENGTH
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
@@ -27,7 +26,7 @@ REASONED = {"keep", "exclude", "reinstate"}
 ACTS = REASONED | {"left", "back"}
 
 
-class CodesForm(SeenForm, ErrorsAtFields):
+class CodesForm(SeenForm):
     completion_code = forms.CharField(max_length=40, label="Finished")
     screened_out_code = forms.CharField(max_length=40, label="Screened out")
     no_consent_code = forms.CharField(max_length=40, label="Did not agree")
@@ -46,7 +45,7 @@ class ReasonForm(forms.Form):
     )
 
 
-class ReturnedForm(ErrorsAtFields):
+class ReturnedForm(forms.Form):
     file = forms.FileField(label="Prolific export (CSV)")
 
     def clean_file(self):
@@ -69,7 +68,7 @@ def study_prolific(request: StaffRequest, pk: int) -> HttpResponse:
 def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
     context = {
         "section": "studies", "study": study, "links": _links(request, study), "codes": _codes_form(study),
-        "returned": ReturnedForm(), **bound,
+        "returned": ReturnedForm(), "forms": bound.values(), **bound,
     }  # fmt: skip
     return render(request, "participants/prolific.html", context, status=status)
 

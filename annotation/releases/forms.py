@@ -123,11 +123,6 @@ class PlanForm(Form):
         return any(field.errors for field in self.words)
 
     @property
-    def wrong(self) -> list:
-        """The fields that are to be mended, in the page's order."""
-        return [field for field in self if field.errors]
-
-    @property
     def positions(self) -> set[int]:
         """Of the stages that are chosen, with those that they rest on; none: all."""
         chosen = {int(one) for one in self["stages"].value() or () if str(one).isdecimal()}

@@ -53,6 +53,7 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
             jobs.dispatch(release.job)
             return redirect("release-detail", release.pk)
     context = {"section": "studies", "study": study, "form": form, "instead": instead}
+    context["not_done"] = "The release was not frozen"
     context |= {"outlook": page.outlook(study, form.positions), "parquet": FORMS["parquet"]}
     return render(request, "releases/new.html", context, status=UNFIT if form.errors else 200)
 

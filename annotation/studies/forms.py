@@ -10,23 +10,7 @@ from annotation.studies import markdown
 from benchmarks.seen import SeenForm
 
 
-class ErrorsAtFields(forms.Form):
-    hinted: frozenset[str] = frozenset()
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        for name, field in self.fields.items():
-            described = [f"{name}-hint"] if name in self.hinted else []
-            if name in self.errors:
-                field.widget.attrs["aria-invalid"] = "true"
-                described.append(f"{name}-error")
-            if described:
-                field.widget.attrs["aria-describedby"] = " ".join(described)
-
-
-class InstructionsForm(SeenForm, ErrorsAtFields):
-    hinted = frozenset({"text"})
-
+class InstructionsForm(SeenForm):
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
 
     def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
@@ -37,6 +21,10 @@ class InstructionsForm(SeenForm, ErrorsAtFields):
         fields = {**type(self).base_fields, **{code: self._field(code, name) for code, name in self.others}}
         self.base_fields = fields  # type: ignore[misc]  # Django copies them into `fields`
         super().__init__(data, initial={"text": current.text, **current.translations})
+        self.fields["text"].help_text = (
+            f"Saving makes version {current.version + 1}. Every annotator must read it before their next screen. Each "
+            "judgment keeps the version it was made under."
+        )
 
     @staticmethod
     def _field(code: str, name: str) -> forms.CharField:
@@ -47,15 +35,6 @@ class InstructionsForm(SeenForm, ErrorsAtFields):
         for name, text in list(self.cleaned_data.items()):
             if wrong := markdown.problems(text, self.images):
                 self.add_error(name, wrong)
-
-    def problems(self) -> list[str]:
-        """Every error, with its language if that is not the study's own."""
-        names = dict(self.others)
-        return [
-            f"{names[field]}: {error}" if field in names else str(error)
-            for field, errors in self.errors.items()
-            for error in errors
-        ]
 
     @property
     def in_other_languages(self) -> list[forms.BoundField]:
@@ -77,7 +56,7 @@ class RoleForm(SeenForm):
         self.fields["role"].label = f"Role of {member.user}"
 
 
-class MemberForm(ErrorsAtFields):
+class MemberForm(forms.Form):
     """Adds a person with an account in a role. The first role on offer permits least."""
 
     ROLES = (

@@ -58,6 +58,7 @@ def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
     shown = Instructions(**form.words()) if form.is_bound and form.is_valid() else current
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,
+        "not_done": "The text was not saved",
         "preview": shown is not current, "pictures": pictures, "refused": refused,
         "texts": [
             Shown(code, LANGUAGES[code], markdown.to_html(text, pictures, level=3))

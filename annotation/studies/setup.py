@@ -77,10 +77,6 @@ class Setup:
     def is_valid(self) -> bool:
         return all(form.is_valid() for form in self.forms)
 
-    def wrong(self) -> list:
-        """The fields with errors, in the page's order."""
-        return [field for form in self.forms for field in form if field.errors]
-
     def typed(self) -> Kept:
         """What the manager has changed, here or before the form had this starting point."""
         kept = {protocol: dict(values) for protocol, values in self.kept.items()}

@@ -125,7 +125,7 @@ def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "") -> HttpR
         "section": "studies", "setup": setup, "offers": offers(groups, setup.first), "further": _further(setup),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
         "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
-        "refusal": refusal or "The study was not created.",
+        "forms": setup.forms, "not_done": refusal or "The study was not created",
         "may_delete": starting_points.may_delete(start, request.user),
     }  # fmt: skip
     wrong = setup.bound and not setup.is_valid()

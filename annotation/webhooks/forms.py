@@ -3,18 +3,18 @@
 from django import forms
 
 from annotation.models import Study, Webhook
-from annotation.studies.forms import ErrorsAtFields
 from annotation.webhooks.endpoints import types_of
 from benchmarks.models import Benchmark
 from benchmarks.seen import SeenForm
 
 
-class WebhookForm(SeenForm, ErrorsAtFields):
+class WebhookForm(SeenForm):
     """Adds or changes a webhook. With no type chosen, it gets all."""
 
-    hinted = frozenset({"url", "types"})
-
-    url = forms.CharField(label="Address", max_length=500, widget=forms.URLInput(attrs={"autocomplete": "off"}))
+    url = forms.CharField(
+        label="Address", max_length=500, widget=forms.URLInput(attrs={"autocomplete": "off"}),
+        help_text="An https:// address of your program that this server can reach.",
+    )  # fmt: skip
     types = forms.MultipleChoiceField(label="Events", required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, data=None, *, owner: Study | Benchmark, webhook: Webhook | None = None):
@@ -26,7 +26,7 @@ class WebhookForm(SeenForm, ErrorsAtFields):
         super().__init__(data, initial={"url": webhook.url, "types": webhook.types} if webhook else None)
 
 
-class SinceForm(ErrorsAtFields):
+class SinceForm(forms.Form):
     since = forms.DateTimeField(
         label="Since", widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     )

@@ -92,6 +92,7 @@ def _detail_page(
         **_of(webhook.owner), "webhook": webhook, "deliveries": deliveries, "shown": SHOWN, "secret": secret,
         "form": form or WebhookForm(owner=webhook.owner, webhook=webhook),
         "since": since or SinceForm(initial={"since": timezone.localtime(now - timedelta(days=1))}),
+        "forms": (form, since),
         "given_up": webhook.deliveries.filter(state=FAILED).order_by("pk").first(), "most_tries": send.TRIES,
         "trying": first if first and first.problem and not webhook.paused_at else None,
         "waiting": webhook.deliveries.filter(state=WAITING).count(),

@@ -3,13 +3,12 @@
 from django import forms
 from django.contrib.auth.models import User
 
-from benchmarks.jobs.forms import DescribedForm
 from benchmarks.notifications.kinds import KINDS, offered
 from benchmarks.notifications.subscriptions import chosen
 from benchmarks.seen import SeenForm
 
 
-class EmailForm(SeenForm, DescribedForm):
+class EmailForm(SeenForm):
     """The address, and which messages are sent to it, if this installation sends any."""
 
     email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
@@ -29,7 +28,7 @@ class EmailForm(SeenForm, DescribedForm):
             self.add_error("email", "Enter the address that notifications should go to.")
 
 
-class TokenForm(DescribedForm):
+class TokenForm(forms.Form):
     """What a new token may do, and until when."""
 
     DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "one year"))

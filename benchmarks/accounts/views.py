@@ -117,6 +117,7 @@ def account(request: StaffRequest) -> HttpResponse:
         return redirect("account")
     context = {
         "section": "account",
+        "forms": (email, password),
         "email": email,
         "password": password if settings.LOCAL_LOGIN and user.has_usable_password() else None,
         "factors": factors.factors(user),

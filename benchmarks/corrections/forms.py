@@ -7,13 +7,13 @@ from django import forms
 
 from benchmarks.corrections.correct import MOST_REASON, Change, parts_of
 from benchmarks.formats import limits
-from benchmarks.jobs.forms import DescribedForm, FilesField, fits
+from benchmarks.jobs.forms import FilesField, fits
 from benchmarks.models import Action, Caption, Item, ItemImage
 
 PICTURE = "picture-"
 
 
-class ItemForm(DescribedForm):
+class ItemForm(forms.Form):
     """A text field for each caption and a file field for each image of the item. `changes` has what differs."""
 
     reason = forms.CharField(
@@ -80,7 +80,7 @@ def _label(part: Caption | ItemImage) -> str:
     return f"{name} {part.position + 1}" if part.position or part.role == "candidate" else name
 
 
-class CorrectionsForm(DescribedForm):
+class CorrectionsForm(forms.Form):
     file = forms.FileField(label="File of corrections")
     images = FilesField(required=False, label="New pictures", allow_empty_file=True)
 

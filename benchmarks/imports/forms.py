@@ -25,12 +25,16 @@ class ImportForm(KeptFilesForm):
     takes = Options
     files = None  # type: ignore[assignment]  # which other such forms have
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial=OWN)
-    data = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
-    second = FilesField(required=False, allow_empty_file=True)
-    first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
-    second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
+    data = FilesField(label="Data files", required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
+    second = FilesField(label="Second side", required=False, allow_empty_file=True)
+    first_origin = forms.CharField(
+        label="First negatives’ origin", required=False, initial=ORIGINS[0], max_length=ORIGIN
+    )
+    second_origin = forms.CharField(
+        label="Second negatives’ origin", required=False, initial=ORIGINS[1], max_length=ORIGIN
+    )
     images = FilesField(required=False, allow_empty_file=True)
-    name = forms.CharField(max_length=LONGEST)
+    name = forms.CharField(label="Benchmark name", max_length=LONGEST)
 
     def clean_name(self) -> str:
         try:

@@ -1,4 +1,4 @@
-"""Shared by forms that start a job: fields for files, and errors announced by screen readers."""
+"""Shared by forms that start a job: fields for files."""
 
 from collections import Counter
 
@@ -6,16 +6,6 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 NAME = 255  # characters, and bytes
-
-
-class DescribedForm(forms.Form):
-    """A form whose errors are announced by screen readers."""
-
-    def full_clean(self) -> None:
-        super().full_clean()
-        for name, field in self.fields.items():
-            if name in self.errors:
-                field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"{name}-error"}
 
 
 class FilesInput(forms.FileInput):

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from django import forms
 
 from benchmarks.formats.own.mapping import Mapped, NotAMapping
-from benchmarks.jobs.forms import DescribedForm
 from benchmarks.records import Problem, Refused
 
 MOST_SEED = 2**31 - 1
@@ -66,7 +65,7 @@ def checked(order: Order) -> Order:
     return dataclasses.replace(order, **values)  # type: ignore[type-var]  # a dataclass
 
 
-class OrderForm(DescribedForm):
+class OrderForm(forms.Form):
     """A page's form of an order. A field that a subclass declares takes the place of the order's field of that name, or
     is one more. `not_asked`: names of fields that the page leaves at their defaults."""
 

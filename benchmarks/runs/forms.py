@@ -3,7 +3,7 @@
 from django import forms
 
 from benchmarks.jobs.columns import AnswersForm
-from benchmarks.jobs.forms import DescribedForm, check_length, fits
+from benchmarks.jobs.forms import check_length, fits
 from benchmarks.predictions.columns import PredictionsMapping
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.runs.import_predictions import TAKEN, PredictionsOrder
@@ -16,7 +16,7 @@ class PredictionsForm(AnswersForm):
     takes, mapped = PredictionsOrder, PredictionsMapping
 
 
-class ReportedForm(DescribedForm):
+class ReportedForm(forms.Form):
     """Either a file of figures, or tables included in Winnow."""
 
     kind = forms.ChoiceField(choices=KIND_CHOICES)

@@ -1,11 +1,11 @@
 """Formatting of figures on pages, and fields of forms."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from django import template
-from django.forms import BoundField
+from django.forms import BaseForm, BoundField
 from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.dateformat import format as date_format
@@ -83,10 +83,11 @@ def labelled(content: SafeString, field: BoundField, label: str = "") -> SafeStr
 @register.simple_tag(takes_context=True)
 def problems(context: Context) -> list[tuple[str, str, str]]:
     """Each error of the page's `forms`, or its `form`, with the id and the label of its field ("" if it has none)."""
-    found = []
-    for form in filter(None, context.get("forms") or [context.get("form")]):
-        found += [("", "", str(error)) for error in form.non_field_errors()]
-        found += [(_place(field), str(field.label), str(error)) for field in form for error in field.errors]
+    forms, found = context.get("forms") or [context.get("form")], []
+    for form in forms.values() if isinstance(forms, Mapping) else forms:
+        if isinstance(form, BaseForm):
+            found += [("", "", str(error)) for error in form.non_field_errors()]
+            found += [(_place(field), str(field.label), str(error)) for field in form for error in field.errors]
     return found
 
 

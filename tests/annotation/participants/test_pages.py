@@ -458,7 +458,7 @@ def test_an_excel_workbook_is_named_as_one():
 def test_what_is_no_export_is_refused_with_a_sentence(client, manager, study, text):
     person(study, 0, "p0")
     answer = upload(client, study, text, follow=False)
-    assert answer.status_code == 422 and 'id="file-error"' in answer.text
+    assert answer.status_code == 422 and 'id="id_file_error"' in answer.text
     assert Annotator.objects.get().left_at is None
 
 

@@ -352,22 +352,22 @@ def test_a_part_of_the_benchmark_is_planned_and_asked_about(client, manager, cap
         call_command("create_study", benchmark.name, "--protocol", "verify", "--only-roles", "positive=1")
 
 
-def test_a_refusal_is_one_line_with_a_count(client, manager):
+def test_a_refusal_leads_to_each_field_and_says_why_there_too(client, manager):
     form = start(client, preset="bivlc", benchmark=studies.benchmark().pk)
     wrong = {"name": "", "i2t-sample": "0", "choose-overlap": "0", "choose-kept": 101}  # a share of more than all
     page = client.post(NEW, form | wrong).content.decode()
-    [alert] = re.findall(r'role="alert">(.*?)</div>', page, re.S)
-    told = " ".join(re.sub(r"<[^>]+>", "", alert).split())
-    assert told == "The study was not created. 4 values need attention." and 'href="#id_name"' in alert
+    [alert] = re.findall(r'role="alert"(.*?)</section>', page, re.S)
+    assert "The study was not created" in alert
+    assert re.findall('href="#([^"]+)"', alert) == ["id_name", "id_choose-overlap", "id_choose-kept", "id_i2t-sample"]
     assert page.count('class="errorlist"') == 4 and 'id="id_choose-kept_error"' in page
 
 
-def test_many_items_that_do_not_suit_are_one_line_with_a_count(client, manager):
+def test_many_items_that_do_not_suit_are_counted_and_folded(client, manager):
     form = start(client, protocol="bivlc-disambiguate", benchmark=studies.benchmark(items=30).pk)
     page = client.post(NEW, form).content.decode()
-    [alert] = re.findall(r'role="alert">(.*?)</div>', page, re.S)
+    [alert] = re.findall(r'role="alert"(.*?)</section>', page, re.S)
     first, _, rest = alert.partition("<details>")
-    assert "30 items do not suit stage bivlc-disambiguate." in first and rest.count("<li>") == 21
+    assert "30 items do not suit stage bivlc-disambiguate." in first and first.count("<li>") + rest.count("<li>") == 22
 
 
 EACH_PICTURE = """{'winnow': 'protocol/1', 'name': 'each-picture', 'title': 'Each', 'ask': 'How good?',

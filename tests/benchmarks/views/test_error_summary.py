@@ -34,5 +34,5 @@ def test_each_error_leads_to_its_field():
 def test_it_is_one_for_several_forms_and_none_without_errors():
     fine = Order()
     assert summary(form=fine).strip() == summary().strip() == summary(forms=[fine, None]).strip() == ""
-    page = summary(forms=[fine, Order({}, prefix="b")], form=fine, heading="Nothing was saved")
+    page = summary(forms=[fine, Order({}, prefix="b")], form=fine, not_done="Nothing was saved")
     assert page.count("<section") == 1 and "#id_b-name" in page and "Nothing was saved</h2>" in page
