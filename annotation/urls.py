@@ -129,6 +129,7 @@ urlpatterns = [
     path("judge-offline/<slug:language>/", judging_views.offline, name="judge-offline"),
     path("judge-offline/<slug:language>.js", judging_views.offline_worker, name="judge-worker"),
     path("studies/", dashboard_views.study_list, name="study-list"),
+    path("studies/<int:pk>/archive/", dashboard_views.study_archive, name="study-archive"),
     path("studies/new/", studies_views.study_new, name="study-new"),
     path("benchmarks/<int:pk>/ratings/", ratings_views.ratings_new, name="ratings-new"),
     path("studies/<int:pk>/", include(OVERVIEW)),

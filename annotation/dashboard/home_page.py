@@ -1,11 +1,19 @@
-"""The first page that managers see: what each of their studies needs next, and the list of all."""
+"""The first page that managers see: their studies, and what each needs next."""
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.core.paginator import Paginator
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from annotation import permissions
 from annotation.adjudication import cases
@@ -13,11 +21,15 @@ from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, next_
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
 from annotation.figures.study_list import StageResults, results_of, with_judging, with_people, with_stages
-from annotation.models import Release, Role, Stage, Study, StudyState
+from annotation.models import Annotator, Judgment, LeaseState, Release, Role, Stage, Study, StudyState
 from annotation.participants.review import people_to_review
+from annotation.templatetags.figures import percent, to_percent
+from annotation.wording import counted
 from benchmarks.models import Benchmark
+from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_sub
+from benchmarks.templatetags.winnow import moment
 
-ListedStudy = Any  # a Study with what `contents` annotates
+ListedStudy = Any  # a Study with what `_listed` annotates
 Results = Mapping[int, StageResults] | None  # by position; None while the worker counts them
 
 
@@ -32,33 +44,150 @@ class StudyStep:
     undecided: int
 
 
-def contents(user) -> dict:
-    """`studies` as the list shows them, and the next `steps` of those that are not finished. The number of queries does
-    not depend on the number of studies, but for large ones (figures/cache.py) and audits.
+PAGE = 50  # studies
+SEARCH = 200  # characters
+NEEDS, RUNNING, DONE, ARCHIVED = "needs", "running", "done", "archived"
+GROUPS = {NEEDS: "Needs you", RUNNING: "Running by themselves", DONE: "Done", ARCHIVED: "Archived"}
+FILTERS = {"": "All", NEEDS: "Needs you", RUNNING: "Running", DONE: "Done", ARCHIVED: "Archived"}
+
+
+def contents(request: HttpRequest) -> dict:
+    """The user's studies in groups; the address has the search `q`, the `state`, the order and the `page`.
+
+    The number of queries does not depend on the number of studies, but for large ones (figures/cache.py) and audits.
     """
-    studies = with_stages(with_judging(with_people(_with_released(permissions.studies_for(user)))))
-    active = [
-        study
-        for study in studies
-        if permissions.reaches(study.role, Role.MANAGER) and (study.state != StudyState.CLOSED or not study.released)
+    search, state = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state", "")
+    named = Q(name__icontains=search) | Q(benchmark__name__icontains=search)
+    studies: list[ListedStudy] = list(_listed(permissions.studies_for(request.user).filter(named)))
+    steps = {one.study.pk: one for one in _steps(with_stages(filter(_may_need_somebody, studies)))}
+    for study in studies:
+        study.next = steps.get(study.pk)
+        study.group = _group(study)
+    counts = Counter(study.group for study in studies)
+    counts[""] = len(studies) - counts[ARCHIVED]
+    chosen = [study for study in studies if (study.group == state if state in GROUPS else study.group != ARCHIVED)]
+    acts = Column("next", html=partial(_actions, request=request), quiet_head=True, css="acts")
+    table = Table(
+        "studies", [*COLUMNS, acts], chosen, caption="Studies", cards=True, request=request, order="-last_judgment"
+    )
+    order = list(GROUPS)
+    page = Paginator(sorted(table.ordered, key=lambda study: order.index(study.group)), PAGE).get_page(
+        request.GET.get("page")
+    )
+    with_stages(study for study in page if study.next is None)
+    table.sections = [
+        (GROUPS[group], found) for group in GROUPS if (found := [study for study in page if study.group == group])
     ]
-    steps = [one for one in _steps(active) if not one.step.is_last]
     return {
-        "studies": studies,
-        "steps": sorted(steps, key=lambda one: not one.step.url),
-        "benchmarks": studies or Benchmark.objects.exists(),
+        "table": table,
+        "page": page,
+        "filters": [(name, label, counts[name]) for name, label in FILTERS.items()],
+        "search": search,
+        "state": state if state in GROUPS else "",
+        "studies": studies or bool(search),
+        "benchmarks": bool(studies) or Benchmark.objects.exists(),
     }
+
+
+def _name(study: ListedStudy) -> SafeString:
+    asks = study.rows[0].asks.title if len(study.rows) == 1 else counted(len(study.rows), "stage")
+    link = format_html('<a href="{}"><b>{}</b></a>', reverse("study-detail", args=[study.pk]), bdi(study.name))
+    return with_sub(link, format_html("{} · {}", bdi(study.benchmark.name), asks))
+
+
+def _state(study: ListedStudy) -> SafeString:
+    over = study.released and study.group in (DONE, ARCHIVED)
+    kind, words = ("released", f"released {study.released}") if over else (study.state, study.state)
+    return render_to_string("components/_state.html", {"state": kind, "words": words})
+
+
+def _judged(study: ListedStudy) -> SafeString | str:
+    if study.judged is None:
+        return format_html('<span class="quiet">being counted</span>')
+    if not study.wanted:
+        return NOTHING
+    share = math.floor(100 * study.judged / study.wanted)
+    if share == 100:
+        return "all"
+    of = f"{study.judged} of {study.wanted} judgments"
+    late = study.latest and not study.latest.current
+    return with_sub(
+        format_html(
+            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, share
+        ),
+        format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
+    )
+
+
+def _result(study: ListedStudy) -> SafeString:
+    """What came out so far, if it costs nothing to say, and what it rests on or what waits."""
+    waits = study.next.step.title if study.group == NEEDS else ""
+    found = next((needs.progress for needs in study.needs.values() if needs.progress.estimate is not None), None)
+    if found:
+        ends = f"95% interval {to_percent(found.low, found.high)}"
+        return with_sub(format_html("<b>{} wrong</b>", exact(found.estimate, percent)), waits or ends)
+    row = next((row for row in reversed(study.rows) if row.asks.drops and row.settled), None)
+    if row is None or study.needs:
+        return with_sub("", waits)
+    kept = exact(row.kept / row.settled, percent)
+    return with_sub(format_html("<b>{} kept</b>", kept), waits or f"of {counted(row.settled, 'item')}")
+
+
+def _people(study: ListedStudy) -> str:
+    return f"{study.people:,} joined" + (f", {study.judging:,} judged" if study.people else "")
+
+
+def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
+    context = {"study": study, "manages": _manages(study)}
+    return render_to_string("dashboard/_list_actions.html", context, request)
+
+
+COLUMNS = [
+    Column("study", "name", html=_name, css="name"),
+    Column("state", html=_state, unit=""),
+    Column("judged", html=_judged, css="done"),
+    Column("result so far", html=_result, unit=""),
+    number("people", "people", html=_people, unit=""),
+    Column("last judgment", "last_judgment", moment, css="quiet"),
+]
+
+
+def _manages(study: ListedStudy) -> bool:
+    return permissions.reaches(study.role, Role.MANAGER)
+
+
+def _may_need_somebody(study: ListedStudy) -> bool:
+    over = study.archived or (study.state == StudyState.CLOSED and study.released)
+    return not over and _manages(study)
+
+
+def _group(study: ListedStudy) -> str:
+    if study.archived:
+        return ARCHIVED
+    if study.state == StudyState.CLOSED or (study.next and study.next.step.is_last):
+        return DONE
+    return NEEDS if study.next and study.next.step.url else RUNNING
 
 
 def step_of(user, study: Study) -> StudyStep:
     """The study's next step as the list has it, and the way to it."""
-    (listed,) = with_stages(with_people(_with_released(permissions.studies_for(user).filter(pk=study.pk))))
+    (listed,) = with_stages(_with_released(permissions.studies_for(user).filter(pk=study.pk)))
     return _steps([listed])[0]
 
 
+def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
+    """Each also with how many are `judging`, and the time of its `last_judgment`."""
+    of_person = Judgment.objects.filter(lease__annotator=OuterRef("pk"), lease__state=LeaseState.JUDGED)
+    newest = of_person.order_by("-lease__granted_at", "-revision").values("created_at")[:1]
+    people = Annotator.objects.filter(study=OuterRef("pk")).annotate(at=Subquery(newest))
+    last = people.order_by(F("at").desc(nulls_last=True)).values("at")[:1]
+    return with_judging(_with_released(studies)).annotate(last_judgment=Subquery(last))
+
+
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
-    frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False)
-    return studies.annotate(released=Exists(frozen))
+    """Each with its benchmark, how many `people` have joined, and the newest version that was `released`."""
+    frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
+    return with_people(studies).annotate(released=Subquery(frozen.values("version")[:1]))
 
 
 def _steps(active: Sequence[ListedStudy]) -> list[StudyStep]:
@@ -78,9 +207,9 @@ def _steps(active: Sequence[ListedStudy]) -> list[StudyStep]:
     for study in active:
         at, waits = stages[study.pk], review.get(study.pk, [])
         step = _step(study, at, results[study.pk], reached[study.pk], undecided, unstaffed, waits)
-        count = sum(undecided.get(stage.pk, 0) for stage in at)
+        count, released = sum(undecided.get(stage.pk, 0) for stage in at), bool(study.released)
         points = way(
-            step, reached[study.pk], joined=study.people, review=len(waits), undecided=count, released=study.released
+            step, reached[study.pk], joined=study.people, review=len(waits), undecided=count, released=released
         )
         found.append(StudyStep(study, step, points, waits, count))
     return found
@@ -124,7 +253,7 @@ def _step(
         adjudicate=undecided,
         reopen=of.came_open,
         joined=bool(study.people),
-        released=study.released,
+        released=bool(study.released),
         review=review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
     )

@@ -31,6 +31,7 @@ from annotation.studies import audit_target, closing, reopening
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.wording import counted
 from benchmarks import audit
+from benchmarks.housekeeping.archive import set_archived
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.tables import page_or_csv
@@ -42,8 +43,19 @@ PAGE = 50  # blocked items
 @require_safe
 @staff_only
 def study_list(request: StaffRequest) -> HttpResponse:
-    """The first page after logging in: what each study needs next, and all studies."""
-    return render(request, "dashboard/list.html", {"section": "studies", **home_page.contents(request.user)})
+    """The first page after logging in: all studies, those first that need somebody."""
+    context = {"section": "studies", **home_page.contents(request)}
+    return render(request, "dashboard/list.html", context)
+
+
+@require_POST
+@staff_only
+def study_archive(request: StaffRequest, pk: int) -> HttpResponse:
+    """Archive the study, or with `to=list` take it back."""
+    study, back = permissions.study_for(request.user, pk, Role.MANAGER), request.POST.get("to") == "list"
+    set_archived(thing=study, archived=not back, by=audit.named(request.user))
+    messages.success(request, f"“{study}” is {'in the list again' if back else 'archived'}.")
+    return redirect("study-list")
 
 
 @require_safe

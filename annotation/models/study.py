@@ -62,6 +62,7 @@ class Study(models.Model):
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
     part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark, {}: all (designs/part.py)
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
+    archived = models.BooleanField(default=False, db_default=False)  # lists leave it out
     invite = models.CharField(max_length=32, unique=True, default=secret_token)
     completion_code = models.CharField(max_length=40, default=random_code)
     screened_out_code = models.CharField(max_length=40, default=random_code)

@@ -20,6 +20,7 @@ class Benchmark(models.Model):
     mapping = models.JSONField(null=True)  # of columns, from its last import of a file of one's own
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
+    archived = models.BooleanField(default=False, db_default=False)  # lists leave it out
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -132,6 +132,7 @@ judge-leave             ++++++  ++++++
 judge-return            xxxxxx  ++++++
 
 study-list              +++-+L  xxxxxx
+study-archive           xxxxxx  ++--0L
 study-new               +++-+L  +++-+L
 ratings-new             +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx

@@ -1,4 +1,4 @@
-"""The managers' first page: what each study needs next. tests/annotation/test_query_counts.py counts its queries."""
+"""The managers' first page: their studies, and what each needs next."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -8,9 +8,10 @@ from annotation import permissions
 from annotation.dashboard import home_page, overview_page
 from annotation.designs.plan import StagePlan
 from annotation.figures import annotators as annotator_figures
-from annotation.models import CachedFigures, Role, Study
+from annotation.models import CachedFigures, Judgment, Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle, members
+from benchmarks.models import Event
 from tests.builders import releases, studies
 from tests.collapsed import collapsed
 
@@ -28,6 +29,16 @@ def study(*answers: str) -> Study:
         for answer in given:
             assert studies.judgment(person, made.stages.get(position=1), answer)
     return made
+
+
+def listed(client, **asked: object) -> list[tuple[str, list[Study]]]:
+    """The groups of the list, each with its studies."""
+    return client.get(reverse("study-list"), asked).context["table"].sections
+
+
+def step_of(client):
+    (((_, (found,)),),) = (listed(client),)
+    return found.next
 
 
 def close(made: Study, position: int = 1) -> None:
@@ -73,14 +84,14 @@ def over() -> Study:
 )  # fmt: skip
 def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, label):
     made = make()
-    ((step,), page) = home_page.contents(manager)["steps"], client.get(reverse("study-list")).text
+    step, page = step_of(client), collapsed(client.get(reverse("study-list")).text)
     own = overview_page.contents(permissions.study_for(manager, made.pk), manager)["next"]
     assert step.step == own.step
     assert words in f"{step.step.title} {step.step.sentence}" and step.step.label == label
-    assert step.step.sentence in page and (label or "Open the study") in page
+    assert f">{label}<" in page.replace("> ", ">").replace(" <", "<")
 
 
-def test_the_first_stage_that_waits_for_a_person_comes_first(manager):
+def test_the_first_stage_that_waits_for_a_person_comes_first(client, manager):
     """Though the stage before it is done and could be closed."""
     tied = {"overlap": 2, "tie_rule": "adjudicate"}
     stages = [CHOOSE, StagePlan("bivlc-disambiguate", "fits", source="choose", apart_from=[], settings=tied), I2T]
@@ -89,35 +100,80 @@ def test_the_first_stage_that_waits_for_a_person_comes_first(manager):
         studies.judgment(studies.annotator(made), made.stages.get(position=1), "candidate-0")
     for answer in ("both", "positive-0"):
         studies.judgment(studies.annotator(made), made.stages.get(position=2), answer)
-    ((step,),) = (home_page.contents(manager)["steps"],)
+    step = step_of(client)
     assert step.step.title == "Decide 1 item by hand" and "Stage 2 (fits)" in step.step.sentence
     assert step.step.url.endswith("?stage=2")
 
 
 def test_without_a_study_it_leads_to_the_first(client, manager):
-    assert "Import a benchmark: the captions" in client.get(reverse("study-list")).text
+    first = client.get(reverse("study-list")).text
+    assert reverse("import-new") in first and "create_demo" in first
     studies.benchmark(items=1)
-    page = client.get(reverse("study-list")).text
-    assert "Create a study: choose" in page and "Import a benchmark: the captions" not in page
+    then = client.get(reverse("study-list")).text
+    assert reverse("import-new") not in then and [page.count("button primary") for page in (first, then)] == [1, 1]
 
 
-def test_what_has_a_step_comes_first_and_what_is_released_not_at_all(manager):
+def test_studies_are_grouped_by_whom_they_wait_for(client, manager):
     waits, goes, done = to_decide(), study("none"), over()
     studies.annotator(goes)  # who can judge what the first cannot
+    needs, running, over_ = "Needs you", "Running by themselves", "Done"
+    assert listed(client) == [(needs, [done, waits]), (running, [goes])]
     lifecycle.move_study(study=done, to="closed", by="test")
-    assert [one.study for one in home_page.contents(manager)["steps"]] == [done, waits, goes]
+    assert listed(client) == [(needs, [waits]), (running, [goes]), (over_, [done])]
+    assert "New release" in client.get(reverse("study-list")).text
     releases.by_hand(done, "1.0")
-    assert [one.study for one in home_page.contents(manager)["steps"]] == [waits, goes]
+    assert listed(client)[-1] == (over_, [done])
+    page = client.get(reverse("study-list")).text
+    assert 'class="chip released">released 1.0<' in page.replace(" <", "<") and "New release" not in page
     lifecycle.move_study(study=done, to="open", by="test")
-    assert [one.study for one in home_page.contents(manager)["steps"]] == [waits, goes]
+    assert listed(client) == [(needs, [waits]), (running, [goes]), (over_, [done])]
+    assert listed(client, state="running") == [(running, [goes])]
+
+
+def test_the_list_is_searched_sorted_and_paged(client, manager, monkeypatch):
+    monkeypatch.setattr(home_page, "PAGE", 2)
+    first, second, third = (studies.study(items=1, name=name) for name in ("b one", "A two", "c"))
+    Study.objects.filter(pk=third.pk).update(benchmark=first.benchmark)
+    assert listed(client, **{"studies-sort": "name"}) == [("Needs you", [second, first])]
+    assert listed(client, **{"studies-sort": "name", "page": 2}) == [("Needs you", [third])]
+    assert listed(client, q="TWO") == [("Needs you", [second])]
+    assert {*listed(client, q=first.benchmark.name)[0][1]} == {first, third}
+    page = client.get(reverse("study-list"), {"q": "no such", "state": "needs"}).text
+    assert "No study fits" in page and "q=no+such&amp;state=done" in page
+
+
+def test_an_archived_study_is_out_of_the_list_and_changes_in_nothing_else(client, manager):
+    made = to_decide()
+    before = Study.objects.values().get()
+    archive = reverse("study-archive", args=[made.pk])
+    for _ in range(2):
+        assert client.post(archive).status_code == 302
+    assert listed(client) == [] and listed(client, state="archived") == [("Archived", [made])]
+    page = client.get(reverse("study-list"), {"state": "archived"}).text
+    assert "Decide" not in page and "Needs you <span>0</span>" in collapsed(page)
+    assert Study.objects.values().get() == before | {"archived": True}
+    client.post(archive, {"to": "list"})
+    assert listed(client) == [("Needs you", [made])]
+    assert [event.verb for event in Event.objects.filter(subject=f"study:{made.pk}").order_by("pk")][-2:] == [
+        "archived", "took out of the archive",
+    ]  # fmt: skip
+
+
+def test_a_row_has_the_result_so_far_and_the_last_judgment(client, manager):
+    study("candidate-0", "none", "candidate-0", "none")
+    page = collapsed(client.get(reverse("study-list")).text)
+    assert '<b><data value="0.5">50.0' in page and "Close stage 1 to move" in page
+    last = Judgment.objects.latest("pk").created_at
+    assert listed(client)[0][1][0].last_judgment == last and last.isoformat() in page
 
 
 def test_a_viewer_has_no_steps(client):
     made, viewer = study("none"), User.objects.create_user("vera", is_staff=True)
     members.add(study=made, user=viewer, role=Role.VIEWER, by="test")
     client.force_login(viewer)
+    assert listed(client) == [("Running by themselves", [made])]
     page = client.get(reverse("study-list")).text
-    assert made.name in page and "Next steps" not in page
+    assert "step-of-" not in page and "Archive</button>" not in collapsed(page)
 
 
 def test_the_list_tells_who_joined_from_who_judged(client, manager):
@@ -128,18 +184,18 @@ def test_the_list_tells_who_joined_from_who_judged(client, manager):
 
 def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it(client, manager):
     study()
-    ((step,),) = (home_page.contents(manager)["steps"],)
+    step = step_of(client)
     page = client.get(step.step.url).text
     assert 'id="invite" open' in page and "Only people in your own network can open this address" in collapsed(page)
 
 
-def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(manager):
+def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(client, manager):
     made = to_decide()
     first = made.stages.get(position=1)
     data = annotator_figures.annotators(first) | {"look": [1]}
     CachedFigures.objects.create(stage=first, kind=annotator_figures.KIND, state="", data=data, seconds=0)
-    ((step,),) = (home_page.contents(manager)["steps"],)
+    step = step_of(client)
     assert step.step.title == "Look at A-01 before anything else" and step.undecided == 1
     participants.keep(annotator=made.annotators.get(number=1), reason="Looked at it", by="test")
-    ((step,),) = (home_page.contents(manager)["steps"],)
+    step = step_of(client)
     assert step.step.title == "Decide 1 item by hand"
