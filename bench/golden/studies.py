@@ -117,7 +117,7 @@ class Play:
 
     def adjudicate(self, count: int) -> None:
         """The first cases that wait: one dropped as broken, one sent back, one decided by its first answer."""
-        url = f"/studies/{self.study.pk}/adjudicate/?stage=1"
+        url = f"/studies/{self.study.pk}/quality/decide/?stage=1"
         for number in range(count):
             page = Page(url, self.client.get(url).content.decode())
             try:

@@ -136,7 +136,11 @@ study-archive           xxxxxx  ++--0L
 study-new               +++-+L  +++-+L
 ratings-new             +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx
-study-live              +++-0L  xxxxxx
+study-stages            +++-0L  xxxxxx
+study-stage             +++-0L  xxxxxx
+stage-live              +++-0L  xxxxxx
+study-results           +++-0L  xxxxxx
+study-settings          ++--0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
 study-blocked             +++-0L  xxxxxx
 study-model-errors             +++-0L  xxxxxx

@@ -167,7 +167,7 @@ def test_a_stage_is_told_when_its_last_judgment_is_given(ana, study):
     assert sent() == []
     studies.judgment(annotator, stage)
     assert sent() == ["[Winnow] Stage bivlc-choose of Cups and saucers is done"]
-    assert f"/studies/{study.pk}/?stage=1\n" in mail.outbox[0].body
+    assert f"/studies/{study.pk}/stages/1/\n" in mail.outbox[0].body
     assert sent() == []
 
 
@@ -257,7 +257,7 @@ def test_a_day_has_one_message_with_what_waits(ana, study, clock, monkeypatch):
     assert sent() == ["[Winnow] Flags and blocked items"]
     body = mail.outbox[0].body
     assert "- 1 flag to review\n- 2 blocked items: no annotator who may judge it\n" in body
-    assert f"/studies/{study.pk}/blocked/?stage=1" in body and "Grace" not in body and "Odd" not in body
+    assert f"/studies/{study.pk}/items/blocked/?stage=1" in body and "Grace" not in body and "Odd" not in body
     clock(at(23))
     assert sent() == []
     clock(at(digest.HOUR, day=3))
