@@ -69,7 +69,7 @@ PAGES = {
     "study-list": [""],
     "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],
     "study-detail": ["judged", "batches", "asked", "stages", "audited"],
-    "study-stages": ["judged", "stages"],
+    "study-stages": ["stages"],
     "study-stage": ["judged", "batches", "asked", "stages", "audited"],
     "stage-live": ["judged", "stages"],
     "study-results": ["judged", "asked"],
