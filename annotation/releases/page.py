@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from django.core.cache import cache
 from django.db.models import Count, Q
+from django.template.defaultfilters import filesizeformat
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from annotation.figures import funnel
@@ -17,6 +20,7 @@ from annotation.releases.formats.registry import FORMS
 from annotation.releases.listing import list_row
 from annotation.releases.plan import PUBLIC, SPLIT_NAMES
 from benchmarks.models import ItemImage
+from benchmarks.tables import Column, Table, bdi, number
 
 SHOWN = 30  # files of a form
 CHANGED = 50  # items that differ
@@ -32,12 +36,32 @@ FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in 
 class Group:
     """Files of one form, or those beside the forms. `files` are the first of them."""
 
+    release: int
     name: str
     title: str
     what: str
     count: int = 0
     bytes: int = 0
     files: list[dict] = field(default_factory=list)
+
+    @property
+    def table(self) -> Table:
+        def linked(file: Mapping) -> object:
+            address = reverse("release-file", args=[self.release, file["name"]])
+            return format_html('<a href="{}">{}</a>', address, file["name"])
+
+        columns = [
+            Column("file", html=linked),
+            number("size", "bytes", filesizeformat, css="size"),
+            number("rows", lambda file: file.get("rows"), name="rows", css="rows"),
+            Column("SHA-256", html=_short_hash, css="sum-of"),
+        ]
+        return Table("", columns, self.files, caption=self.title, css="figures files")
+
+
+def _short_hash(file: Mapping) -> object:
+    whole = file.get("sha256")
+    return format_html('<code title="{}">{}…</code>', whole, whole[:12]) if whole else ""
 
     @property
     def more(self) -> int:
@@ -61,19 +85,19 @@ def frozen_context(release: Release) -> dict:
         manifest = files.manifest
         return {
             "manifest": manifest,
-            "groups": _file_groups(manifest["files"], len(files.read(MANIFEST))),
+            "groups": _file_groups(release.pk, manifest["files"], len(files.read(MANIFEST))),
             "folder": release.folder,
             "loading": _loading(release, manifest),
             "card": mark_safe(card_html(files.read(CARD).decode())),
         }
 
 
-def _file_groups(files: Mapping[str, Mapping], manifest: int) -> list[Group]:
+def _file_groups(release: int, files: Mapping[str, Mapping], manifest: int) -> list[Group]:
     """The files by form, those beside the forms first. `manifest` is the size of manifest.json, which names no hash."""
     found: dict[str, Group] = {}
     for name, file in sorted({**files, MANIFEST: {"bytes": manifest}}.items()):
         folder = name.partition("/")[0] if "/" in name else ""
-        group = found.setdefault(folder, _group(folder))
+        group = found.setdefault(folder, _group(release, folder))
         group.count += 1
         group.bytes += file["bytes"]
         if len(group.files) < SHOWN:
@@ -82,11 +106,11 @@ def _file_groups(files: Mapping[str, Mapping], manifest: int) -> list[Group]:
     return sorted(found.values(), key=lambda group: order.index(group.name) if group.name in order else len(order))
 
 
-def _group(folder: str) -> Group:
+def _group(release: int, folder: str) -> Group:
     if not folder:
-        return Group(folder, TABLES, OF_TABLES)
+        return Group(release, folder, TABLES, OF_TABLES)
     form = FORM_OF_FOLDER.get(folder)
-    return Group(folder, form.title, form.what) if form else Group(folder, folder, "")
+    return Group(release, folder, form.title, form.what) if form else Group(release, folder, folder, "")
 
 
 def _loading(release: Release, manifest: Mapping) -> dict:
@@ -158,6 +182,14 @@ class Outlook:
     images: int
     no_licence: int
     checks: int  # tasks whose right answers are known
+
+    @property
+    def table(self) -> Table:
+        columns = [
+            Column("type", html=lambda row: bdi(f"{row['type'] or '–'} {row['subtype']}")),
+            *(number(name, name) for name in COUNTS[1:]),
+        ]
+        return Table("", columns, self.by_type, caption="By type")
 
     @property
     def still_open(self) -> list[Stage]:

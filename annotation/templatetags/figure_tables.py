@@ -213,3 +213,44 @@ def scores_by_type_table(rows: Rows) -> Table:
         number("items", "n_items"),
     ]
     return Table("scores-by-type", columns, rows, caption="Scores by type and subtype")
+
+
+@register.simple_tag
+def steps_table(whole: Row) -> Table:
+    """Items in each stage and what became of them, by type and subtype."""
+
+    def step(at: int, name: str, head: str, group: str) -> Column:
+        def shown(row: Row) -> object:
+            of = row["stages"][at]
+            share = format_html(' <span class="quiet small">{}</span>', exact(of[f"{name}_share"], percent))
+            return format_html("{}{}", f"{of[name]:,}", share if f"{name}_share" in of else "")
+
+        return number(head, html=shown, group=group)
+
+    parts = {"entered": "in", "kept": "kept", "dropped": "dropped", "open": "open"}
+    columns = [
+        Column("type", html=lambda row: "all" if row is whole else kind(row)),
+        number("imported", "imported"),
+        *(
+            step(at, name, head, f"{stage['stage']} {stage['name']}")
+            for at, stage in enumerate(whole["stages"])
+            for name, head in parts.items()
+        ),
+        number("kept", html=lambda row: format_html("<b>{}</b>", f"{row['kept']:,}"), group="final"),
+        number("of imported", "kept_share", percent, group="final"),
+        number("open", "open", group="final"),
+    ]
+    caption = "Items in each stage and what became of them, by type and subtype"
+    foot = [[column.cell(whole) for column in columns]]
+    return Table("funnel-steps", columns, whole["by_type"], foot=foot, caption=caption, css="figures steps")
+
+
+@register.simple_tag
+def shares_table(bars: Rows, of: str, against: str, title: str) -> Table:
+    columns = [
+        Column(of, "label", readable_label),
+        number("judgments", "count"),
+        number("share", "share", percent),
+        number(against, "expected", percent),
+    ]
+    return Table("", columns, bars, caption=title)

@@ -9,7 +9,9 @@ from django.contrib import messages
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
@@ -22,6 +24,8 @@ from benchmarks import audit
 from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, benchmark_with_webhooks, staff_only
 from benchmarks.seen import latest
+from benchmarks.tables import Column, Table, number, with_sub
+from benchmarks.templatetags.winnow import moment
 
 UNFIT = 422
 SHOWN = 100  # deliveries on a page
@@ -85,7 +89,10 @@ def _detail_page(
     request: StaffRequest, webhook: Webhook, *, form: WebhookForm | None = None, since: SinceForm | None = None,
     secret: str = "", status: int = 200,
 ) -> HttpResponse:  # fmt: skip
-    deliveries = list(webhook.deliveries.all()[:SHOWN])
+    deliveries = Table(
+        "deliveries", _deliveries(request, webhook), webhook.deliveries.all()[:SHOWN], label="deliveries-title",
+        cards=True, css="figures deliveries", empty="No event yet. Send a test event to try your program.",
+    )  # fmt: skip
     first = webhook.deliveries.filter(state=WAITING).order_by("pk").first()
     now = timezone.now()
     context = {
@@ -99,6 +106,31 @@ def _detail_page(
         "old_until": webhook.old_until if webhook.old_until and webhook.old_until > now else None,
     }  # fmt: skip
     return render(request, "webhooks/detail.html", context, status=status)
+
+
+def _deliveries(request: StaffRequest, webhook: Webhook) -> list[Column]:
+    def event(delivery: Delivery) -> object:
+        about = delivery.data.items()
+        words = " ".join(f"{name} {value}" for name, value in about if name not in ("study", "benchmark", "judgments"))
+        return with_sub(format_html('<code id="event-{}">{}</code>', delivery.pk, delivery.type), words)
+
+    def status(delivery: Delivery) -> object:
+        words = delivery.get_state_display().lower()
+        state = render_to_string("components/_state.html", {"job": delivery, "state": delivery.state, "words": words})
+        problem = delivery.problem and format_html('<p class="small problem">{}</p>', delivery.problem)
+        return format_html("{}{}", state, problem)
+
+    def again(delivery: Delivery) -> object:
+        shown = {"delivery": delivery, "webhook": webhook}
+        return render_to_string("webhooks/_again.html", shown, request) if delivery.state != WAITING else ""
+
+    return [
+        Column("event", html=event),
+        Column("status", html=status, unit=""),
+        Column("happened", "created_at", lambda at: moment(at, "j M, H:i:s"), unit=""),
+        number("tries", "tries"),
+        Column("send again", html=again, quiet_head=True),
+    ]
 
 
 # What a POST does: returns an answer, or None for the webhook's page

@@ -6,6 +6,7 @@ from django import template
 
 from benchmarks.models import Job
 from benchmarks.scoring import order_tasks, retrieval
+from benchmarks.tables import Column, Table, bdi, number
 
 register = template.Library()
 
@@ -13,8 +14,12 @@ register = template.Library()
 @register.inclusion_tag("scoring/_recalls.html")
 def recalls(report: Mapping, label: str) -> dict:
     """`label`: the id of the element that names the table."""
-    columns = [name for name, _ in retrieval.COLUMNS]
-    return {"report": report, "rows": retrieval.table_of(report), "columns": columns, "label": label}
+    shuffled = {"text": "captions: ", "image": "images: "}
+    columns = [
+        Column("shuffled", html=lambda row: shuffled.get(row["of"], "") + (row["name"] or "nothing")),
+        *(number(name, f"cells.{place}") for place, (name, _) in enumerate(retrieval.COLUMNS)),
+    ]
+    return {"report": report, "table": Table("", columns, retrieval.table_of(report), label=label)}
 
 
 @register.inclusion_tag("scoring/_orders.html")
@@ -22,5 +27,6 @@ def orders(jobs: Job | Iterable[Job], label: str) -> dict:
     """The order tasks of the models of these jobs, or of one. `label`: as above."""
     reports = [job.report for job in ([jobs] if isinstance(jobs, Job) else jobs)]
     heads, rows = order_tasks.table_of(reports)
-    return {"reports": reports, "heads": heads, "rows": rows, "chance": [f"{order_tasks.CHANCE:.3f}"] * len(heads[1:]),
-            "label": label}  # fmt: skip
+    columns = [Column("model", "0", bdi), *(number(head, f"1.{place}") for place, head in enumerate(heads))]
+    chance = ["Chance", "", *[f"{order_tasks.CHANCE:.3f}"] * len(heads[1:])]
+    return {"reports": reports, "table": Table("", columns, rows, foot=[chance], label=label)}
