@@ -28,7 +28,7 @@ from tests.independent.recomputed import read_stages, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock
-    r"95 %|more than 3|3-SD|at least 20 judgments|fewer than \d+|below 0\.001 and at least 10 points"
+    r"95 ?%|more than 3|3-SD|at least 20 judgments|fewer than \d+|below 0\.001 and at least 10 points"
     r"|each at level 0\.001|\d+ tasks? (?:is|are) open|in \d+ minutes?"
     r"|\d+ /h|get 6\.25 %|the latest \d+|v\d+|86\s+to\s+97\s+%"
 )
