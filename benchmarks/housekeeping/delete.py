@@ -1,14 +1,15 @@
 """Delete a benchmark, and those of its images that no other item uses."""
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, ProtectedError, Q
+from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
 
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports import staging
-from benchmarks.models import Benchmark, Caption, Correction, Embedding, Image, Item, ItemImage, Prediction
+from benchmarks.models import Benchmark, Caption, Correction, Embedding, Image, Item, ItemImage, Prediction, Run
 
 BATCH = 1000
+BY_COMMAND = 50_000  # items; with more, the browser would wait too long
 
 
 class CannotDelete(ValueError):
@@ -27,26 +28,47 @@ def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
         raise CannotDelete(str(why)) from None
 
 
-@transaction.atomic
-def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
-    staging.images_go()
-    benchmark = Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+def refusal(benchmark: Benchmark) -> str:
+    """Why it cannot be deleted, in a sentence; "" if it can."""
     if studies := list(benchmark.studies.order_by("name").values_list("name", flat=True)[:5]):
-        raise CannotDelete(f"“{benchmark}” is used by {', '.join(map('“{}”'.format, studies))}. Delete that first.")
+        return f"“{benchmark}” is used by {', '.join(map('“{}”'.format, studies))}. Delete that first."
     if Item.objects.filter(benchmark=benchmark, tasks__isnull=False).exists():
-        raise CannotDelete(f"Items of “{benchmark}” are checks or practice in a study. Delete that study first.")
-    went = {"items": benchmark.items.count(), "images": 0, "bytes": 0}
+        return f"Items of “{benchmark}” are checks or practice in a study. Delete that study first."
+    return ""
+
+
+def size(benchmark: Benchmark) -> dict[str, int]:
+    """What would be deleted: "items", "images" that nothing else uses, and "runs" of models."""
+    return {
+        "items": benchmark.items.count(),
+        "images": _alone(benchmark).count(),
+        "runs": Run.objects.filter(benchmark=benchmark).count(),
+    }
+
+
+def _alone(benchmark: Benchmark) -> QuerySet[Image]:
+    """The images that only this benchmark shows, or showed before a correction."""
     shown = ItemImage.objects.filter(item__benchmark=benchmark)
     elsewhere = ItemImage.objects.filter(image=OuterRef("pk")).exclude(item__benchmark=benchmark)
     replaced = Correction.objects.filter(item__benchmark=benchmark, old_image__isnull=False)
     named = Q(old_image=OuterRef("pk")) | Q(new_image=OuterRef("pk"))
     history = Correction.objects.filter(named).exclude(item__benchmark=benchmark)
-    alone = Image.objects.filter(
+    return Image.objects.filter(
         Q(pk__in=shown.values("image"))
         | Q(pk__in=replaced.values("old_image"))
         | Q(pk__in=replaced.values("new_image"))
     ).exclude(Exists(elsewhere) | Exists(history))
-    images = list(alone.select_for_update())  # no item comes to show one of them before they are gone
+
+
+@transaction.atomic
+def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
+    staging.images_go()
+    benchmark = Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    if why := refusal(benchmark):
+        raise CannotDelete(why)
+    went = {"items": benchmark.items.count(), "images": 0, "bytes": 0}
+    shown = ItemImage.objects.filter(item__benchmark=benchmark)
+    images = list(_alone(benchmark).select_for_update())  # no item comes to show one of them before they are gone
     after.files(path for use in shown.only("opaque") for path in (use.framed_path, use.small_path))
     went |= {"images": after.images(images), "bytes": sum(image.size for image in images)}
     audit.record(by=by, verb="deleted", subject=benchmark, name=benchmark.name, afterwards=after.id, **went)

@@ -3,18 +3,28 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django import forms
+from django.contrib import messages
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks import permissions, queries
+from benchmarks import audit, permissions, queries
+from benchmarks.housekeeping import delete
+from benchmarks.housekeeping.archive import set_archived
 from benchmarks.imports import run
 from benchmarks.models import Benchmark, Item
 from benchmarks.permissions import StaffRequest
+from benchmarks.tables import Column, Table, bdi, number, with_sub
+from benchmarks.templatetags.winnow import moment
 from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
+LISTED = 50  # benchmarks
 JOBS = 10
 SEARCH = 200  # characters
 
@@ -22,9 +32,87 @@ SEARCH = 200  # characters
 @require_safe
 @permissions.staff_only
 def benchmark_list(request: StaffRequest) -> HttpResponse:
-    benchmarks = queries.with_counts(Benchmark.objects.select_related("created_by"))
-    context = {"section": "benchmarks", "benchmarks": benchmarks, "jobs": permissions.imports_for(request.user)[:JOBS]}
+    """The address has the search `q`, `state=archived`, the order and the page."""
+    search, archived = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state") == "archived"
+    found = Benchmark.objects.filter(Q(name__icontains=search) | Q(source__icontains=search))
+    counts = {one: found.filter(archived=one).count() for one in (False, True)}
+    table = Table(
+        "benchmarks", COLUMNS, queries.with_counts(found.filter(archived=archived).select_related("created_by")),
+        label="benchmarks-title", cards=True, request=request, per_page=LISTED,
+    )  # fmt: skip
+    context = {
+        "section": "benchmarks", "table": table, "search": search, "state": "archived" if archived else "",
+        "filters": [("", "All", counts[False]), ("archived", "Archived", counts[True])],
+        "any": any(counts.values()) or bool(search), "jobs": permissions.imports_for(request.user)[:JOBS],
+    }  # fmt: skip
     return render(request, "benchmarks/list.html", context)
+
+
+def _link(benchmark: Benchmark) -> SafeString:
+    return format_html('<a href="{}">{}</a>', reverse("benchmark-detail", args=[benchmark.pk]), bdi(benchmark.name))
+
+
+def _imported(benchmark: Benchmark) -> SafeString:
+    return with_sub(moment(benchmark.created_at), benchmark.created_by and f"by {benchmark.created_by}")
+
+
+COLUMNS = [
+    Column("name", "name", html=_link, css="name"),
+    number("items", "item_count", unit="items"),
+    number("images", "image_count", unit="images"),
+    Column("format", "source", unit=""),
+    Column("imported", "created_at", html=_imported, css="quiet"),
+]
+
+
+@require_POST
+@permissions.staff_only
+def benchmark_archive(request: StaffRequest, pk: int) -> HttpResponse:
+    """Archive the benchmark, or with `to=list` take it back."""
+    benchmark, back = permissions.benchmark_for(request.user, pk, change=True), request.POST.get("to") == "list"
+    set_archived(thing=benchmark, archived=not back, by=audit.named(request.user))
+    messages.success(request, f"“{benchmark}” is {'in the list again' if back else 'archived'}.")
+    return redirect("benchmark-list")
+
+
+class NameForm(forms.Form):
+    """Confirms a deletion by the benchmark's name."""
+
+    name = forms.CharField(label="Type the benchmark’s name to confirm", strip=True)
+
+    def __init__(self, benchmark: Benchmark, data=None):
+        super().__init__(data)
+        self.benchmark = benchmark
+        self.fields["name"].help_text = benchmark.name
+        self.fields["name"].widget.attrs |= {"autocomplete": "off", "dir": "auto"}
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.benchmark.name:
+            raise forms.ValidationError("That is not the benchmark’s name. Nothing was deleted.")
+        return self.benchmark.name
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.staff_only
+def benchmark_delete(request: StaffRequest, pk: int) -> HttpResponse:
+    """What would go, and why it cannot; a POST with the benchmark's name deletes it."""
+    benchmark = permissions.benchmark_for(request.user, pk, change=True)
+    size, form = delete.size(benchmark), NameForm(benchmark, request.POST or None)
+    why = delete.refusal(benchmark)
+    large = size["items"] > delete.BY_COMMAND
+    if not why and not large and form.is_valid():
+        try:
+            went = delete.delete_benchmark(benchmark=benchmark, by=audit.named(request.user))
+        except delete.CannotDelete as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, f"“{benchmark}” has been deleted, with {went['items']:,} items.")
+            return redirect("benchmark-list")
+    context = {
+        "section": "benchmarks", "benchmark": benchmark, "size": size, "refusal": why, "large": large, "form": form,
+    }  # fmt: skip
+    status = 422 if request.method == "POST" else 200
+    return render(request, "benchmarks/delete.html", context, status=status)
 
 
 @require_safe
@@ -76,12 +164,10 @@ def _page_of(items: QuerySet[Item], asked, kept: str) -> Page:
         shown.reverse()
     earlier = more if before is not None else bool(shown) and after is not None
     later = more if before is None else bool(shown)
-    return Page(
-        shown, _link("before", shown[0], kept) if earlier else "", _link("after", shown[-1], kept) if later else ""
-    )
+    return Page(shown, _to("before", shown[0], kept) if earlier else "", _to("after", shown[-1], kept) if later else "")
 
 
-def _link(way: str, item: Item, kept: str) -> str:
+def _to(way: str, item: Item, kept: str) -> str:
     return "&".join(filter(None, (kept, urlencode({way: item.position}))))
 
 

@@ -97,6 +97,8 @@ instructions-image      ++++++  xxxxxx
 
 benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
+benchmark-archive       xxxxxx  ++---L
+benchmark-delete        ++---L  ++---L
 import-new              +++-+L  +++-+L
 import-preview          xxxxxx  +++-0L
 score-new               +++-+L  +++-+L

@@ -13,9 +13,11 @@ from django.urls import reverse
 from benchmarks import locks
 from benchmarks.audit import named
 from benchmarks.jobs import jobs, uploads
-from benchmarks.models import Benchmark, Image, Item, ItemImage, Job, JobState
+from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import Problem
+from benchmarks.views import benchmarks
 from tests.builders import imports, studies
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 
@@ -40,11 +42,52 @@ def post(client, path: Path, archive: Path | None, **fields):
 def test_the_list_counts_items_and_images(client, staff):
     studies.benchmark(items=2, candidates=3, name="Counted")
     row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
-    assert ">2<span" in row and ">8<span" in row
+    assert 'data-unit="items">2<' in row and 'data-unit="images">8<' in row
 
 
 def test_an_empty_house_says_what_to_do(client, staff):
     assert "Import the first one" in client.get(reverse("benchmark-list")).content.decode()
+
+
+def test_the_list_is_searched_sorted_and_paged(client, staff, monkeypatch):
+    monkeypatch.setattr(benchmarks, "LISTED", 2)
+    first, second, third = (studies.benchmark(items=n, candidates=1, name=name) for n, name in enumerate("bAc", 1))
+
+    def rows(**asked: object) -> list[Benchmark]:
+        return list(client.get(reverse("benchmark-list"), asked).context["table"].paged)
+
+    assert rows() == [third, second] and rows(**{"benchmarks-page": 2}) == [first]
+    assert rows(**{"benchmarks-sort": "item_count"}) == [first, second] and rows(q="a") == [second]
+    client.post(reverse("benchmark-archive", args=[second.pk]))
+    assert rows() == [third, first] and rows(state="archived") == [second]
+    client.post(reverse("benchmark-archive", args=[second.pk]), {"to": "list"})
+    assert rows(state="archived") == [] and rows() == [third, second]
+    assert Event.objects.filter(subject=f"benchmark:{second.pk}", by=named(staff)).count() == 2
+
+
+def test_a_benchmark_is_deleted_by_its_name(client, staff):
+    benchmark = studies.benchmark(items=2, candidates=3, name="Gone")
+    address = reverse("benchmark-delete", args=[benchmark.pk])
+    page = collapsed(client.get(address).text)
+    assert "2 items with" in page and "8 images that nothing else uses" in page and "0 runs" in page
+    wrong = client.post(address, {"name": "gone"})
+    assert wrong.status_code == 422 and 'href="#id_name"' in wrong.text and Benchmark.objects.exists()
+    assert client.post(address, {"name": "Gone"}, follow=True).status_code == 200
+    assert not Benchmark.objects.exists() and not Image.objects.exists()
+    assert Event.objects.get(verb="deleted", subject=f"benchmark:{benchmark.pk}").by == named(staff)
+
+
+def test_a_benchmark_that_a_study_uses_is_not_deleted_and_the_page_says_so(client, staff, monkeypatch):
+    study = studies.study(items=1)
+    address = reverse("benchmark-delete", args=[study.benchmark_id])
+    refused = client.get(address).text
+    assert f"is used by “{study.name}”" in refused and 'name="name"' not in refused
+    assert client.post(address, {"name": study.benchmark.name}).status_code == 422 and Benchmark.objects.exists()
+    monkeypatch.setattr(benchmarks.delete, "BY_COMMAND", 0)
+    alone = studies.benchmark(items=1, name="Large")
+    address = reverse("benchmark-delete", args=[alone.pk])
+    assert "manage.py delete_benchmark" in client.get(address).text
+    assert client.post(address, {"name": "Large"}).status_code == 422 and alone in Benchmark.objects.all()
 
 
 def test_items_are_paged_by_their_position(client, staff):
