@@ -93,6 +93,12 @@ def check_staff(user) -> None:
         raise PermissionDenied("Your account may not manage Winnow. Ask an admin for access.")
 
 
+def check_admin(user) -> None:
+    check_staff(user)
+    if not user.is_superuser:
+        raise PermissionDenied("Only admins manage users. Ask one of them.")
+
+
 def benchmark_for(user, pk: int, change: bool = False) -> Benchmark:
     check_staff(user)
     benchmark = get_object_or_404(Benchmark.objects.select_related("created_by"), pk=pk)

@@ -14,7 +14,7 @@ from benchmarks.jobs import views as jobs_views
 from benchmarks.runs import views as runs_views
 from benchmarks.scoring import views as scoring_views
 from benchmarks.training import views as training_views
-from benchmarks.views import benchmarks, images
+from benchmarks.views import benchmarks, images, users
 
 OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
 
@@ -53,6 +53,8 @@ urlpatterns = [
     path("account/provider/connect/", later("provider_views.provider_connect"), name="provider-connect"),
     path("account/provider/disconnect/", later("provider_views.provider_disconnect"), name="provider-disconnect"),
     path("account/sessions/end/", accounts_views.sessions_end, name="sessions-end"),
+    path("users/", users.user_list, name="user-list"),
+    path("users/<int:pk>/", users.user_change, name="user-change"),
     path("token/", accounts_views.own_token, name="api-token"),
     path("token/revoke/", accounts_views.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),

@@ -65,5 +65,7 @@ class MemberForm(forms.Form):
         (Role.OWNER, "does all of that, changes the members, and can delete the study"),
     )
 
-    name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    name = forms.CharField(
+        label="Name or e-mail address", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
     role = forms.ChoiceField(choices=Role.choices)

@@ -36,10 +36,13 @@ def add(*, study: Study, user, role: Role, by: str) -> Member:
 
 @transaction.atomic
 def add_by_name(*, study: Study, name: str, role: Role, by: str) -> Member:
-    user = get_user_model().objects.filter(username=name).first()
-    if user is None:
-        raise CannotChange(f"There is no user {name}. An admin can add one: manage.py add_user {name} --staff.")
-    return add(study=study, user=user, role=role, by=by)
+    """`name` is a user's name, or the e-mail address of exactly one."""
+    users = get_user_model().objects
+    found = list(users.filter(username=name) or users.filter(email__iexact=name, is_active=True)[:2])
+    if len(found) != 1:
+        who = f"Several users have the address {name}: enter a name" if found else f"There is no user {name}"
+        raise CannotChange(f"{who}. An admin can add one on the page Users.")
+    return add(study=study, user=found[0], role=role, by=by)
 
 
 @transaction.atomic

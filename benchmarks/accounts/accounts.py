@@ -19,12 +19,14 @@ class CannotAdd(ValueError):
 
 @transaction.atomic
 def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
-    """Create a staff user; returns the user and a one-time password. Raises CannotAdd."""
+    """Create a staff user; returns the user and a one-time password. A name may be an e-mail address, which is the
+    user's then. Raises CannotAdd.
+    """
     if not settings.LOCAL_LOGIN:
         raise CannotAdd(
             "Passwords are switched off (WINNOW_LOCAL_LOGIN=0). The provider's groups give people their accounts."
         )
-    user = User(username=name, is_staff=True, is_superuser=superuser)
+    user = User(username=name, email=name if "@" in name else "", is_staff=True, is_superuser=superuser)
     try:
         user.full_clean(exclude=["password"])
     except ValidationError as error:

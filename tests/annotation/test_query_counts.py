@@ -93,6 +93,7 @@ PAGES = {
     "study-corrected": ["audited", "audited?csv=corrected"],
     "study-try-screens": ["judged?end"],
     "account": [""],
+    "user-list": [""],
     "protocol-list": [""],
     "protocol-draft": [""],
     "protocol-version": [""],

@@ -87,6 +87,8 @@ mfa_remove_webauthn     +++-+L  +++-+L
 mfa_view_recovery_codes 000-0L  xxx-xL
 mfa_generate_recovery_codes +++-+L  +++-+L
 sessions-end            xxxxxx  +++-+L
+user-list               -----L  -----L
+user-change             xxxxxx  -----L
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx

@@ -97,7 +97,7 @@ def test_axe_finds_nothing_and_the_keyboard_does_all(open_page, site, sign_in, a
     screen.goto(site + page(study))
     for window in in_windows(screen):
         assert axe_violations(screen) == [] and fits(screen), window
-    screen.get_by_label("User name").focus()
+    screen.get_by_label("Name or e-mail address").focus()
     for key in ("c", "y", "Tab", "m", "Tab", "Enter"):
         screen.keyboard.press(key)
     screen.get_by_text("cy now has the role manager in this study.").wait_for()

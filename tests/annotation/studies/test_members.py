@@ -68,6 +68,14 @@ def test_only_who_may_manage_becomes_a_member(study):
         members.add_by_name(study=study, name="bo", role=Role.VIEWER, by="test")
 
 
+def test_a_member_is_found_by_the_address_of_exactly_one(study):
+    cy = User.objects.create_user("cy", "Cy@lab.example", is_staff=True)
+    assert members.add_by_name(study=study, name="cy@LAB.example", role=Role.VIEWER, by="test").user == cy
+    User.objects.create_user("di", "cy@lab.example", is_staff=True)
+    with pytest.raises(CannotChange, match="Several users have the address"):
+        members.add_by_name(study=study, name="cy@lab.example", role=Role.VIEWER, by="test")
+
+
 @pytest.mark.parametrize("other", [Role.MANAGER, Role.VIEWER])
 def test_the_last_owner_stays(study, other):
     add(study, "bo", other)
