@@ -29,15 +29,15 @@ def events(study: Study) -> list[Happened]:
     """
     stages = {audit.named(stage): stage for stage in study.stages.all()}
     people = dict(study.annotators.values_list("pk", "number"))
-    newest = list(_about(study).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
-    users = _users(newest)
+    shown = list(_about(study).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
+    users = _users(shown)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
             who=_who([_number(event, people) for event in same]), by=users.get(by, by),
-            stage=_stage(stages.get(subject)), state=state,
+            stage=_stage(stages.get(subject)),
         ))
-        for (verb, by, subject, state), same in (
-            (key, list(group)) for key, group in groupby(newest, key=_alike)
+        for (verb, by, subject), same in (
+            (key, list(group)) for key, group in groupby(shown, key=_alike)
         )
     ]  # fmt: skip
     return rows[:SHOWN]
@@ -55,11 +55,11 @@ def _about(study: Study) -> QuerySet[Event]:
     return Event.objects.filter(subject__in=[audit.named(study), *names])
 
 
-def _alike(event: Event) -> tuple[str, str, str, str]:
+def _alike(event: Event) -> tuple[str, str, str]:
     """Events with the same are one line; those of annotators whatever their number."""
     by = "" if event.by.startswith("annotator:") else event.by
     about = event.subject if event.subject.startswith(("stage:", "study:")) else ""
-    return event.verb, by if "{by}" in WORDS[event.verb] else "", about, str(event.data.get("to", ""))
+    return event.verb, by if "{by}" in WORDS[event.verb] else "", about
 
 
 WORDS: Mapping[str, str] = {
@@ -70,7 +70,10 @@ WORDS: Mapping[str, str] = {
     "reinstated": "{by} reinstated {who}",
     "kept": "{by} looked at {who} and kept them",
     "screened out": "{who} was screened out",
-    "moved": "{by} moved {stage} to {state}",
+    "moved to open": "{by} opened {stage}",
+    "moved to paused": "{by} paused {stage}",
+    "moved to closed": "{by} closed {stage}",
+    "reopened": "{by} opened {stage} again",
     "revised instructions": "{by} changed the instructions of {stage}",
     "froze": "{by} froze a release",
     "exported": "{by} made an export",

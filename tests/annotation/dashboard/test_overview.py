@@ -9,6 +9,7 @@ from annotation.dashboard import headline_tiles, lately, overview_page
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.models import Role, Study
 from annotation.participants import lifecycle as participants
+from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies import members
 from annotation.urls import MOVED
 from tests.builders import crowds, studies
@@ -118,6 +119,7 @@ def test_what_happened_lately_is_said_once_and_newest_first(judged):
     person = judged.annotators.get(number=2)
     participants.leave(annotator=person, by="test")
     participants.exclude(annotator=person, reason="Bot", by="test")
-    assert [one.words for one in lately.events(judged)][:3] == [
-        "test excluded A-02", "A-02 left", "3 annotators joined",
+    study_lifecycle.move_stage(stage=judged.stages.get(), to="closed", by="test")
+    assert [one.words for one in lately.events(judged)][:4] == [
+        "test closed stage 1", "test excluded A-02", "A-02 left", "3 annotators joined",
     ]  # fmt: skip
