@@ -113,11 +113,12 @@ def test_without_a_study_it_leads_to_the_first(client, manager):
     assert reverse("import-new") not in then and [page.count("button primary") for page in (first, then)] == [1, 1]
 
 
-def test_studies_are_grouped_by_whom_they_wait_for(client, manager):
+def test_studies_are_grouped_by_whom_they_wait_for(client, manager, django_assert_max_num_queries):
     waits, goes, done = to_decide(), study("none"), over()
     studies.annotator(goes)  # who can judge what the first cannot
     needs, running, over_ = "Needs you", "Running by themselves", "Done"
-    assert listed(client) == [(needs, [done, waits]), (running, [goes])]
+    with django_assert_max_num_queries(30):
+        assert listed(client) == [(needs, [done, waits]), (running, [goes])]
     lifecycle.move_study(study=done, to="closed", by="test")
     assert listed(client) == [(needs, [waits]), (running, [goes]), (over_, [done])]
     assert "New release" in client.get(reverse("study-list")).text
