@@ -4,6 +4,7 @@ Viewers see pseudonyms; names and Prolific ids are for managers.
 """
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -84,12 +85,12 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
         context["speed"] = found.data["speed"]
-        context |= _work(who, found.data, asked, request.GET.get("show", ""))
+        context |= _work(who, found.data, asked, request.GET.get("show", ""), request.GET.get("page"))
     return render(request, "dashboard/annotator.html", context)
 
 
-def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
-    """Figures, charts, tests and the screens behind a sign in one stage; {} if they have not been there."""
+def _work(who: Annotator, data: dict, position: int, show: str, page: str | None) -> dict:
+    """Figures, charts, tests and a part of the screens behind a sign in one stage; {} if they have not been there."""
     there = stage_of(data, position)
     row = there and row_of(there["rows"], who.number)
     tabs = [(stage, f"stage={stage['position']}") for stage in data["stages"] if row_of(stage["rows"], who.number)]
@@ -108,7 +109,8 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
         "tests": annotator_page.tests(row, readable_label, view, "level" in there), "show": show,
         "view": view, "same": row["majority"][view],
-        "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
+        "confusion": dawid_skene.confusion_of(stage, who.number),
+        "found": Paginator(behind[show], annotator_page.SCREENS).get_page(page),
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_page.charts(row, there, picks),
     }  # fmt: skip

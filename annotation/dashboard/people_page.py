@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.charts import annotators as charts
 from annotation.charts.study import Plot, Subject
 from annotation.dashboard.sign_evidence import Evidence, evidence
-from annotation.figures import blocked_items
+from annotation.figures import annotators, blocked_items
 from annotation.figures.cache import LatestFigures
 from annotation.measures import counts, warning_signs
 from annotation.models import Annotator, Kind, Lease, Slot, Stage, StageState, Study
@@ -51,6 +51,7 @@ class Line:
     one: Participant
     row: Mapping | None  # their figures over the whole study
     seconds: float | None  # the median time of a screen, where they judged most
+    same: Mapping  # {"same", "n"}: gave the common answer, as their page counts it
     evidence: Sequence[Evidence]
     review: bool
     away: bool
@@ -70,8 +71,7 @@ class Line:
     @property
     def common(self) -> float | None:
         """The share of screens on which they gave the common answer."""
-        same = self.row["majority"] if self.row else {"same": 0, "n": 0}
-        return counts.ratio(same["same"], same["n"])
+        return counts.ratio(self.same["same"], self.same["n"])
 
     @property
     def here(self) -> bool:
@@ -126,12 +126,25 @@ def lines(study: Study, data: Mapping) -> list[Line]:
     rows = {row["number"]: row for row in data["whole"]}
     look = set(review.people_to_review([study.pk]).get(study.pk, []))
     away = {who.number for who in review.people_away(study)}
-    times, signs = _times(data), evidence(data)
+    times, same, signs = _times(data), _same(data), evidence(data)
     return [
-        Line(one, rows.get(number), times.get(number), signs.get(number, []), number in look, number in away)
+        Line(
+            one, rows.get(number), times.get(number), same[number], signs.get(number, []), number in look,
+            number in away,
+        )
         for one in roster.participants(study, data)
         for number in [one.annotator.number]
-    ]
+    ]  # fmt: skip
+
+
+def _same(data: Mapping) -> Mapping[int, Mapping]:
+    """How often each gave the common answer, on the views that their own page and the sentence of a sign have."""
+    found: dict[int, dict[str, int]] = defaultdict(lambda: {"same": 0, "n": 0})
+    for stage in data["stages"]:
+        for row in stage["rows"]:
+            for name, count in row["majority"][annotators.compared_on(data, stage, row)].items():
+                found[row["number"]][name] += count
+    return found
 
 
 def _times(data: Mapping) -> dict[int, float]:

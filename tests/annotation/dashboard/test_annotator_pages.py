@@ -141,6 +141,9 @@ def test_sentence_link_and_the_screens_behind_it_count_the_same(client, manager,
         compared = re.findall(r"(\d+) of (\d+) screens compared", sign.sentence)
         assert sign.count in numbers | {int(n) - int(same) for same, n in compared}, sign
         assert f"{one(stage.study, sign.number, **query)}#screens".replace("&", "&amp;") in shown
+        if compared:
+            [line] = [line for line in lines(stage) if line.who.number == sign.number]
+            assert {(str(line.same["same"]), str(line.same["n"]))} == set(compared)
 
 
 def test_what_an_exclusion_takes_is_said_before_and_is_what_it_does(client, manager, stage):
@@ -204,14 +207,16 @@ def test_they_are_computed_once_for_each_state(client, manager, stage):
 # One annotator
 
 
-def test_the_screens_behind_each_sign(client, manager, stage):
+def test_the_screens_behind_each_sign(client, manager, stage, monkeypatch):
+    monkeypatch.setattr(annotator_page, "SCREENS", 20)
     row = annotators.latest(stage.study).data["stages"][0]["rows"][3]
     wrong = row["checks"]["n"] - row["checks"]["right"]
     same = row["majority"][row["agreement"].get("on", "answer")]
     expected = dict.fromkeys(("all", "side", "runs", "nothing"), row["judged"])
     for show, n in {**expected, "agreement": same["n"] - same["same"], "fast": row["quick"], "checks": wrong}.items():
-        screens = client.get(one(stage.study, 4, stage=1, show=show)).text.split('id="screens"')[1]
-        assert screens.count('<tr><th scope="row">') == min(n, annotator_page.SCREENS), show
+        pages = [client.get(one(stage.study, 4, stage=1, show=show, page=page)) for page in (1, 2)]
+        parts = [page.text.split('id="screens"')[1].count('<tr><th scope="row">') for page in pages]
+        assert parts[0] == min(n, 20) and (sum(parts) == n if n > 20 else parts[0] == parts[1]), show
 
 
 @pytest.mark.parametrize("people", [2, 3, 5])

@@ -237,27 +237,42 @@ def confusions_of_pairs(rows) -> set[float]:
     return {0.0, *map(float, found.values())}
 
 
-def of_annotators_page(export: Export, place: int | None) -> Known:
+def of_people_page(export: Export, study: Study) -> Known:
     people = export.people
-    rows = people["whole"] if place is None else people["stages"][place]["rows"]
-    coarse = "" if place is None else people["stages"][place]["coarse"]
+    rows = people["whole"]
     everywhere = [row for stage in people["stages"] for row in stage["rows"]]
     own, compared = ([sum(row[name]["p"] is not None for name in of) for row in everywhere] for of in (OWN, COMPARED))
     told = float(sum(own) + sum(compared))
     false_alarms = sum(own) * 0.001 + sum(count > 0 for count in compared) * 0.005
-    stage = max(people["stages"], key=lambda one: one["times"]["n"]) if place is None else people["stages"][place]
+    stage = max(people["stages"], key=lambda one: one["times"]["n"])
     times = stage["times"]
     shares = {row["judgments"] / times["n"] for row in times["bins"]}
     mix = {pseudonym(row["number"]): every(row["labels"], row["judged"]) | {0.0} for row in stage["rows"]}
+    minutes, pay = (sum(row[name] for row in rows) for name in ("active_minutes", "paid"))
+    signs = {number: of_signs(people, number) for number in (row["number"] for row in rows)}
+    could = {float(sum(len(one.tasks) for one in export.read))} | {float(one.quota or 0) for one in study.stages.all()}
+    lists = {pseudonym(row["number"]): of_row(row) | signs[row["number"]] | could for row in rows}
+    pay_per_hour = float(study.pay_per_hour)
+    decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}
     return {
-        "": {"": {float(len(rows)), *map(float, range(len(rows) + 1))}},
-        "table-title": {
-            "": {told, false_alarms, 0.001} | every(people["speed"]),
-            **{pseudonym(row["number"]): of_row(row, coarse) | of_signs(people, row["number"]) for row in rows},
-        },
+        "": {"": {told, false_alarms, 0.001, *map(float, range(len(rows) + 1))} | every(people["speed"])},
+        "list-title": {"": set().union(*signs.values(), could), **lists},
+        "pay-title": {"": {minutes, pay, pay_per_hour}},
+        **decisions,
+        "mix-title": {"": {float(len(mix)), *map(float, range(len(people["stages"]) + 1))}},
+        "times-title": {"": every(times)},
         "answers": {"": {float(len(mix))}, "everybody": every(stage["labels"], times["n"]), **mix},
         "times": {"": every(times) | shares | {times["median"] / 2}},
     }
+
+
+def takes(export: Export, number: int, pay: float) -> set[float]:
+    """What excluding somebody takes: the answers that count, checks included, and the time to ask the others again."""
+    stages = [(stage, row) for stage in export.people["stages"] for row in stage["rows"] if row["number"] == number]
+    judged = sum(row["judged"] for _, row in stages)
+    minutes = sum(row["judged"] * stage["median_seconds"] / 60 for stage, row in stages)
+    checks = sum(row["checks"]["n"] for _, row in stages if row["checks"])
+    return {float(judged), float(judged + checks), minutes, minutes / 60 * pay}
 
 
 OWN, COMPARED = ("side", "runs"), ("labels_test", "agreement")  # tests of an annotator's picks, and with the others
@@ -267,15 +282,9 @@ def pseudonym(number: int) -> str:
     return f"A-{number:02d}"
 
 
-def of_row(row: dict, coarse: str) -> set[float]:
-    """An annotator's figures, and those that the table makes of them."""
-    same = row["majority"][coarse] if coarse else row["majority"]
-    found = every(row, [same["same"] / same["n"]] if same["n"] else [])
-    if row["log_time"] is not None:
-        found.add(math.exp(row["log_time"]))
-    if coarse and row["side"]["n"]:
-        found |= {count / row["side"]["n"] for count in row["side"]["counts"]}
-    return found
+def of_row(row: dict) -> set[float]:
+    """An annotator's figures, and those that the list makes of them."""
+    return every(row, [row["majority"]["same"] / row["majority"]["n"]] if row["majority"]["n"] else [])
 
 
 def of_signs(people: dict, number: int) -> set[float]:
@@ -288,6 +297,12 @@ def of_signs(people: dict, number: int) -> set[float]:
             shares = [of[label] / of.total() for of in (own, others) if of for label in own | others]
             shares += [count / side["n"] for count in side["counts"] if side["n"]]
             found |= every(row, shares, checks["n"] * checks["guess"], stage["median_seconds"])
+            for same in row["majority"].values():  # on the view that a sign compares, and where they are apart
+                found |= every([same["n"] - same["same"]], [same["same"] / same["n"]] if same["n"] else [])
+            found |= {float(sum(row["bands"])), float(checks["n"] - checks.get("right", 0)), 0.001}
+            found |= {float(round(wanted)) for wanted in side["expected"]}
+            if row["runs"]["p"] is not None:
+                found.add(float(round(row["runs"]["chance"] * (row["runs"]["n"] - 1))))
     return found
 
 
@@ -344,8 +359,7 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
         view = list(stage.views)[-1]  # one alone: the script is slow
         url = reverse("study-agreement", args=[study.pk], query={"stage": place + 1, "view": view, "by": "type"})
         walk.to(url, of_agreement_page(export, stage, view))
-        url = reverse("study-annotators", args=[study.pk]) + at
-        walk.to(url, of_annotators_page(export, place))
+    walk.to(reverse("study-annotators", args=[study.pk]), of_people_page(export, study))
     walk.to(reverse("study-baseline", args=[study.pk]), of_baseline_page(export))
     walk.to(reverse("study-detail", args=[study.pk]), of_overview(export))
     assert "\n".join(walk.wrong) == "" and walk.count > 1200
@@ -354,11 +368,9 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
 def test_every_number_of_the_annotators_and_a_figure_that_the_page_gets_wrong(client, manager, tmp_path, monkeypatch):
     study = with_originals(cohorts.study(judgments=30)[0].study)
     export = Export(study, tmp_path / "out")
-    url = reverse("study-annotators", args=[study.pk])
     walk = Walk(client, export)
-    walk.to(url, of_annotators_page(export, None))
-    walk.to(f"{url}?stage=1", of_annotators_page(export, 0))
-    assert "\n".join(walk.wrong) == "" and walk.count > 400
+    walk.to(reverse("study-annotators", args=[study.pk], query={"plots": 1}), of_people_page(export, study))
+    assert "\n".join(walk.wrong) == "" and walk.count > 250
     true = written.data
     monkeypatch.setattr(written, "data", lambda value, shown: true(value + 2e-9 if value > 0.5 else value, shown))
     walk.to(reverse("study-stage", args=[study.pk, 1]), of_study_page(export, 0))
