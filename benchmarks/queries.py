@@ -1,7 +1,7 @@
 """Shared reads: each takes a queryset and returns one."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -11,6 +11,8 @@ from django.db.models.functions import Coalesce, JSONArray
 
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Role
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, is_own
+
+_BATCH = 500  # items read at a time
 
 
 def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
@@ -66,29 +68,46 @@ def image_record(role, name, licence, attribution, round, crop, attributes, form
 
 
 MATERIAL = """
-SELECT item.key, item.type, item.subtype, item.meta::text,
+SELECT item.id, item.key, item.type, item.subtype, item.meta::text,
        (SELECT json_agg(json_build_array(role, text, attributes) ORDER BY role, position)
         FROM benchmarks_caption WHERE item_id = item.id),
        (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop, attributes, format)
                         ORDER BY role, position)
         FROM benchmarks_itemimage JOIN benchmarks_image image ON image.id = image_id WHERE item_id = item.id)
-FROM benchmarks_item item WHERE item.id = %s
+FROM benchmarks_item item WHERE item.id = ANY(%s)
 """
 
 
 def material_of(item: int) -> ItemRecord:
     """The item in one query, for use at every click. Without `truth`."""
+    return materials_of([item])[item]
+
+
+def materials(items: QuerySet[Item]) -> Iterator[tuple[int, ItemRecord]]:
+    """Each item's id and record, in the queryset's order, in a third of the time of `with_material` and `record_of`.
+    Without `truth`.
+    """
+    found = [*items.values_list("pk", flat=True)]
+    for start in range(0, len(found), _BATCH):
+        yield from materials_of(found[start : start + _BATCH]).items()
+
+
+def materials_of(items: Sequence[int]) -> dict[int, ItemRecord]:
+    """These items, in their order. Without `truth`."""
     with connection.cursor() as cursor:
-        cursor.execute(MATERIAL, [item])
-        key, kind, subtype, meta, captions, images = cursor.fetchone()
-    return ItemRecord(
-        key,
-        kind,
-        subtype,
-        captions=tuple(CaptionRecord(*one) for one in captions or ()),
-        images=tuple(image_record(*one) for one in images or ()),
-        meta=json.loads(meta),
-    )
+        cursor.execute(MATERIAL, [[*items]])
+        found = {
+            pk: ItemRecord(
+                key,
+                kind,
+                subtype,
+                captions=tuple(CaptionRecord(*one) for one in captions or ()),
+                images=tuple(image_record(*one) for one in images or ()),
+                meta=json.loads(meta),
+            )
+            for pk, key, kind, subtype, meta, captions, images in cursor
+        }
+    return {item: found[item] for item in items}
 
 
 def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:

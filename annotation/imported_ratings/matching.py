@@ -1,8 +1,9 @@
 """Ratings as the judgments of a stage's tasks: each with its task, and the answer as a judgment stores it."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 
 from annotation.models import MOST_JUDGMENTS, Stage
@@ -15,6 +16,8 @@ from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Caption
 from benchmarks.records import Origin
+
+OptionNames = Callable[[str, tuple[str, ...]], Mapping[str, str]]  # of an answer, as `answers.option_names` has them
 
 
 @dataclass(slots=True)
@@ -45,6 +48,7 @@ def matched(stage: Stage, file: ProtocolFile, rated: RatedFile, log: ProblemLog,
         _texts(stage) if any(isinstance(one, schema.Check | schema.Words | schema.Edit) for one in file.answers) else {}
     )
     found: dict[int, RatedTask] = {}
+    names = cache(lambda name, options: answers.option_names(file, file.answer(name), options))
     for row, origin in zip(rated.rows, rated.origins, strict=True):
         asked = questions.get(row.item)
         if asked is None:
@@ -57,7 +61,7 @@ def matched(stage: Stage, file: ProtocolFile, rated: RatedFile, log: ProblemLog,
             advice = f"Name one of the item’s tasks here: {', '.join(asked[:9])}."
             log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
             continue
-        answer = _answer(file, row, task, texts.get(task.item, {}), rated, origin, log)
+        answer = _answer(file, row, task, texts.get(task.item, {}), names, rated, origin, log)
         if answer is not None:
             found.setdefault(task.pk, task).given.append((row.annotator, origin, answer))
             if len(task.given) == MOST_JUDGMENTS + 1:
@@ -96,6 +100,7 @@ def _answer(
     row: Rated,
     task: RatedTask,
     texts: Mapping[str, str],
+    names: OptionNames,
     rated: RatedFile,
     origin: Origin,
     log: ProblemLog,
@@ -107,7 +112,7 @@ def _answer(
     parts = answers.parts_of(row.label, file)
     for name, said in parts.items():
         answer = file.answer(name)
-        if said and (advice := _misfit(file, answer, said, task, texts)):
+        if said and (advice := _misfit(file, answer, said, task, texts, names)):
             source = rated.mapping.answers.get(name)
             column = ", ".join(source.all_places) if source else name
             log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
@@ -117,16 +122,19 @@ def _answer(
         ):
             parts[name] = answers.UNCHANGED
     content = AnswerContent(texts=dict(row.texts)) if row.texts else AnswerContent()
-    if is_plain(file):
-        return Answer(_names(file, task.options).get(row.label, row.label), content)
+    if is_plain(file) and isinstance(answer := file.answers[0], schema.Pick | schema.Pair):
+        stored = {name: identity for identity, name in names(answer.name, task.options).items()}
+        return Answer(stored.get(row.label, row.label), content)
     return Answer(answers.PARTING.join(parts.values()), content)
 
 
-def _misfit(file: ProtocolFile, answer: schema.Answer, said: str, task: RatedTask, texts: Mapping[str, str]) -> str:
+def _misfit(
+    file: ProtocolFile, answer: schema.Answer, said: str, task: RatedTask, texts: Mapping[str, str], names: OptionNames
+) -> str:
     """Why the item cannot have this answer; "" if it can."""
     match answer:
         case schema.Pick() | schema.Pair() | schema.Rank():
-            known = set(answers.option_names(file, answer, task.options).values())
+            known = set(names(answer.name, task.options).values())
             given = sorted(option_sets.chosen(said)) if is_set(answer) else [said]
             if isinstance(answer, schema.Rank):
                 given = [one for tier in rankings.tiers(said) for one in tier]
@@ -141,11 +149,3 @@ def _misfit(file: ProtocolFile, answer: schema.Answer, said: str, task: RatedTas
             count = len(answers.text_of(file, answer, texts, task.question).split())
             return "" if int(said.partition(";")[0]) == count else f"The item’s text has {count} words."
     return ""
-
-
-def _names(file: ProtocolFile, options: tuple[str, ...]) -> Mapping[str, str]:
-    """Name of an option of a plain protocol → its identity."""
-    answer = file.answers[0]
-    if not isinstance(answer, schema.Pick | schema.Pair):
-        return {}
-    return {name: identity for identity, name in answers.option_names(file, answer, options).items()}

@@ -3,12 +3,11 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection
 from django.utils import timezone
 
 from annotation.designs import presets
@@ -17,24 +16,22 @@ from annotation.imported_ratings.matching import RatedTask, matched
 from annotation.imported_ratings.order import asked
 from annotation.models import Annotator, LeaseState, Outcome, RatingsFile, Seat, Slot, Stage, Study, StudyState
 from annotation.pipeline import dawid_skene, disagreement
-from annotation.pipeline.stage_rules import rule_about
+from annotation.pipeline.stage_rules import rules_about
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN
+from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN, Decision
 from annotation.protocols.ratings import read_rated
-from annotation.protocols.rules import FileRule
 from annotation.protocols.schema import ProtocolFile
-from annotation.sql import execute, fetch
+from annotation.sql import execute
 from annotation.studies.lifecycle import CannotCreate, create_study
-from benchmarks import audit
+from benchmarks import audit, bulk
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import ratings
 from benchmarks.jobs import columns
 from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.records import Problem, Refused
 
-_BATCH = 2_000  # rows written at once: a statement can have 65,535 values
 _REASON = "as imported"  # of those who could not judge
 _TAKE = """
 UPDATE annotation_slot slot SET annotator_id = lease.annotator_id, judgment_id = judgment.id
@@ -126,14 +123,14 @@ def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dic
     people = _people(stage, tasks)
     slots = _slots(stage, tasks)
     given = [(task, slot, *one) for task in tasks for slot, one in zip(slots[task.pk], task.given, strict=False)]
-    leases, judgments = _ids("annotation_lease", len(given)), _ids("annotation_judgment", len(given))
-    _copy(
+    leases, judgments = bulk.ids("annotation_lease", len(given)), bulk.ids("annotation_judgment", len(given))
+    bulk.copy(
         "annotation_lease (id, slot_id, task_id, annotator_id, state, shown)",
         ((lease, slot, task.pk, people[who], LeaseState.JUDGED.value, task.shown(stage.seed, who))
          for lease, (task, slot, who, _, _) in zip(leases, given, strict=True)),
     )  # fmt: skip
     read, language = stage.instructions.get(version=1).pk, stage.study.language
-    _copy(
+    bulk.copy(
         "annotation_judgment (id, lease_id, revision, key, digest, instructions_id, answer, content, reason, "
         "withdrawn, language, surplus, active_ms, elapsed_ms, imported_id, imported_row)",
         ((pk, lease, 1, uuid4(), _digest(source, origin.row, place), read, answer.label, json.dumps(answer.content),
@@ -143,19 +140,6 @@ def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dic
     execute(_TAKE, stage=stage.pk)
     states = _decide(stage, tasks, iter(judgments))
     return {"judgments": len(judgments), "annotators": len(people), "tasks": len(tasks), **states}
-
-
-def _ids(table: str, count: int) -> list[int]:
-    """New ids, in ascending order."""
-    statement = "SELECT nextval(pg_get_serial_sequence(%(table)s, 'id')) FROM generate_series(1, %(count)s)"
-    return sorted(pk for (pk,) in fetch(statement, table=table, count=count))
-
-
-def _copy(columns: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write the rows; a bulk_create of 72,000 judgments takes twice as long."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY {columns} FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
 
 
 def _digest(source: RatingsFile, row: int, place: int) -> str:
@@ -169,22 +153,22 @@ def _people(stage: Stage, tasks: Sequence[RatedTask]) -> dict[str, int]:
         for who, origin, _ in task.given:
             rows[who] = min(rows[who], (origin.file, origin.row))
     names = sorted(rows, key=lambda who: (rows[who], who))
-    made = Annotator.objects.bulk_create(
+    made = bulk.insert(
         Annotator(study=stage.study, number=number, imported=True, token=None) for number, _ in enumerate(names, 1)
     )
     read, now = stage.instructions.get(version=1), timezone.now()
-    Seat.objects.bulk_create(Seat(annotator=one, stage=stage, read=read, ready_at=now) for one in made)
+    bulk.insert(Seat(annotator=one, stage=stage, read=read, ready_at=now) for one in made)
     return {name: one.pk for name, one in zip(names, made, strict=True)}
 
 
 def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
     """The slots of each task by number; tasks with more ratings than the protocol asks for get more."""
     more = [task for task in tasks if len(task.given) > task.overlap]
-    Slot.objects.bulk_create(
-        (Slot(task_id=task.pk, stage=stage, number=number, rank=task.rank)
-         for task in more for number in range(task.overlap + 1, len(task.given) + 1)),
-        batch_size=_BATCH,
-    )  # fmt: skip
+    bulk.insert(
+        Slot(task_id=task.pk, stage=stage, number=number, rank=task.rank)
+        for task in more
+        for number in range(task.overlap + 1, len(task.given) + 1)
+    )
     for task in more:
         task.overlap = len(task.given)
     execute(_OVERLAPS, tasks=[task.pk for task in more], overlaps=[task.overlap for task in more])
@@ -196,18 +180,20 @@ def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
 
 def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[int]) -> dict[str, int]:
     """Write outcomes and what tasks say of disagreement, as judging does one by one (pipeline/outcomes.py)."""
-    rule, made, states = rule_about(stage, tasks[0].item), [], Counter[str]()
+    rules, made, states = rules_about(stage, [task.item for task in tasks]), [], Counter[str]()
     columns: dict[str, list] = {name: [] for name in ("tasks", "entropies", "differs", "newest", "waits")}
+    seen: dict[str, tuple[disagreement.Spread, Decision]] = {}  # equal answers are decided alike
     for task in tasks:
-        given = {next(judgments): answer for _, _, answer in task.given}
-        if isinstance(rule, FileRule) and rule.asks_items:
-            rule = rule_about(stage, task.item)
-        spread = disagreement.spread(rule, given)
-        decision = rule.settle([*given.values()], task.overlap)
+        rule, given = rules[task.item], {next(judgments): answer for _, _, answer in task.given}
+        answers = [*given.values()]
+        if (alike := f"{id(rule)} {task.overlap} {answers}") not in seen:
+            seen[alike] = disagreement.spread(rule, given), rule.settle(answers, task.overlap)
+        spread, decision = seen[alike]
         states[decision.state] += 1
         waits = decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION
         if waits or spread != disagreement.Spread():
-            row = (task.pk, spread.entropy, spread.differs, spread.newest, waits)
+            newest = None if spread.newest is None else max(given)
+            row = (task.pk, spread.entropy, spread.differs, newest, waits)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
         if decision.state != OPEN:
@@ -218,5 +204,5 @@ def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[int]) 
                 )
             )  # fmt: skip
     execute(_SPREADS, **columns)
-    Outcome.objects.bulk_create(made, batch_size=_BATCH)
+    bulk.insert(made)
     return {state: states[state] for state in ("kept", "dropped", "open")}

@@ -24,8 +24,6 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 from benchmarks.transactions import retry_deadlocks
 
-BATCH = 500  # items read at a time
-
 # Items found unsuitable for a stage are not tried again until their images change.
 UNSUITED = """EXISTS (
   SELECT FROM benchmarks_event event
@@ -234,15 +232,15 @@ def _lock(tasks: QuerySet[Task]) -> None:
 def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
     """What is asked about every suitable item, with nothing carried over; `again`: in a later round than before."""
     rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
-    for item in queries.with_material(items).iterator(chunk_size=BATCH):
-        round = max(round_of(item), rounds.get(item.pk, 0) + 1)
-        for ask in asks_of(stage, item.pk, queries.record_of(item), {}):
-            yield NewTask(item.pk, item.key, ask, {}, round)
+    for item, record in queries.materials(items):
+        round = max(round_of(record), rounds.get(item, 0) + 1)
+        for ask in asks_of(stage, item, record, {}):
+            yield NewTask(item, record.key, ask, {}, round)
 
 
-def round_of(item: Item) -> int:
-    """The item's last round of candidates. Reads only what `queries.with_material` fetched."""
-    return max((use.round for use in item.item_images.all()), default=1)
+def round_of(item: ItemRecord) -> int:
+    """The item's last round of candidates."""
+    return max((image.round for image in item.images), default=1)
 
 
 def waiting_takers(stage: Stage) -> list[Stage]:
@@ -284,15 +282,15 @@ def promote(stage: Stage) -> dict[Stage, int]:
 
 def _promote_to(taker: Stage, stage: Stage) -> int:
     found = ready_for(taker, stage)
-    items = queries.with_material(Item.objects.filter(pk__in=draw_sample(taker, found)))
+    items = Item.objects.filter(pk__in=draw_sample(taker, found))
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     asked = []
-    for item in items.iterator(chunk_size=BATCH):
-        carried = dict(found[item.pk].carried)
-        asks = asks_of(taker, item.pk, queries.record_of(item), carried)
-        if item.pk in there:
-            offer(taker, item.pk, item.key, asks, carried)
+    for item, record in queries.materials(items):
+        carried = dict(found[item].carried)
+        asks = asks_of(taker, item, record, carried)
+        if item in there:
+            offer(taker, item, record.key, asks, carried)
         else:
-            asked += [NewTask(item.pk, item.key, ask, carried) for ask in asks]
+            asked += [NewTask(item, record.key, ask, carried) for ask in asks]
     task_creation.create_tasks(taker, asked)
     return len({one.item for one in asked})

@@ -3,7 +3,7 @@
 Nothing here writes: figures and exports need none of the verbs in outcomes.py and dawid_skene.py.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Kind, Slot, Stage
@@ -25,10 +25,17 @@ def rule_of(stage: Stage) -> Rule:
 
 def rule_about(stage: Stage, item: int) -> Rule:
     """The stage's rule for an item, with its own data where they decide too."""
+    return rules_about(stage, [item])[item]
+
+
+def rules_about(stage: Stage, items: list[int]) -> Mapping[int, Rule]:
+    """The stage's rule for each of the items, one for all whose data are alike."""
     rule = rule_of(stage)
     if not isinstance(rule, FileRule) or not rule.asks_items:
-        return rule
-    return rule.about(attributes_of(rule.file, queries.material_of(item)))
+        return dict.fromkeys(items, rule)
+    about = {item: attributes_of(rule.file, record) for item, record in queries.materials_of(items).items()}
+    alike = {repr(of_item): rule.about(of_item) for of_item in about.values()}
+    return {item: alike[repr(of_item)] for item, of_item in about.items()}
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:

@@ -17,6 +17,7 @@ from annotation.pipeline.exposure import met
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import TaskSpec
 from annotation.sql import execute, fetch
+from benchmarks import bulk
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # up to this many tasks, row by row is faster
@@ -82,7 +83,7 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
         for task in tasks:
             task.save(force_insert=True)
     else:
-        Task.objects.bulk_create(tasks, batch_size=BATCH)
+        bulk.insert(tasks)
     create_slots(stage, tasks)
     if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
         audit_order.give_out_as_planned(stage)

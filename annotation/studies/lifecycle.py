@@ -218,10 +218,8 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
     asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
     reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
     carried = {plan.stage_name: expected_carry(plan, plans) for plan in plans}
-    for item in queries.with_material(items_of(study).filter(withdrawn=False).order_by("position")).iterator(
-        promotion.BATCH
-    ):
-        record, round = queries.record_of(item), promotion.round_of(item)
+    for item, record in queries.materials(items_of(study).filter(withdrawn=False).order_by("position")):
+        round = promotion.round_of(record)
         for stage in stages:
             try:
                 asks = protocol_named(stage.protocol).tasks_for(record, carried[stage.name])
@@ -229,7 +227,7 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
                 reasons[stage.name].append(f"{reason}.")
                 continue
             if stage.source is None:
-                asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in asks]
+                asked[stage.name] += [task_creation.NewTask(item, record.key, ask, {}, round) for ask in asks]
     for name, found in reasons.items():
         if found:
             summary = f"{len(found)} items do not suit stage {name}.\n" if len(found) > 1 else ""

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from django.db.models import Max
 
+from benchmarks import bulk
 from benchmarks.construction.captions import without_form
 from benchmarks.formats.base import ProblemLog
 from benchmarks.imports import frames
@@ -132,7 +133,7 @@ def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, s
             .annotate(Max("position"), Max("round"))
         }
         rows = [row for record in batch for row in _rows(items[record.key], record, last, ids, gathered)]
-        stored += len(ItemImage.objects.bulk_create(rows, batch_size=imports_store.BATCH))
+        stored += len(bulk.insert(rows))
         step(sum(map(imports_store.rows_of, batch)))
     return stored
 

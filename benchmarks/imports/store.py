@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from django.db.models import Max
 
-from benchmarks import queries
+from benchmarks import bulk, queries
 from benchmarks.formats.base import ProblemLog
 from benchmarks.imports.images import Gathered
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
@@ -65,7 +65,7 @@ def store_images(gathered: Gathered) -> list[Image]:
     taken = set()
     for batch in batches(new):
         taken |= set(Image.objects.filter(sha256__in=[i.sha256 for i in batch]).values_list("sha256", flat=True))
-    return Image.objects.bulk_create([image for image in new if image.sha256 not in taken], batch_size=BATCH)
+    return bulk.insert(image for image in new if image.sha256 not in taken)
 
 
 def rows_of(record: ItemRecord) -> int:
@@ -83,7 +83,7 @@ def store_items(
     positions = count(0 if last is None else last + 1)
     ids = image_ids(gathered)
     for batch in batches(records):
-        items = Item.objects.bulk_create(
+        items = bulk.insert(
             Item(
                 benchmark=benchmark, key=record.key, position=next(positions), type=record.type,
                 subtype=record.subtype, meta=dict(record.meta), truth=dict(record.truth),
@@ -91,8 +91,8 @@ def store_items(
             for record in batch
         )  # fmt: skip
         pairs = list(zip(items, batch, strict=True))
-        Caption.objects.bulk_create(_captions(pairs), batch_size=BATCH)
-        ItemImage.objects.bulk_create(_item_images(pairs, ids, gathered), batch_size=BATCH)
+        bulk.insert(_captions(pairs))
+        bulk.insert(_item_images(pairs, ids, gathered))
         step(sum(map(rows_of, batch)))
 
 
