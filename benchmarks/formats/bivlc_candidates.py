@@ -5,44 +5,33 @@ are kept in `meta`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.formats.base import COMMA_TABLE, Format, ProblemLog, Shape
-from benchmarks.formats.table import Row, note_extra_columns, read_table
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from benchmarks.formats.own.mapping import ColumnMapping, item
+from benchmarks.formats.table import note_extra_columns, read_table
+from benchmarks.records import ItemRecord, Origin
 
 COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index", "hn_img_0", "hn_img_1")
 CANDIDATE = re.compile(r"hn_img_([0-8])")
 
 
+TEXTS = {"positive": "caption", "negative": "negative_caption"}
+
+
 def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
     for index, row in enumerate(read_table(path, log, COLUMNS)):
         if index == 0:
-            note_extra_columns(extra(row), path.name, log)
-        yield record(row, path.name)
+            mapping = mapping_of(row.values)
+            note_extra_columns([name for name in row.values if name not in {*mapping.places()}], path.name, log)
+        yield item([(Origin(path.name, row.number), row.values)], mapping, "")
 
 
-def record(row: Row, file: str) -> ItemRecord:
-    """Captions and images with their roles; a candidate's position is the number in its column's name."""
-    values = row.values
-    candidates = sorted(name for name in values if CANDIDATE.fullmatch(name))
-    return ItemRecord(
-        key=values["index"],
-        type=values["type"],
-        subtype=values["subtype"],
-        captions=(CaptionRecord("positive", values["caption"]), CaptionRecord("negative", values["negative_caption"])),
-        images=(
-            ImageRecord("positive", values["filename"]),
-            *(ImageRecord("candidate", values[name]) for name in candidates),
-        ),
-        meta={name: values[name] for name in extra(row)},
-        origin=Origin(file, row.number),
-    )
-
-
-def extra(row: Row) -> list[str]:
-    return [name for name in row.values if name not in COLUMNS and not CANDIDATE.fullmatch(name)]
+def mapping_of(columns: Iterable[str]) -> ColumnMapping:
+    """A candidate's position is the number in its column's name."""
+    images = {"positive": ["filename"], "candidate": sorted(name for name in columns if CANDIDATE.fullmatch(name))}
+    return ColumnMapping.literal(TEXTS, images, id="index", type="type", subtype="subtype")
 
 
 FORMAT = Format(

@@ -6,15 +6,19 @@ the row's own key: `swap_obj-12`.
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import JSON_OBJECT, SPLIT, Format, ProblemLog, Shape
+from benchmarks.formats.own.mapping import ColumnMapping
+from benchmarks.formats.own.mapping import item as item_of
 from benchmarks.formats.writing import extras, image_name
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+from benchmarks.records import ItemRecord
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 FIELDS = ("filename", "caption", "negative_caption")
+MAPPING = ColumnMapping.literal({"positive": "caption", "negative": "negative_caption"}, {"positive": ["filename"]})
 TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
 EXAMPLE = '{"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup."}}\n'
 ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others
@@ -33,16 +37,7 @@ def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemR
     rows = jsonfiles.rows(data, dict, jsonfiles.OBJECT_OF_ROWS, file, log)
     for origin, (key, row) in jsonfiles.numbered(rows.items(), file, log):
         if jsonfiles.sound_row(row, TEXTS, "The row must be an object with filename and captions.", origin, log, key):
-            captions = (CaptionRecord("positive", row["caption"]), CaptionRecord("negative", row["negative_caption"]))
-            yield ItemRecord(
-                key=f"{name}-{key}",
-                type=kind,
-                subtype=part,
-                captions=captions,
-                images=(ImageRecord("positive", row["filename"]),),
-                meta={field: value for field, value in row.items() if field not in FIELDS},
-                origin=origin,
-            )
+            yield replace(item_of([(origin, row)], MAPPING, f"{name}-{key}"), type=kind, subtype=part)
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:

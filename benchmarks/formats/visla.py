@@ -7,13 +7,14 @@ its row, from 0. Some published rows of Spatial lack their references.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.formats.base import SPLIT, TAB_TABLE, Format, ProblemLog, Shape
+from benchmarks.formats.own.mapping import ColumnMapping, item
 from benchmarks.formats.table import TABS, Row, note_extra_columns, read_rows
 from benchmarks.formats.writing import extras, image_name
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from benchmarks.records import ItemRecord, Origin
 
 IRRELEVANT = "irrelevant_reference"
 CAPTIONS = ("positive", "second_positive", "negative")
@@ -27,6 +28,11 @@ class Layout:
     name: str
     file: str
     columns: tuple[str, ...]
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        image, *texts = self.columns
+        return ColumnMapping.literal(dict(zip(CAPTIONS, texts, strict=False)), {"positive": [image]})
 
 
 GENERIC = Layout("generic", "Generic_VISLA.tsv", ("filename", "caption", "second positive", "negative_caption"))
@@ -49,17 +55,9 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def record(row: Row, key: str, layout: Layout, file: str) -> ItemRecord:
-    image, *texts = (row.values[name] for name in layout.columns)
-    irrelevant = {IRRELEVANT: texts[-1]} if layout is SPATIAL else {}
-    return ItemRecord(
-        key=key,
-        type=layout.name,
-        subtype="",
-        captions=tuple(CaptionRecord(role, text) for role, text in zip(CAPTIONS, texts, strict=False)),
-        images=(ImageRecord("positive", image),),
-        meta={**{name: row.values[name] for name in extra(row, layout)}, **irrelevant},
-        origin=Origin(file, row.number),
-    )
+    made = item([(Origin(file, row.number), row.values)], layout.mapping, key)
+    meta = {IRRELEVANT if name in layout.columns else name: value for name, value in made.meta.items()}
+    return replace(made, type=layout.name, meta=meta)
 
 
 def extra(row: Row, layout: Layout) -> list[str]:

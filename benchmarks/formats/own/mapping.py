@@ -56,10 +56,13 @@ class NotAMapping(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where the members of a role stand; `attributes`: name → place."""
+    """Where the members of a role stand; `attributes`: name → place. In a format with columns of its own a cell is
+    `literal`: one member as it stands, even if it looks like a list or an address.
+    """
 
     places: tuple[str, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
+    literal: bool = False
 
     def as_json(self) -> object:
         places = self.places[0] if len(self.places) == 1 else list(self.places)
@@ -77,6 +80,24 @@ class ColumnMapping:
     type: str = ""
     subtype: str = ""
     together: tuple[str, ...] = ()
+
+    @classmethod
+    def literal(
+        cls,
+        texts: Mapping[str, str],
+        images: Mapping[str, Sequence[str]],
+        id: str = "",
+        type: str = "",
+        subtype: str = "",
+    ) -> Self:
+        """Of a format's own columns: by role that of its text and those of its images."""
+        return cls(
+            {role: Part((column,), literal=True) for role, column in texts.items()},
+            {role: Part((*columns,), literal=True) for role, columns in images.items()},
+            id,
+            type,
+            subtype,
+        )
 
     @property
     def parts(self) -> Iterator[Part]:
@@ -365,16 +386,17 @@ def _captions(row: Row, parts: Mapping[str, Part]) -> Iterator[CaptionRecord]:
 def _images(row: Row, parts: Mapping[str, Part]) -> Iterator[ImageRecord]:
     for role, value, attributes in _found(row, parts):
         name = as_text(value)
-        yield ImageRecord(
-            role,
-            unquote(urlsplit(name).path).rpartition("/")[2] if ADDRESS.match(name) else name,
-            attributes=attributes,
-        )
+        if ADDRESS.match(name) and not parts[role].literal:
+            name = unquote(urlsplit(name).path).rpartition("/")[2]
+        yield ImageRecord(role, name, attributes=attributes)
 
 
 def _found(row: Row, parts: Mapping[str, Part]) -> Iterator[tuple[str, object, Attributes]]:
     """(role, value, attributes) of every member; an attribute with as many values as members gives each its own."""
     for role, part in parts.items():
+        if part.literal:
+            yield from ((role, row[place], {}) for place in part.places)
+            continue
         found = [member for place in part.places for member in members(cell(row, place))]
         said = {name: members(cell(row, place)) for name, place in part.attributes.items()}
         for number, member in enumerate(found):

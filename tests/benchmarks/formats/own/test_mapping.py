@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, items, missing
+from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, item, items, missing
 from benchmarks.records import Origin
 
 
@@ -33,8 +33,20 @@ def texts(item) -> list[tuple[str, str]]:
     ],
 )
 def test_a_place_gives_members(place, row, found):
-    (item,) = made({"texts": {"text": place}}, row)
-    assert texts(item) == [("text", one) for one in found]
+    (only,) = made({"texts": {"text": place}}, row)
+    assert texts(only) == [("text", one) for one in found]
+
+
+def test_a_cell_of_a_formats_own_column_is_taken_as_it_stands():
+    how = ColumnMapping.literal({"positive": "caption"}, {"positive": ["image"]}, type="kind")
+    row = {"caption": '["A cup."]', "image": "http://x.org/1.jpg", "kind": "cup", "more": "1"}
+    made = item([(Origin("rows.csv", 1), row)], how, "one")
+    assert (made.key, made.type, made.caption("positive"), made.images[0].name) == (
+        "one",
+        "cup",
+        *list(row.values())[:2],
+    )
+    assert made.meta == {"more": "1"}
 
 
 def test_an_item_has_what_the_mapping_names_and_the_rest_as_meta():
