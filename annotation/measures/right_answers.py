@@ -6,13 +6,13 @@ Pure. docs/reference/measures.md defines the figures.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import TaskKey
 from annotation.measures.over_annotators import ITEMS, interval
-from annotation.measures.scored import NONE, SHARE, Range, Said, broken_down, scored, summary, with_intervals
+from annotation.measures.scored import NONE, SHARE, Range, Said, Scored, broken_down, scored, summary, with_intervals
 from annotation.measures.types import Figures
 from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, NO_ATTRIBUTES, Attributes
@@ -37,14 +37,23 @@ class Rights:
 
 def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of: Rights) -> Figures:
     """The share of right answers, and `chance`: what picking among everything on the screen gets right on average."""
-    rows, chances = [], []
-    for one in said:
-        right = right_of(address, one.row.task)
-        if right and one.value != CANNOT_JUDGE:
-            rows.append(scored(one, float(_is(file, address, one.value, right))))
-            chances.append(chance_of(file, address, right, one.row.places, one.value))
-    found = broken_down(rows, lambda of: summary(of, SHARE))
+    chances = [
+        chance_of(file, address, right, one.row.places, one.value) for one, right in _judged(address, said, right_of)
+    ]
+    found = broken_down(right_rows(file, address, said, right_of), lambda of: summary(of, SHARE))
     return {**found, "chance": math.fsum(chances) / len(chances) if chances else None}
+
+
+def right_rows(file: ProtocolFile, address: str, said: Sequence[Said], right_of: Rights) -> list[Scored]:
+    """1 for each judgment that gives the right answer, 0 for each other one of a task that has one."""
+    return [scored(one, float(_is(file, address, one.value, right))) for one, right in _judged(address, said, right_of)]
+
+
+def _judged(address: str, said: Sequence[Said], right_of: Rights) -> Iterator[tuple[Said, str]]:
+    """With the right answer, those of tasks that have one."""
+    for one in said:
+        if one.value != CANNOT_JUDGE and (right := right_of(address, one.row.task)):
+            yield one, right
 
 
 _Options = tuple[frozenset[str], frozenset[str], list[str]]  # chosen, right, and all on the screen

@@ -1,0 +1,346 @@
+"""A study's people and its benchmark's models in one table, on all items and on the valid ones.
+
+People have a share of right picks if the question has an answer that is known to be right. On valid items they have one
+only from answers that did not decide which items are valid; otherwise the figure would be circular.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from annotation.comparison import entries, table
+from annotation.comparison.table import HUMANS, Entry
+from annotation.figures import human_baseline
+from annotation.figures.attributes import attributes_of
+from annotation.figures.funnel import measures, walk_of
+from annotation.figures.judgments import judgments_of
+from annotation.measures import right_answers
+from annotation.measures.funnel import Walk, fates
+from annotation.measures.human_baseline import pairs_of
+from annotation.measures.judgments import JudgmentRow
+from annotation.measures.papers import rank
+from annotation.measures.scored import SHARE, Said, Scored, said_to, scored, summary
+from annotation.measures.types import Figures
+from annotation.models import Stage, Study
+from annotation.pipeline.part import items_of
+from annotation.protocols import schema
+from annotation.protocols.decision_rule import KEPT, OPEN
+from annotation.protocols.registry import base_name, protocol_named
+from annotation.wording import counted
+from benchmarks.models import Benchmark, Prediction, Run
+from benchmarks.predictions import stored
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
+from benchmarks.predictions.names import MeasureName, main_measure, measure_name
+from benchmarks.runs import figures as run_figures
+
+MANY = 50_000  # of models' answers
+RANKS = "hard-positive-rank"
+# By kind of evaluation: the measure that asks models what a caption beside its foil asks people
+FOIL: Mapping[str, str] = {
+    SUGARCREPE.name: "overall", BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original",
+}  # fmt: skip
+CIRCULAR = "their own answers chose these items"
+NOT_ALL = "asked only about items that an earlier stage kept"
+NOBODY = "nobody else was asked about these items"
+
+Part = tuple[str, str | None]  # a type, or with one type only its subtypes
+Figure = dict[str, Any]  # share, low, high and n
+
+
+@dataclass
+class Row:
+    """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
+    the one whose people these are, if it is another; `apart`: the question is not the one that models are asked.
+    """
+
+    title: str
+    stands: str
+    about: str = ""
+    study: int | None = None
+    run: int | None = None
+    apart: bool = False
+    all: Figure | None = None
+    valid: Figure | None = None
+    parts: list[Figure | None] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Items:
+    """The study's items: positions and types by key, and the keys of the valid ones, None if no stage decides."""
+
+    position: Mapping[int, int]
+    kinds: Mapping[int, tuple[str, str]]
+    valid: frozenset[int] | None
+    parts: Sequence[Part]
+
+    def places_of_valid(self) -> set[int]:
+        return {self.position[item] for item in self.valid or ()}
+
+
+def people_and_models(study: Study) -> dict[str, Any]:
+    """JSON-able: the rows, people first and then the best models, with the names and counts of the columns."""
+    stages = list(study.stages.order_by("position"))
+    for stage in stages:
+        stage.study = study
+    walk = walk_of(study, [stage for stage in stages if not measures(stage)])
+    ends = fates(walk)
+    found = _items(study, walk, {item for item, end in ends.items() if end.state == KEPT})
+    kind, measure = _compared(study, stages)
+    people = [*_people(stages, found, measure), *_baselines(stages, found, kind, measure)]
+    people += _other_studies(study, stages, found, kind, measure)
+    models = _models(study, found, kind, measure) if measure else []
+    return {
+        "kind": kind,
+        "measure": measure and {"name": measure.name, "short": measure.short, "long": measure.long},
+        "chance": measure.chance if measure else None,
+        "items": len(found.kinds),
+        "valid": None if found.valid is None else len(found.valid),
+        "open": sum(end.state == OPEN for end in ends.values()),
+        "parts": [_in_words(part) for part in found.parts],
+        "rows": [asdict(row) for row in (*people, *models)],
+    }
+
+
+def _items(study: Study, walk: Walk, kept: Collection[int]) -> _Items:
+    kinds = {item: kind for item, kind in walk.kinds.items() if item not in walk.withdrawn}
+    types = sorted({kind for kind, _ in kinds.values()})
+    both = sorted(set(kinds.values()))
+    parts: list[Part] = [(one, None) for one in types] if len(types) > 1 else list(both)
+    position = dict(items_of(study).values_list("pk", "position"))
+    return _Items(position, kinds, frozenset(kept) if walk.stages else None, parts if len(parts) > 1 else [])
+
+
+def _in_words(part: Part) -> str:
+    return part[0] or "no type" if part[1] is None else part[1] or "no subtype"
+
+
+def _is_in(row: Any, part: Part) -> bool:
+    return bool(row.type == part[0] and part[1] in (None, row.subtype))
+
+
+# What people and models are both asked
+
+
+def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName | None]:
+    """The kind of evaluation, and the measure that asks models what a stage of the study asks people; otherwise the
+    main one of the kind with the most runs, or none.
+    """
+    kinds = entries.kinds_of(study.benchmark)
+    for kind in kinds:
+        for stage in stages:
+            if measure := measure_of(stage, kind):
+                return kind, measure
+    if pairs_of(stages):
+        return BIVLC.name, main_measure(BIVLC.name)
+    return (kinds[0], main_measure(kinds[0])) if kinds else ("", None)
+
+
+def measure_of(stage: Stage, kind: str) -> MeasureName | None:
+    """The measure of models by which the stage's right picks can stand."""
+    if base_name(stage.protocol) == RANKS and kind == HARD_POSITIVE.name:
+        return measure_name(kind, "augmented")
+    return measure_name(kind, FOIL[kind]) if kind in FOIL and asks_about_the_foil(stage) else None
+
+
+def asks_about_the_foil(stage: Stage) -> bool:
+    """Whether it asks which of the item's caption and its foil is true of the picture."""
+    file = protocol_named(stage.protocol).made_from
+    if file is None or len(file.right) != 1 or file.tasks != "item":
+        return False
+    ((name, right),) = file.right.items()
+    answer = file.answer(name.partition(".")[0])
+    return (
+        isinstance(answer, schema.Pick)
+        and not answer.many
+        and set(answer.of) == {"captions.positive", "captions.negative"}
+        and right == "positive"
+    )
+
+
+# People
+
+
+def right_picks(stage: Stage) -> list[Scored]:
+    """1 for each counted judgment that picks what is known to be right, 0 for the others; [] if nothing is known."""
+    protocol = protocol_named(stage.protocol)
+    file = protocol.made_from
+    if file is None or not (file.right or base_name(stage.protocol) == RANKS):
+        return []
+    given = judgments_of(stage)
+    rows = list(given[given.is_judge & given.counted & given.live])
+    if not file.right:
+        return [_ranked(row) for row in rows]
+    address = next(iter(file.right))
+    right_of = right_answers.Rights(file, attributes_of(stage))
+    return right_answers.right_rows(file, address, said_to(file, address, rows), right_of)
+
+
+def _ranked(row: JudgmentRow) -> Scored:
+    """Whoever cannot judge does not rank right (measures/papers/rank.py)."""
+    return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
+
+
+def _people(stages: Sequence[Stage], found: _Items, measure: MeasureName | None) -> list[Row]:
+    """A row for each stage whose question has a right answer, without the baseline's own."""
+    baseline = {stage.pk for pair in pairs_of(stages) for stage in pair.stages.values()}
+    given = {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
+    asked = [stage for stage in stages if given.get(stage.pk)]
+    if not asked:
+        return []
+    deciding = {
+        (position, annotator)
+        for stage in stages
+        if not measures(stage)
+        for position, annotator in _who_judged(stage, given)
+    }
+    rows = []
+    for stage in asked:
+        title = "One person" if len(asked) == 1 else f"One person, stage {stage.position}"
+        row = _of_people(title, given[stage.pk], found, stage)
+        row.apart = bool(measure and not any(measure_of(stage, kind) == measure for kind in FOIL))
+        if found.valid is not None:
+            others = [] if not measures(stage) else [
+                one for one in given[stage.pk] if (one.item, one.annotator) not in deciding
+            ]  # fmt: skip
+            _on_valid(row, others, found, NOBODY if measures(stage) else CIRCULAR)
+        rows.append(row)
+    return rows
+
+
+def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
+    """The positions of items, with who judged them."""
+    if rows := given.get(stage.pk):
+        return {(row.item, row.annotator) for row in rows}
+    found = judgments_of(stage)
+    counted_ones = found[found.is_judge & found.counted]
+    return {(task[0], who) for task, who in zip(counted_ones.task.tolist(), counted_ones.annotator, strict=True)}
+
+
+def _of_people(title: str, picks: Sequence[Scored], found: _Items, stage: Stage, study: int | None = None) -> Row:
+    people = len({one.annotator for one in picks})
+    row = Row(title, HUMANS, f"{counted(len(picks), 'answer')} of {counted(people, 'annotator')}", study)
+    if stage.source_id is None:
+        row.all = _share(picks)
+        row.parts = [_share([one for one in picks if _is_in(one, part)]) for part in found.parts]
+    else:
+        row.parts, row.why["all"] = [None for _ in found.parts], NOT_ALL
+    return row
+
+
+def _on_valid(row: Row, picks: Sequence[Scored], found: _Items, why: str) -> None:
+    valid = found.places_of_valid()
+    row.valid = _share([one for one in picks if one.item in valid])
+    if row.valid is None:
+        row.why["valid"] = why
+
+
+def _share(picks: Sequence[Scored]) -> Figure | None:
+    """With the interval for other annotators like these, if the judgments show how annotators differ."""
+    if not picks:
+        return None
+    found = summary(picks, SHARE)
+    return {"share": found["value"], "low": found["low"], "high": found["high"], "n": found["n_items"]}
+
+
+def _other_studies(
+    study: Study, own: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None
+) -> list[Row]:
+    """People whom other studies asked the same about these items: their answers decided nothing here."""
+    asks = any(asks_about_the_foil(stage) for stage in own)
+    stages = Stage.objects.filter(study__benchmark=study.benchmark_id).exclude(study=study).select_related("study")
+    rows = []
+    for stage in stages.order_by("study", "position"):
+        same = measure_of(stage, kind) == measure if measure else asks and asks_about_the_foil(stage)
+        if same and (picks := _among(right_picks(stage), found)):
+            row = _of_people(f"One person, {stage.study.name}", picks, found, stage, stage.study_id)
+            if found.valid is not None:
+                _on_valid(row, picks, found, NOBODY)
+            rows.append(row)
+    return rows
+
+
+def _among(picks: Sequence[Scored], found: _Items) -> list[Scored]:
+    there = set(found.position.values())
+    return [one for one in picks if one.item in there]
+
+
+def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
+    """The human baselines of the study: the figures of their own page."""
+    pairs = pairs_of(stages)
+    if kind != BIVLC.name or not measure:
+        return []
+    by_type, rows = table.ByType(kind, measure.name), []
+    for pair, of in zip(pairs, human_baseline.of_pairs(pairs), strict=True):
+        figure = _figure(of["measures"].get(measure.name))
+        if figure is None:
+            continue
+        parts = _parts(of["by_type"], by_type, found)
+        row = Row("People", HUMANS, f"human baseline, {counted(of['items'], 'item')}", parts=parts)
+        if all(stage.source_id is None for stage in pair.stages.values()):
+            row.all = figure
+        else:
+            row.valid, row.why["all"] = figure, NOT_ALL
+        if found.valid is not None and row.valid is None:
+            row.why["valid"] = "measured on all items together"
+        rows.append(row)
+    return rows
+
+
+# Models
+
+
+def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> list[Row]:
+    runs = entries.runs_of(study.benchmark, kind)
+    run_figures.compute_missing(run_figures.of_runs(runs).missing)
+    made = [one for one in table.only_newest(entries.entries_of(runs)[0])[0] if table.of_whole(one, measure)]
+    scored_here = {one.run for one in made if not one.reported}
+    of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, kind)
+    by_type = table.ByType(kind, measure.name)
+    rows = []
+    for entry in table.ordered(made, "best", measure):
+        here = of_items.get(entry.run or 0, {})
+        whole = here.get("all", entry.figures)
+        row = Row(entry.title, entry.stands, _about(entry), run=entry.run)
+        row.all = _figure(whole["measures"].get(measure.name))
+        row.parts = _parts(whole["groups"], by_type, found)
+        row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
+        if found.valid is not None and row.valid is None:
+            row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
+        rows.append(row)
+    return rows
+
+
+def _about(entry: Entry) -> str:
+    return "reported" if entry.reported else table.TITLES[entry.stands].lower() if entry.stands == table.BLIND else ""
+
+
+def _figure(of: Mapping[str, Any] | None) -> Figure | None:
+    return {name: of[name] for name in ("share", "low", "high", "n")} if of and of["share"] is not None else None
+
+
+def _parts(groups: Iterable[Mapping[str, Any]], by_type: table.ByType, found: _Items) -> list[Figure | None]:
+    of = {(group["type"], group["subtype"]): by_type.of(group) for group in groups}
+    return [_figure(of.get(part)) for part in found.parts]
+
+
+def _on_items(runs: Sequence[Run], study: Study, found: _Items, kind: str) -> dict[int, dict[str, Figures]]:
+    """By run: its figures on the valid items, and on all of a study that asks about a part of its benchmark."""
+    which = {"all": set(found.kinds)} if study.part else {}
+    if found.valid:
+        which["valid"] = set(found.valid)
+    together, later = run_figures.within(run_figures.INLINE, runs) if which else ([], [])
+    found_of: dict[int, dict[str, Figures]] = {}
+    for some in filter(None, [together, *([run] for run in later)]):
+        for run, records in run_figures.records_of(some).items():
+            found_of[run] = {
+                name: stored.summarize([of for item, of in records.items() if item in items], KINDS[kind])
+                for name, items in which.items()
+            }
+    return found_of
+
+
+def many_answers(benchmark: Benchmark) -> bool:
+    """Whether its models have so many answers that the worker counts them."""
+    answers = Prediction.objects.filter(run__benchmark=benchmark).values("pk")
+    return answers[: MANY + 1].count() > MANY
