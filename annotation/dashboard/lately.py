@@ -78,6 +78,8 @@ WORDS: Mapping[str, str] = {
     "froze": "{by} froze a release",
     "exported": "{by} made an export",
     "estimated": "An estimate decided items of {stage}",
+    "shared results": "{by} turned on the page to share",
+    "stopped sharing results": "{by} turned off the page to share",
     "created": "{by} created the study",
 }
 

@@ -25,5 +25,5 @@ from annotation.models.people import Annotator, Attempt, Member, Seat
 from annotation.models.protocol_files import ProtocolDraft, ProtocolVersion
 from annotation.models.reader_reports import ReaderReport, ReportDoor
 from annotation.models.release import Release
-from annotation.models.study import Instructions, InstructionsImage, Stage, Study, StudyTemplate
+from annotation.models.study import Instructions, InstructionsImage, SharedResults, Stage, Study, StudyTemplate
 from annotation.models.webhook import Delivery, DeliveryState, Webhook

@@ -212,6 +212,14 @@ class StudyTemplate(models.Model):
         return self.name
 
 
+class SharedResults(models.Model):
+    """The address at which everybody reads a study's results. No row: there is none. Made again, it is another one."""
+
+    study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="shared_results")
+    token = models.CharField(max_length=32, unique=True, default=secret_token)
+    made_at = models.DateTimeField(db_default=Now())
+
+
 class Instructions(models.Model):
     """What annotators must read. Never edited: a change is a new version, which must be read again."""
 

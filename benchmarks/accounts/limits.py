@@ -16,6 +16,7 @@ TRIES_FROM_ADDRESS = 60  # per minute, for all names
 TRIES_OF_NAME = 60  # per minute, from all addresses
 HOUR = 3600  # seconds
 REPORTS = 20  # of errors, an hour from one network
+LOOKS = 600  # at shared results, an hour from one network
 
 
 def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
@@ -50,6 +51,12 @@ def too_many_reports(request: HttpRequest) -> bool:
     """Count an error that a reader reports, on the same terms; for all studies together."""
     hour = int(time.time()) // HOUR
     return _count(f"report {hour} {_network(request)}", 2 * HOUR) > REPORTS
+
+
+def too_many_looks(request: HttpRequest) -> bool:
+    """Count a look at shared results, on the same terms."""
+    hour = int(time.time()) // HOUR
+    return _count(f"look {hour} {_network(request)}", 2 * HOUR) > LOOKS
 
 
 def _network(request: HttpRequest) -> str:
