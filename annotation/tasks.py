@@ -5,7 +5,7 @@ from celery.signals import worker_ready
 
 from annotation.api import figures as api_figures
 from annotation.comparison import copying
-from annotation.dashboard import study_overview
+from annotation.dashboard import results_page, study_overview
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
 from annotation.imported_ratings import order as ratings_order
@@ -28,6 +28,7 @@ REGISTERED = (
     annotators,
     api_figures,
     study_overview,
+    results_page,
     study_list,
     report,
     agreement,

@@ -11,7 +11,7 @@ from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
-from annotation.dashboard import annotator_views, item_views
+from annotation.dashboard import annotator_views, item_views, results_views
 from annotation.dashboard import views as dashboard_views
 from annotation.imported_ratings import views as ratings_views
 from annotation.judging import draft_views, join_views, trial_views
@@ -72,7 +72,8 @@ QUALITY = [
     ),
 ]
 RESULTS = [
-    path("", dashboard_views.study_results, name="study-results"),
+    path("", results_views.study_results, name="study-results"),
+    path("share/", results_views.study_share, name="study-share"),
     path("baseline/", dashboard_views.study_baseline, name="study-baseline"),
     path("corrected/<int:position>/", comparison_views.study_corrected, name="study-corrected"),
     path("report/", reports_views.study_report, name="study-report"),
@@ -164,6 +165,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/models/", comparison_views.benchmark_models, name="benchmark-models"),
     path("benchmarks/<int:pk>/webhooks/", webhooks_views.benchmark_webhooks, name="benchmark-webhooks"),
     path("webhooks/<int:pk>/", webhooks_views.webhook_detail, name="webhook-detail"),
+    path("shared/<str:shared>/", results_views.shared_results, name="shared-results"),
     path("report/<str:door>/", reader_reports_views.report_error, name="report-error"),
     path("reports/<int:pk>/answer/", reader_reports_views.reader_report_answer, name="reader-report-answer"),
     path("flags/<int:pk>/settle/", dashboard_views.flag_settle, name="flag-settle"),

@@ -5,10 +5,11 @@ models are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from annotation.charts.study import Column, Plot, Subject, Value
+from annotation.charts.study import Column, Plot, Subject, Value, describe_intervals
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.table import HUMANS, REPORTED, Entry, chances, of_whole
 from benchmarks.predictions.names import NAMES, PLANE
@@ -57,6 +58,21 @@ def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:
         f"{len(rows)} rows. {len(below)} have lower {up} than {across}. "
         f"Highest on both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."
     ).replace("%", " %")
+
+
+def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: Subject) -> Plot:
+    """The share right of people and models on all items (people_and_models.Row), with chance as a line."""
+    cells: list[list[Value]] = [
+        [row["title"], row["all"]["share"], row["all"]["low"], row["all"]["high"], row["all"]["n"], ""] for row in rows
+    ]
+    columns = [
+        Column("name", "row", "text"), Column("value", "right", "share"), Column("low", "95% from", "share"),
+        Column("high", "to", "share"), Column("n", "items"), Column("note", "note", "text"),
+    ]  # fmt: skip
+    caption = "Share right on all items: a dot for each row, a line for its 95% interval."
+    says = describe_intervals("Share right", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
+    mark = None if chance is None else (f"guessing, {100 * chance:.1f}%", chance)
+    return Plot("intervals", "share-right", "Share right, all items", caption, says, of, columns, cells, mark)
 
 
 MOST = 500  # plotted tasks; a table of thousands helps nobody

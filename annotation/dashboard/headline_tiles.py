@@ -44,6 +44,13 @@ def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
     return [*first, *(tile for tile in always if tile)][:MOST]
 
 
+def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
+    """Those that say what came out, without progress and pay."""
+    if not data["figures"]["progress"]["judgment_rows"]:
+        return []
+    return [tile for tile in (*_first(stage, data), _agreement(data)) if tile]
+
+
 def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
     if data["audit"]:
         yield from _audit(data["audit"])

@@ -27,7 +27,7 @@ def contents(study: Study, user) -> dict:
     of it does.
     """
     stages, small = stage_progress.stages_of(study), cache.is_small(study)
-    stage = _main_stage(stages)
+    stage = main_stage(stages)
     stage.study = study
     found = _figures(stage, small)
     people = annotators.latest(study)  # before the step, which says whom to look at
@@ -53,7 +53,7 @@ def fingerprint(study: Study, stage: Stage | None = None) -> str:
     return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports)))
 
 
-def _main_stage(stages: Sequence[Stage]) -> Stage:
+def main_stage(stages: Sequence[Stage]) -> Stage:
     """The first that is open and has questions without an answer, or the last one that selects."""
     waiting = set(
         Stage.objects.filter(

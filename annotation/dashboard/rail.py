@@ -33,7 +33,8 @@ PLACES = (
         ("Decide by hand", "study-adjudicate"), ("Readers’ reports", "study-reader-reports"),
     )),
     Place("results", "Results", "study-results", (
-        ("Human baseline", "study-baseline"), ("Report", "study-report"), ("Releases", "release-list"),
+        ("People and models", "study-results"), ("Human baseline", "study-baseline"), ("Models", "benchmark-models"),
+        ("Releases", "release-list"), ("Report", "study-report"), ("Exports", "study-results#exports"),
     )),
     Place("settings", "Settings", "study-settings", (("Members", "study-members"), ("Webhooks", "study-webhooks"))),
 )  # fmt: skip
@@ -58,7 +59,7 @@ def rail(request: HttpRequest, study: Study) -> dict:
             "waits": waits.get(place.key, ""),
             "count": counts.get(place.key),
             "parts": [
-                {"words": words, "url": reverse(name, args=[study.pk]), "here": name == address}
+                {"words": words, "url": _address(name, study), "here": name == address}
                 for words, name in place.parts
                 if place.key == here and (name != "study-baseline" or measured)
                 if study.may.manage or name != "study-prolific"
@@ -68,6 +69,13 @@ def rail(request: HttpRequest, study: Study) -> dict:
         if place.key != "settings" or study.may.manage
     ]
     return {"study": study, "links": links, "step": found.step if found and here else None}
+
+
+def _address(name: str, study: Study) -> str:
+    """`study-results#exports` is the part of a page."""
+    name, _, part = name.partition("#")
+    of = study.benchmark_id if name.startswith("benchmark-") else study.pk
+    return reverse(name, args=[of]) + (part and f"#{part}")
 
 
 def _place_of(request: HttpRequest) -> tuple[str, str]:

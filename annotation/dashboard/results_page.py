@@ -1,21 +1,225 @@
-"""What comes out of a study: its figures, releases, report and exports."""
+"""What comes out of a study: its people and models in one table, releases, report, exports, and the page to share."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotation import permissions
+from annotation.adjudication import cases
+from annotation.charts.study import Subject
+from annotation.comparison import charts, people_and_models
+from annotation.comparison.table import HUMANS
+from annotation.dashboard import headline_tiles, overview_page, stage_progress
+from annotation.dashboard.headline_tiles import Tile
+from annotation.dashboard.study_overview import overview
 from annotation.exports import job as export_job
-from annotation.figures import human_baseline
-from annotation.models import Strategy, Study
+from annotation.figures import cache, human_baseline
+from annotation.figures.cache import LatestFigures
+from annotation.models import CachedFigures, SharedResults, Stage, Strategy, Study
 from annotation.releases.listing import list_row, releases_of
+from annotation.templatetags.figures import NOTHING, percent, to_percent
+from annotation.wording import counted
+from benchmarks.jobs.jobs import Tell, no_progress
+from benchmarks.tables import Column, Table, bdi, exact, number, only_in_file, with_sub
 
+KIND = "results"
 RELEASES = 5
 EXPORTS = 5
 
+Row = Mapping[str, Any]
 
-def contents(study: Study) -> dict:
-    """Everything that the page shows."""
+
+@cache.computes(KIND)
+def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
+    """Of the study of its first stage: `people_and_models`, and the headline `tiles` of the page to share."""
+    found = people_and_models.people_and_models(stage.study)
+    main = overview_page.main_stage(stage_progress.stages_of(stage.study))
+    main.study = stage.study
+    tiles = headline_tiles.of_results(main, overview(main, tell=tell))
+    return {**found, "tiles": [asdict(tile) for tile in tiles]}
+
+
+def contents(request: HttpRequest, study: Study) -> dict:
+    """Everything that the page shows; for a large study, the table is as last computed."""
     stages = list(study.stages.order_by("position"))
+    stages[0].study = study
+    small = cache.is_small(study) and not people_and_models.many_answers(study.benchmark)
+    # For at most an hour, because nothing here says that people of another study have answered.
+    found = cache.latest(stages[0], KIND, small=small, good=cache.CLOCK)
+    shared = SharedResults.objects.filter(study=study).first()
     return {
         "study": study,
+        "latest": found,
+        "large": not small,
+        **_drawn(request, study, found),
         "releases": [list_row(release) for release in releases_of(study)[:RELEASES]],
+        "to_decide": sum(cases.undecided(stages).values()) if study.may.manage else 0,
         "exports": list(export_job.exports_of(study)[:EXPORTS]),
         "measured": bool(human_baseline.pairs_of(stages)),
         "audits": [stage for stage in stages if stage.strategy == Strategy.AUDIT],
+        "shared": shared and request.build_absolute_uri(reverse("shared-results", args=[shared.token])),
     }
+
+
+def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
+    if found.data is None or found.made_at is None:
+        return {}
+    data = found.data
+    mine = {row["study"] for row in data["rows"]} - {None, study.pk}
+    seen = set(permissions.studies_for(request.user).filter(pk__in=mine).values_list("pk", flat=True)) if mine else ()
+    rows = [row for row in data["rows"] if row["study"] in (None, *seen)]
+    of = Subject(study.pk, study.name, found.made_at.isoformat())
+    return {"data": data, **read(data, rows, of), "people_and_models": table_of(data, rows, study, request)}
+
+
+def shared(study: Study) -> dict:
+    """What everybody with the address sees: as last computed, without a computation or people of other studies."""
+    found = CachedFigures.objects.filter(stage__study=study, kind=KIND, key="").order_by("stage__position").first()
+    if found is None:
+        return {"study": study}
+    rows = [row for row in found.data["rows"] if row["study"] is None]
+    of = Subject(study.pk, study.name, found.made_at.isoformat())
+    return {
+        "study": study, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
+        "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],
+        "people_and_models": table_of(found.data, rows, study),
+    }  # fmt: skip
+
+
+def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:
+    for one, label in ((_person(rows), "One person"), (_best(rows), "Best model")):
+        if one and one["all"]:
+            whole = one["all"]
+            lead = "is right on all items, bad ones included" if label == "One person" else one["title"]
+            basis = "" if whole["low"] is None else f"95%: {to_percent(whole['low'], whole['high'])}"
+            yield Tile(label, percent(whole["share"]), lead, "", basis)
+
+
+# The table
+
+
+def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest | None = None) -> Table:
+    """With links that sort it and a file, if there is a request."""
+    columns = [
+        Column("% right", "title", html=_named, name="row"),
+        number(f"all {data['items']:,}", "all.share", html=lambda row: _points(row, "all"), name="all"),
+        number("95%", html=_interval),
+        *only_in_file("all.low", "all.high", "all.n"),
+    ]
+    if data["valid"] is not None:
+        valid = number(f"valid {data['valid']:,}", "valid.share", html=lambda row: _points(row, "valid"), name="valid")
+        columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
+    columns += [_part(place, name) for place, name in enumerate(data["parts"])]
+    chance = data["chance"]
+    foot = [] if chance is None or not rows else [
+        ["guessing", f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
+    ]  # fmt: skip
+    models = reverse("benchmark-models", args=[study.benchmark_id])
+    return Table(
+        "people-and-models", columns, rows, label="people-and-models-title", request=request, foot=foot,
+        row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
+        empty="No figures yet.",
+        advice="Models get rows when they are scored on the benchmark, or when their answers are imported.",
+        button=("Models", models) if request else None,
+    )  # fmt: skip
+
+
+def _named(row: Row) -> object:
+    apart = "another question than the models’" if row["apart"] else ""
+    return with_sub(bdi(row["title"]), row["about"], apart)
+
+
+def _points(row: Row, name: str) -> object:
+    if row[name]:
+        return exact(row[name]["share"], lambda share: f"{100 * share:.1f}")
+    return "no figure" if name in row["why"] else NOTHING
+
+
+def _interval(row: Row) -> str:
+    of = row["all"]
+    return NOTHING if not of or of["low"] is None else f"{100 * of['low']:.1f}–{100 * of['high']:.1f}"
+
+
+def _part(place: int, name: str) -> Column:
+    def shown(row: Row) -> object:
+        of = row["parts"][place]
+        return exact(of["share"], lambda share: f"{100 * share:.1f}") if of else NOTHING
+
+    return number(name, lambda row: (row["parts"][place] or {}).get("share"), html=shown, name=name)
+
+
+# The sentences that read it
+
+
+def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
+    """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
+    measure = data["measure"]
+    plotted = [row for row in rows if row["all"] and not row["apart"]]
+    return {
+        "sentences": [*_overall(rows, measure), *_on_valid(data, rows)],
+        "notes": _notes(rows),
+        "plot": charts.beside_people(plotted, data["chance"], of) if plotted else None,
+    }
+
+
+def _person(rows: Sequence[Row]) -> Row | None:
+    return next((row for row in rows if row["stands"] == HUMANS and row["study"] is None and not row["run"]), None)
+
+
+def _best(rows: Sequence[Row]) -> Row | None:
+    """Models stand in order, the best first."""
+    return next((row for row in rows if row["stands"] != HUMANS and row["all"]), None)
+
+
+def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None) -> list[str]:
+    person, best = _person(rows), _best(rows)
+    name = f" ({measure['short']}: {measure['long']})" if measure and measure["name"] == "group" else ""
+    who = "One person alone is" if person and person["title"].startswith("One person") else "People are"
+    model = f"the best model, {best['title']}, on {percent(best['all']['share'])}" if best else ""
+    if person and person["all"] and not person["apart"]:
+        beside = f", {model}" if model else ""
+        return [f"{who} right on {percent(person['all']['share'])} of all items{name}{beside}."]
+    return [f"{model[0].upper()}{model[1:]} of all items{name}.".replace(", on ", ", is right on ")] if model else []
+
+
+def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
+    """How models change on the valid items, and the figure of people there, or why there is none."""
+    if data["valid"] is None:
+        return []
+    both = [row for row in rows if row["stands"] != HUMANS and row["all"] and row["valid"]]
+    found = [_change(both)] if both else []
+    people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
+    known = next((row for row in people if row["valid"]), None)
+    if known:
+        found.append(
+            f"People who did not choose the valid items are right on {percent(known['valid']['share'])} of them."
+        )
+    elif people and "valid" in people[0]["why"]:
+        found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
+    return found
+
+
+def _change(models: Sequence[Row]) -> str:
+    more = sum(row["valid"]["share"] - row["all"]["share"] for row in models) / len(models)
+    points = f"{abs(100 * more):.1f}"
+    moves = "stay as they are" if points == "0.0" else f"{'gain' if more > 0 else 'lose'} {points} points"
+    if len(models) == 1:
+        return f"On the valid items it is right on {percent(models[0]['valid']['share'])}."
+    orders = [sorted(models, key=lambda row: -round(row[name]["share"], 4)) for name in ("all", "valid")]
+    kept = "keep their order" if orders[0] == orders[1] else "change their order"
+    return f"On the valid items, models {moves} on average and {kept}."
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Why figures are missing, each reason once, with the rows it is about."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        for name, why in row["why"].items():
+            reasons.setdefault((name, why), []).append(row["title"])
+    return [
+        f"No figure on {name} items for {titles[0] if len(titles) == 1 else counted(len(titles), 'row')}: {why}."
+        for (name, why), titles in reasons.items()
+    ]

@@ -17,7 +17,6 @@ from annotation.dashboard import (
     human_baseline_page,
     next_step,
     overview_page,
-    results_page,
     stage_progress,
     study_page,
 )
@@ -236,14 +235,6 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     return render(request, "dashboard/blocked_items.html", context)
-
-
-@require_safe
-@staff_only
-def study_results(request: StaffRequest, pk: int) -> HttpResponse:
-    """What comes out of the study: figures, releases, the report, exports."""
-    study = permissions.study_for(request.user, pk)
-    return render(request, "dashboard/results.html", {"section": "studies", **results_page.contents(study)})
 
 
 @require_POST

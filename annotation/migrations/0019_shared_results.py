@@ -7,7 +7,7 @@ import annotation.models.study
 
 class Migration(migrations.Migration):
 
-    dependencies = [("annotation", "0016_reader_reports")]
+    dependencies = [("annotation", "0018_forget_figures_of_annotators")]
 
     operations = [
         migrations.CreateModel(

@@ -33,6 +33,7 @@ from annotation.models import (
     Release,
     ReportDoor,
     Role,
+    SharedResults,
     Study,
     Task,
     Webhook,
@@ -179,6 +180,9 @@ stage-target            xxxxxx  ++--0L
 study-corrected         +++-0L  xxxxxx
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
+study-results           +++-0L  xxxxxx
+study-share             xxxxxx  ++--0L
+shared-results          ++++++  xxxxxx
 protocol-list           +++-+L  +++-+L
 protocol-draft          +00-0L  +00-0L
 protocol-try            +00-0L  xxxxxx
@@ -290,6 +294,7 @@ def world(module_world) -> World:
     draft = drafts.start_draft(start="verify", user=people["owner"], by="test", benchmark=study.benchmark)
     webhook = webhooks.webhook(study)
     ReportDoor.objects.create(study=study)
+    SharedResults.objects.create(study=study)
     ReaderReport.objects.create(study=study, key="item-0", text="A typo.")
     return World(study, annotator, image, run, Flag.objects.get(), export, release, draft, webhook, people)
 
@@ -347,6 +352,7 @@ def address(name: str, world: World) -> str:
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
         "task": Task.objects.filter(stage__study=study).first().pk,
         "language": "es", "seed": 7, "do": "renew", "version": "verify@1", "door": study.report_door.token,
+        "shared": study.shared_results.token,
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

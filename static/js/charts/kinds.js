@@ -6,7 +6,7 @@ import {
   SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued, whole,
 } from "./parts.js";
 import { margins } from "./models.js";
-import { matrix, mix, times } from "./people.js";
+import { across, matrix, mix, times } from "./people.js";
 import { scatter } from "./plane.js";
 
 // The funnel: a bar of all imported items, then one per stage with its kept, dropped and open items.
@@ -84,17 +84,19 @@ function whisker(look) {
   };
 }
 
-function intervalSays(row) {
+function intervalSays(row, say) {
   if (row.value === null) return `${row.name}: not defined${row.note && `, ${row.note}`}`;
-  const span = row.low === null ? "" : `\n95 % from ${decimal(row.low)} to ${decimal(row.high)}`;
-  return `${row.name}: ${decimal(row.value)}${span}\nn = ${count(row.n)}`;
+  const span = row.low === null ? "" : `\n95% from ${say(row.low)} to ${say(row.high)}`;
+  return `${row.name}: ${say(row.value)}${span}\nn = ${count(row.n)}`;
 }
 
-function intervals({ rows }, look, width) {
+function intervals({ rows, mark }, look, width) {
   const { left, axis } = named(rows.map(({ name }) => name), look, width);
-  const min = lowest(rows);
+  const ends = rows.flatMap(({ value, low }) => [low ?? value ?? 1]);
+  const min = mark ? Math.floor(10 * Math.min(mark.value, ...ends)) / 10 : lowest(rows); // of shares beside chance
   const max = highest(rows);
-  const step = max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
+  const say = mark ? percent : decimal;
+  const step = mark ? 0.1 : max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
   const dots = rows.map(({ value }, place) => ({
     value: [value ?? min, place],
@@ -103,15 +105,18 @@ function intervals({ rows }, look, width) {
   }));
   const at = ({ seriesType, dataIndex, value }) => rows[seriesType === "scatter" ? dataIndex : value[0]];
   return {
-    height: 26 * rows.length + 34,
+    height: 26 * rows.length + (mark ? 52 : 34),
     textStyle: text(look),
-    grid: { left, right: 18, top: 6, bottom: 28 },
-    tooltip: tip(look, (params) => intervalSays(at(params))),
-    xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: decimal }) }),
+    grid: { left, right: 18, top: mark ? 24 : 6, bottom: 28 },
+    tooltip: tip(look, (params) => intervalSays(at(params), say)),
+    xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: say }) }),
     yAxis: axis,
     series: [
       { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },
-      { type: "scatter", data: dots, itemStyle: { color: look.accent }, z: 3 },
+      {
+        type: "scatter", data: dots, itemStyle: { color: look.accent }, z: 3,
+        markLine: mark && across(mark, look, "dashed"),
+      },
     ],
   };
 }

@@ -101,11 +101,11 @@ function column(rows, edges, look) {
   };
 }
 
-function across(mark, look) {
+export function across(mark, look, type = "solid") {
   const says = { show: true, formatter: mark.words, position: "end", align: "left", offset: [-2, 0] };
   return {
     silent: true, symbol: "none", animation: false, data: [{ xAxis: mark.value }],
-    lineStyle: { color: look.warn, width: 2, type: "solid" },
+    lineStyle: { color: look.warn, width: 2, type },
     label: { ...says, color: look.warn, fontSize: SMALL + 1 },
   };
 }

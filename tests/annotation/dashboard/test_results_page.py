@@ -1,0 +1,109 @@
+"""What comes out of a study on one page, and the page that everybody with the link reads."""
+
+import csv
+import io
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from annotation.models import CachedFigures, SharedResults
+from annotation.studies import sharing
+from benchmarks.accounts import limits
+from benchmarks.models import Event
+from tests.annotation.comparison.test_people_and_models import asked, foils, judge, scored
+from tests.builders import declared, studies
+
+pytestmark = pytest.mark.usefixtures("savepoint", "manager")
+
+
+@pytest.fixture(scope="module")
+def built(module_world):
+    """Twelve items with one to decide, judged by three; one model."""
+    benchmark = foils()
+    study = asked(benchmark, declared.published("image-caption-foil"))
+    judge(study.stages.get())
+    scored(benchmark, module_world, 9, "=CLIP")
+    return study
+
+
+def page(client, study, **asked_for):
+    return client.get(reverse("study-results", args=[study.pk]), asked_for)
+
+
+def link(study) -> str:
+    return reverse("shared-results", args=[SharedResults.objects.get(study=study).token])
+
+
+def test_the_page_reads_its_table(client, built):
+    shown = page(client, built)
+    assert shown.context["sentences"] == [
+        "One person alone is right on 83.3 % of all items, the best model, =CLIP, on 75.0 %.",
+        "On the valid items it is right on 72.7 %.",
+        "People have no figure on the valid items, because their own answers chose these items.",
+    ]
+    text = shown.content.decode()
+    assert "no figure" in text and "36 answers of 3 annotators" in text
+    rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
+    assert [row["row"] for row in rows] == ["One person", "'=CLIP"] and rows[0]["valid"] == ""
+    assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
+
+
+def test_it_says_what_a_release_would_leave_out(client):
+    study = studies.study(items=3)
+    text = page(client, study).content.decode()
+    assert "would leave out 3 undecided items" in " ".join(text.split())
+    assert "No figures yet." in text
+
+
+def test_a_link_is_off_until_a_manager_turns_it_on_and_stays_off_once_revoked(client, built):
+    assert "Turn on" in page(client, built).content.decode()
+    client.post(reverse("study-share", args=[built.pk]), {"to": "on"})
+    first = link(built)
+    assert f"http://testserver{first}" in page(client, built).content.decode()
+    client.logout()
+    shown = client.get(first)
+    assert shown.status_code == 200 and not shown.cookies
+    assert shown["X-Robots-Tag"] == "noindex, nofollow" and "no-store" in shown["Cache-Control"]
+    sharing.stop_sharing(study=built, by="test")
+    assert client.get(first).status_code == 404
+    sharing.share(study=built, by="test")
+    assert link(built) != first
+    assert list(Event.objects.filter(verb__contains="shar").values_list("verb", flat=True).order_by("pk")) == [
+        "shared results", "stopped sharing results", "shared results",
+    ]  # fmt: skip
+
+
+def test_a_wrong_address_leads_nowhere(client):
+    assert client.get(reverse("shared-results", args=["nothing"])).status_code == 404
+
+
+def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, built, django_assert_num_queries):
+    sharing.share(study=built, by="test")
+    assert "have not been computed yet" in client.get(link(built)).content.decode()
+    page(client, built)
+    client.logout()
+    made_at = CachedFigures.objects.get(kind="results").made_at
+    address = link(built)
+    with django_assert_num_queries(2):  # the address, and the figures
+        text = client.get(address).content.decode()
+    assert CachedFigures.objects.get(kind="results").made_at == made_at
+    assert "83.3" in text and "no figure" in text and "=CLIP" in text
+    for secret in ("A-01", f">{manager.username}", built.invite, built.completion_code, built.benchmark.items.first().key):
+        assert secret not in text, secret
+
+
+def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
+    other = asked(built.benchmark, built.stages.get().protocol)
+    judge(other.stages.get(), (set(), set(), set()))
+    cells = [row["title"] for row in page(client, built).context["people_and_models"].rows]
+    assert f"One person, {other.name}" in cells
+    sharing.share(study=built, by="test")
+    assert other.name not in client.get(link(built)).content.decode()
+
+
+def test_a_network_looks_a_limited_number_of_times_an_hour(client, built, monkeypatch):
+    cache.clear()
+    monkeypatch.setattr(limits, "LOOKS", 1)
+    sharing.share(study=built, by="test")
+    assert [client.get(link(built)).status_code for _ in range(2)] == [200, 429]
