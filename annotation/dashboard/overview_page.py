@@ -47,7 +47,7 @@ def contents(study: Study, user) -> dict:
 
 def fingerprint(study: Study, stage: Stage | None = None) -> str:
     """Changes when anything changes that the page of a small study shows. Six queries."""
-    stage = stage or _main_stage(stage_progress.stages_of(study))
+    stage = stage or main_stage(stage_progress.stages_of(study))
     stage.study = study
     reports = study.reader_reports.order_by("pk").values_list("pk", "answer")
     return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports)))

@@ -71,7 +71,6 @@ PAGES = {
     "study-detail": ["judged", "batches", "asked", "stages", "audited"],
     "study-stage": ["judged", "batches", "asked", "stages", "audited"],
     "stage-live": ["judged", "stages"],
-    "study-results": ["judged", "asked"],
     "study-settings": ["stages"],
     "study-disagreements": ["judged"],
     "study-adjudicate": ["judged"],

@@ -354,7 +354,6 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
     export = Export(study, tmp_path / "out")
     walk = Walk(client, export)
     for place, stage in enumerate(export.read):
-        at = f"?stage={place + 1}"
         walk.to(reverse("study-stage", args=[study.pk, place + 1]), of_study_page(export, place))
         view = list(stage.views)[-1]  # one alone: the script is slow
         url = reverse("study-agreement", args=[study.pk], query={"stage": place + 1, "view": view, "by": "type"})
