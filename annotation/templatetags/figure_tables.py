@@ -99,6 +99,58 @@ def scores_table(rows: Rows, head: str, measures: Iterable[tuple[str, str]]) -> 
 
 
 @register.simple_tag
+def views_table(figures: Mapping[str, Any], rows: Rows, scaled: bool) -> Table:
+    """A stage's measures (`dashboard.study_page.agreement_rows`) on the answer and on coarser views of it."""
+
+    def cell(at: int) -> Any:
+        def shown(row: Row) -> object:
+            of, share = row["cells"][at], row["measure"].is_share
+            if not of:
+                return ""
+            ends = exact_to_percent(of["low"], of["high"]) if share else span(of, 3)
+            left = f", {of['left_out']:,} left out" if of.get("left_out") else ""
+            n = f"n = {of['n']:,} {of['of']}{left}" if of["value"] is not None else ""
+            basis = format_html("{}, {}", ends, n) if of["low"] is not None else n
+            value = exact(of["value"], percent if share else partial(decimals, places=3))
+            return with_sub(value, basis, of["note"])
+
+        return shown
+
+    def off_scale(view: Row) -> str:
+        none = "0" if view.get("level") else NOTHING
+        return ", ".join(f"{n:,} {readable_label(label)}" for label, n in view.get("aside", {}).items()) or none
+
+    views = figures["agreement"]
+    columns = [
+        Column("agreement on", "measure.name"),
+        *(number(view["on"], html=cell(at)) for at, view in enumerate(views)),
+    ]
+    foot = [["items with different answers", *figures["disagreements"].values()]]
+    if scaled:
+        foot.append(["judgments off the scale, not compared", *map(off_scale, views)])
+    caption = "Agreement on the answer and on coarser views of it"
+    return Table("", columns, rows, foot=foot, caption=caption, css="figures views")
+
+
+@register.simple_tag
+def outcomes_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
+    """How many tasks have which outcome, and why."""
+    settled, dropped = ("answered", "cannot be judged") if protocol.measures else ("kept", "dropped")
+    outcomes = figures["outcomes"]
+
+    def parts(of: Mapping[str, int]) -> str:
+        return " · ".join(f"{readable_label(name)} {count:,}" for name, count in of.items())
+
+    rows = [
+        (settled, outcomes["kept"], parts(outcomes["decided_by"])),
+        (dropped, outcomes["dropped"], parts(outcomes["reasons"])),
+        ("open", outcomes["open"], ""),
+    ]
+    columns = [Column("", "0"), number("", "1"), Column("", "2", css="quiet")]
+    return Table("", columns, rows, head=False, caption="Outcomes of this stage")
+
+
+@register.simple_tag
 def types_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
     """A stage's outcomes by type and subtype."""
     settled, dropped = ("answered", "cannot be judged") if protocol.measures else ("kept", "dropped")

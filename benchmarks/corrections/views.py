@@ -6,7 +6,6 @@ from pathlib import Path
 
 from django.contrib import messages
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -23,7 +22,6 @@ from benchmarks.models import Action, Benchmark, Correction, Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Refused
 
-PAGE = 50
 Picture = UploadedFile | Upload
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz")
 DONE = {
@@ -58,7 +56,7 @@ def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
             form.add_error(None, str(reason))
     context = {
         "section": "benchmarks", "benchmark": benchmark, "item": item, "form": form,
-        "corrections": list(_with_names(item.corrections)),
+        "corrections": _with_names(item.corrections.order_by("-pk")),
         "studies": list(benchmark.studies.order_by("name")),
     }  # fmt: skip
     return render(request, "corrections/item.html", context, status=422 if form.errors else 200)
@@ -122,8 +120,7 @@ def corrections_new(request: StaffRequest, pk: int) -> HttpResponse:
     def queue() -> Job:
         return queue_files(benchmark, form.cleaned_data["file"], form.cleaned_data["images"], request.user)
 
-    page = Paginator(made, PAGE).get_page(request.GET.get("page"))
-    return order_page(request, "corrections/new.html", form, queue, benchmark=benchmark, page=page)
+    return order_page(request, "corrections/new.html", form, queue, benchmark=benchmark, corrections=made)
 
 
 def _with_names(corrections):

@@ -5,10 +5,12 @@ from typing import Any
 from urllib.parse import quote
 
 from django import template
+from django.db.models import QuerySet
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 
-from benchmarks.models import TrainedModel
+from benchmarks.models import Correction, TrainedModel
 from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import duration, moment
 
@@ -47,6 +49,32 @@ def unmatched_table(rows: Rows, label: str) -> Table:
         Column("reason", "reason", unit=""),
     ]
     return Table("", columns, rows, label=label, cards=True, row_head=False, css="problems")
+
+
+@register.simple_tag(takes_context=True)
+def corrections_table(context: Mapping[str, Any], made: QuerySet[Correction], with_item: bool = False) -> Table:
+    """What was corrected, the newest first, a page at a time."""
+
+    def item(one: Correction) -> object:
+        address = reverse("item-correct", args=[one.item.benchmark_id, one.item.position])
+        return format_html('<a href="{}">{}</a>', address, bdi(one.item.key))
+
+    columns = [
+        Column("when", "at", moment),
+        Column("who", "made_by", lambda user: user or "command", sort=False),
+        *([Column("item", "item.key", html=item)] if with_item else []),
+        Column("where", html=lambda one: one.place or one.get_action_display()),
+        Column(
+            "before and after",
+            html=lambda one: render_to_string("corrections/_change.html", {"one": one}),
+            css="change",
+        ),
+        Column("reason", "reason", bdi),
+    ]
+    return Table(
+        "history", columns, made, label="history-title", row_head=False, request=context["request"], per_page=50,
+        empty="Nothing has been corrected yet.",
+    )  # fmt: skip
 
 
 def facts(rows: Iterable[tuple[str, object]], label: str, css: str = "sums") -> Table:
