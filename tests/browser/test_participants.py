@@ -1,4 +1,4 @@
-"""Consent, endings and the page of participants in a real browser: by keyboard, at both sizes, clean of axe's rules."""
+"""Consent, endings and the page of Prolific in a real browser: by keyboard, at both sizes, clean of axe's rules."""
 
 import pytest
 from playwright.sync_api import expect
@@ -67,17 +67,19 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, open_page
     expect(page.get_by_role("button", name="I agree to take part")).to_be_visible()
 
 
-def test_a_manager_excludes_somebody_by_keyboard(visit, study, page, axe_violations):
+def test_the_page_of_prolific_is_clean_and_a_manager_excludes_somebody_by_keyboard(visit, study, page, axe_violations):
     who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
-    agreed(study, 1)
-    visit(page, f"/studies/{study.pk}/participants/")
-    tab_to(page, page.locator("summary", has_text="Exclude").first)
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
+    visit(page, f"/studies/{study.pk}/people/prolific/")
+    assert (flaws(page, axe_violations), page.errors) == ([], [])
+    visit(page, f"/studies/{study.pk}/people/1/")
+    tab_to(page, page.get_by_label("Reason"))
     page.keyboard.type("Clicked without looking")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
     enter(page)
     expect(page.get_by_text("A-01 has been excluded. 2 answers no longer count")).to_be_visible()
     who.refresh_from_db()
     assert who.exclusion_reason == "Clicked without looking"
-    page.locator("summary", has_text="Exclude").click()  # the other's
+    visit(page, f"/studies/{study.pk}/people/")
+    page.locator("summary", has_text="Evidence and decision of A-01").click()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
