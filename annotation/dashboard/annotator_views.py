@@ -84,7 +84,7 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
     }  # fmt: skip
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
-        context["speed"] = found.data["speed"]
+        context |= {"speed": found.data["speed"], "several_stages": len(found.data["stages"]) > 1}
         context |= _work(who, found.data, asked, request.GET.get("show", ""), request.GET.get("page"))
     return render(request, "dashboard/annotator.html", context)
 
