@@ -142,7 +142,7 @@ def type_plot(figures: Figures, of: Subject) -> Plot:
 
 
 ENDS = (Column("low", "95 % from", "decimal"), Column("high", "to", "decimal"))  # of an interval
-MeasuredRow = tuple[str, float | None, float | None, float | None, int, str]  # name, value, low, high, n, note
+MeasuredRow = tuple[str, float | None, float | None, float | None, int | None, str]  # name, value, low, high, n, note
 
 
 def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[MeasuredRow], of: Subject) -> Plot:
@@ -169,7 +169,7 @@ def _measured(row: MeasuredRow) -> str:
     if value is None:
         return f"{name} not defined{f', {note}' if note else ''}"
     span = "" if low is None else f" ({low:.2f} to {high:.2f})"
-    return f"{name} {value:.2f}{span}, n = {n:,}"
+    return f"{name} {value:.2f}{span}{'' if n is None else f', n = {n:,}'}"
 
 
 def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:

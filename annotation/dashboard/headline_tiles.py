@@ -48,7 +48,9 @@ def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
     """Those that say what came out, without progress and pay."""
     if not data["figures"]["progress"]["judgment_rows"]:
         return []
-    return [tile for tile in (*_first(stage, data), _agreement(data)) if tile]
+    decides = not data["audit"] and not protocol_named(stage.protocol).measures
+    first = [_valid(data["figures"])] if decides else _first(stage, data)
+    return [tile for tile in (*first, _agreement(data)) if tile]
 
 
 def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:

@@ -29,6 +29,8 @@ KIND = "results"
 RELEASES = 5
 EXPORTS = 5
 
+INTERVALS = "95% intervals are, for people, those for other annotators like these, and for models those over items."
+
 Row = Mapping[str, Any]
 
 
@@ -90,12 +92,17 @@ def shared(study: Study) -> dict:
 
 
 def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:
-    for one, label in ((_person(rows), "One person"), (_best(rows), "Best model")):
-        if one and one["all"]:
-            whole = one["all"]
-            lead = "is right on all items, bad ones included" if label == "One person" else one["title"]
-            basis = "" if whole["low"] is None else f"95%: {to_percent(whole['low'], whole['high'])}"
-            yield Tile(label, percent(whole["share"]), lead, "", basis)
+    person, best = _person(rows), _best(rows)
+    if person and person["all"] and not person["apart"]:
+        words = "is right on that share of all items, bad ones included"
+        yield Tile(person["title"], percent(person["all"]["share"]), words, "", _basis(person))
+    if best:
+        yield Tile("Best model", percent(best["all"]["share"]), best["title"], "", _basis(best))
+
+
+def _basis(row: Row) -> str:
+    of = row["all"]
+    return "" if of["low"] is None else f"95%: {to_percent(of['low'], of['high'])}"
 
 
 # The table
@@ -119,7 +126,8 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     ]  # fmt: skip
     models = reverse("benchmark-models", args=[study.benchmark_id])
     return Table(
-        "people-and-models", columns, rows, label="people-and-models-title", request=request, foot=foot,
+        "people-and-models", columns, rows, label="people-and-models-title", cards=True,
+        request=request, foot=foot,
         row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
         empty="No figures yet.",
         advice="Models get rows when they are scored on the benchmark, or when their answers are imported.",
@@ -156,11 +164,11 @@ def _part(place: int, name: str) -> Column:
 
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
-    measure = data["measure"]
     plotted = [row for row in rows if row["all"] and not row["apart"]]
+    sentences = [*_overall(rows, data["measure"]), *_on_valid(data, rows)]
     return {
-        "sentences": [*_overall(rows, measure), *_on_valid(data, rows)],
-        "notes": _notes(rows),
+        "sentences": sentences,
+        "notes": [*_notes(rows, " ".join(sentences)), *([INTERVALS] if rows else [])],
         "plot": charts.beside_people(plotted, data["chance"], of) if plotted else None,
     }
 
@@ -213,11 +221,13 @@ def _change(models: Sequence[Row]) -> str:
     return f"On the valid items, models {moves} on average and {kept}."
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
-    """Why figures are missing, each reason once, with the rows it is about."""
+def _notes(rows: Sequence[Row], said: str) -> list[str]:
+    """Why figures are missing, each reason once, with the rows it is about, unless it is `said`."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for name, why in row["why"].items():
+            if why in said:
+                continue
             reasons.setdefault((name, why), []).append(row["title"])
     return [
         f"No figure on {name} items for {titles[0] if len(titles) == 1 else counted(len(titles), 'row')}: {why}."

@@ -87,7 +87,7 @@ function whisker(look) {
 function intervalSays(row, say) {
   if (row.value === null) return `${row.name}: not defined${row.note && `, ${row.note}`}`;
   const span = row.low === null ? "" : `\n95% from ${say(row.low)} to ${say(row.high)}`;
-  return `${row.name}: ${say(row.value)}${span}\nn = ${count(row.n)}`;
+  return `${row.name}: ${say(row.value)}${span}${row.n === null ? "" : `\nn = ${count(row.n)}`}`;
 }
 
 function intervals({ rows, mark }, look, width) {
@@ -96,6 +96,7 @@ function intervals({ rows, mark }, look, width) {
   const min = mark ? Math.floor(10 * Math.min(mark.value, ...ends)) / 10 : lowest(rows); // of shares beside chance
   const max = highest(rows);
   const say = mark ? percent : decimal;
+  const tick = mark ? (share) => `${Math.round(100 * share)}%` : decimal;
   const step = mark ? 0.1 : max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
   const dots = rows.map(({ value }, place) => ({
@@ -109,13 +110,13 @@ function intervals({ rows, mark }, look, width) {
     textStyle: text(look),
     grid: { left, right: 18, top: mark ? 24 : 6, bottom: 28 },
     tooltip: tip(look, (params) => intervalSays(at(params), say)),
-    xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: say }) }),
+    xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: tick, hideOverlap: true }) }),
     yAxis: axis,
     series: [
       { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },
       {
         type: "scatter", data: dots, itemStyle: { color: look.accent }, z: 3,
-        markLine: mark && across(mark, look, "dashed"),
+        markLine: mark && across(mark, look, "dashed", "start"),
       },
     ],
   };

@@ -101,8 +101,8 @@ function column(rows, edges, look) {
   };
 }
 
-export function across(mark, look, type = "solid") {
-  const says = { show: true, formatter: mark.words, position: "end", align: "left", offset: [-2, 0] };
+export function across(mark, look, type = "solid", position = "end") {
+  const says = { show: true, formatter: mark.words, position, align: "left", offset: [-2, 0] };
   return {
     silent: true, symbol: "none", animation: false, data: [{ xAxis: mark.value }],
     lineStyle: { color: look.warn, width: 2, type },

@@ -11,6 +11,7 @@ from annotation.models import CachedFigures, SharedResults
 from annotation.studies import sharing
 from benchmarks.accounts import limits
 from benchmarks.models import Event
+from benchmarks.runs.reported import ReportedRow, enter_reported
 from tests.annotation.comparison.test_people_and_models import asked, foils, judge, scored
 from tests.builders import declared, studies
 
@@ -24,6 +25,8 @@ def built(module_world):
     study = asked(benchmark, declared.published("image-caption-foil"))
     judge(study.stages.get())
     scored(benchmark, module_world, 9, "=CLIP")
+    row = ReportedRow("Vera", "A paper", measures={"overall": 60.8})
+    enter_reported(benchmark=benchmark, kind="sugarcrepe", rows=[row], by="test")
     return study
 
 
@@ -45,7 +48,7 @@ def test_the_page_reads_its_table(client, built):
     text = shown.content.decode()
     assert "no figure" in text and "36 answers of 3 annotators" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
-    assert [row["row"] for row in rows] == ["One person", "'=CLIP"] and rows[0]["valid"] == ""
+    assert [row["row"] for row in rows] == ["One person", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
 
 
@@ -89,8 +92,8 @@ def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, buil
         text = client.get(address).content.decode()
     assert CachedFigures.objects.get(kind="results").made_at == made_at
     assert "83.3" in text and "no figure" in text and "=CLIP" in text
-    item = built.benchmark.items.first()
-    for secret in ("A-01", f">{manager.username}", built.invite, built.completion_code, item.key):
+    key = built.benchmark.items.first().key
+    for secret in ("A-01", f">{manager.username}", built.invite, built.completion_code, key):
         assert secret not in text, secret
 
 
