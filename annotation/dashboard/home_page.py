@@ -145,7 +145,7 @@ def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
 COLUMNS = [
     Column("study", "name", html=_name, css="name"),
     Column("state", html=_state, unit=""),
-    Column("judged", html=_judged, css="done"),
+    Column("judged", html=_judged),
     Column("result so far", html=_result, unit=""),
     number("people", "people", html=_people, unit=""),
     Column("last judgment", "last_judgment", moment, css="quiet"),
