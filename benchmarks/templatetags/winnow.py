@@ -93,8 +93,9 @@ def problems(context: Context) -> list[tuple[str, str, str]]:
 
 def _place(field: BoundField) -> str:
     """The id of the field's control; of several, such as radio buttons, the first."""
-    first = field.subwidgets[0].id_for_label if field.subwidgets else ""
-    return "" if field.is_hidden else field.id_for_label or first or field.auto_id
+    if field.is_hidden or field.id_for_label:
+        return "" if field.is_hidden else field.id_for_label
+    return (field.subwidgets[0].id_for_label if field.subwidgets else "") or field.auto_id
 
 
 @register.filter

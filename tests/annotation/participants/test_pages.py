@@ -261,7 +261,7 @@ def test_codes_that_would_not_tell_endings_apart_are_refused(client, manager, st
     answer = client.post(reverse("study-codes", args=[study.pk]), sent)
     study.refresh_from_db()
     assert (answer.status_code, study.completion_code) == (422, before)
-    assert "errorlist" in answer.text
+    assert 'id="problems"' in answer.text
 
 
 # Submissions to approve
