@@ -7,82 +7,117 @@ majority's is not known, so a task whose two most frequent answers have a ≥ b 
 
     Σ_q w(q) (q^a (1 − q)^b + q^b (1 − q)^a) / 2,
 
-whatever rule ended it, and its leading answer is not the majority's with probability
+whatever rule ended it. An item of clarity q ends with the wrong leader with probability r(q) = Σ m(a, b) q^b (1 − q)^a,
+over the votes (a, b), a ≥ b, at which the stage's rule ends a task, m(a, b) the number of orders that lead to them and,
+of a tie, half of it. The stage's error is Σ_q w(q) r(q). With a fixed overlap of k it is E(k) = Σ_q w(q) (P(X < k/2) +
+P(X = k/2) / 2), X ~ Binomial(k, q).
 
-    e(a, b) = Σ_q w(q) q^b (1 − q)^a / Σ_q w(q) (q^a (1 − q)^b + q^b (1 − q)^a),
-
-which is 1/2 for a tie. With a fixed overlap of k the error is E(k) = Σ_q w(q) (P(X < k/2) + P(X = k/2) / 2), X ~
-Binomial(k, q).
+The interval has the errors of all mixtures whose likelihood is within χ² = 3.84 of the largest (the profile likelihood
+of an error). Little is known of w while few tasks are contested, and the interval says so; the mixture's own variance
+does not, because the most likely w then has few items, or none, that annotators would ever disagree on.
 
 The error is against the majority of all annotators, not against the truth: it does not show a crowd that errs together.
-The estimate assumes that annotators are interchangeable and that other answers than the leading two do not matter. It
-is no bound; docs/reference/measures.md says how near it comes.
+The estimate assumes that annotators are interchangeable and that other answers than the leading two do not matter.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from annotation.measures import jackknife
 from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import binomial_distribution
 from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Array, Figures
-from annotation.protocols.certainty import leading_counts
+from annotation.protocols.certainty import leading_counts, wants_more
 from annotation.protocols.decision_rule import Rule
+from benchmarks.metrics.base import Z
 
 CLARITY = np.arange(50, 101, 2) / 100
 STEPS = 1000
 FEW = 20  # tasks; fewer say too little
+_GAP = 1e-10  # between the interval's ends and those found, at most
+_MOST_STEPS, _TO_THE_EDGE = 200, 0.99  # of the interior-point method; how far a step goes
 
 _Counts = Mapping[tuple[int, int], int]  # (votes for the leading answer, for the runner-up) → tasks
 
 
-def _likelihood(first: int, second: int) -> tuple[Array, Array]:
-    """Of the votes by clarity, if the leading answer is the majority's and if it is not."""
-    return CLARITY**first * (1 - CLARITY) ** second, CLARITY**second * (1 - CLARITY) ** first
+class Stops(NamedTuple):
+    """When a task needs no more judgments: at `least` of them from a certainty on, and at the cap."""
+
+    least: int
+    certainty: float
+    cap: int
+
+
+@cache
+def errors_by_clarity(stops: Stops) -> Array:
+    """r(q) for each of CLARITY."""
+    errors: Array = np.zeros(len(CLARITY))
+    orders = {(0, 0): 1}  # of the votes of tasks that are not over, majority's and others'
+    while orders:
+        longer: dict[tuple[int, int], int] = defaultdict(int)
+        for (right, wrong), times in orders.items():
+            n = right + wrong
+            if n < stops.least or wants_more(["a"] * right + ["b"] * wrong, stops.certainty, stops.cap):
+                longer[right + 1, wrong] += times
+                longer[right, wrong + 1] += times
+            elif wrong >= right:
+                errors += times * CLARITY**right * (1 - CLARITY) ** wrong / (1 + (wrong == right))
+        orders = longer
+    return errors
+
+
+def _likely(patterns: Sequence[tuple[int, int]]) -> Array:
+    """Twice the likelihood of each pattern of votes, by clarity (P × Q)."""
+    return np.array([CLARITY**a * (1 - CLARITY) ** b + CLARITY**b * (1 - CLARITY) ** a for a, b in patterns])
 
 
 def clarity_shares(counts: _Counts) -> Array:
     """The share of items at each of CLARITY."""
-    tasks = np.array([[counts[votes] for votes in sorted(counts)]], dtype=float)
-    return np.asarray(_mixtures(sorted(counts), tasks)[0])
-
-
-def _mixtures(patterns: Sequence[tuple[int, int]], tasks: Array) -> Array:
-    """For each row of `tasks` (K × P), how many have each pattern of votes, the share of items at each of CLARITY."""
-    likely = np.array([np.add(*_likelihood(*votes)) for votes in patterns])
-    shares: Array = np.full((len(tasks), len(CLARITY)), 1 / len(CLARITY))
+    likely, tasks = _likely(sorted(counts)), np.array([counts[votes] for votes in sorted(counts)], dtype=float)
+    shares: Array = np.full(len(CLARITY), 1 / len(CLARITY))
     for _ in range(STEPS):
-        shares = shares * ((tasks / (shares @ likely.T)) @ likely) / tasks.sum(axis=1, keepdims=True)
+        shares = shares * ((tasks / (likely @ shares)) @ likely) / tasks.sum()
     return shares
 
 
-def _mean_error(done: _Counts, shares: Array) -> float:
-    return sum(n * error_of(*of_task, shares) for of_task, n in sorted(done.items())) / sum(done.values())
+def interval(counts: _Counts, shares: Array, errors: Array) -> tuple[float, float]:
+    """The least and the largest mean of `errors` over mixtures nearly as likely as `shares`, the most likely one."""
+    likely, tasks = _likely(sorted(counts)), np.array([counts[votes] for votes in sorted(counts)], dtype=float)
+    low, high = (float(errors @ _furthest(likely, tasks, shares, sign * errors)) for sign in (-1, 1))
+    return max(0.0, low), high
 
 
-def _interval(counts: _Counts, done: _Counts, error: float) -> jackknife.Span:
-    """Wilson's, with the jackknife's variance over tasks: without each in turn, mixture and error of the rest."""
-    patterns = sorted(counts)
-    tasks = np.array([counts[votes] for votes in patterns], dtype=float) - np.eye(len(patterns))
-    away, times = [], []
-    for votes, shares in zip(patterns, _mixtures(patterns, tasks), strict=True):
-        for less, n in ((1, done.get(votes, 0)), (0, counts[votes] - done.get(votes, 0))):
-            away.append(_mean_error({**done, votes: done.get(votes, 0) - less}, shares) if n else error)
-            times.append(n)
-    items, weights = sum(times), np.array(times)
-    apart = np.array(away) - weights @ np.array(away) / items
-    variance = float((items - 1) / items * (weights @ apart**2))
-    effective = error * (1 - error) / variance if variance > jackknife.ROUNDING else items
-    return jackknife.span(error, effective, items, 0.0)
-
-
-def error_of(first: int, second: int, shares: Array) -> float:
-    """e(a, b)"""
-    right, wrong = (float(part @ shares) for part in _likelihood(first, second))
-    return wrong / (right + wrong)
+def _furthest(likely: Array, tasks: Array, shares: Array, gain: Array) -> Array:
+    """The mixture w with the largest gain @ w of those that are likely enough, by a primal-dual interior-point method
+    (Boyd and Vandenberghe, Convex Optimization, §11.7). At the end gain + m · slope + z = v, w z = 0 and m · room = 0:
+    z are the multipliers of w ≥ 0, m that of room ≥ 0, the likelihood above the floor, and v that of Σ w = 1.
+    """
+    floor, size = tasks @ np.log(likely @ shares) - Z**2 / 2, len(shares)
+    inside = shares + (1 / size - shares) / tasks.sum()
+    state = np.concatenate([inside, 0.01 / inside, [0.01, 1.0, 0.0]])
+    for _ in range(_MOST_STEPS):
+        w, z, (m, room, v) = np.split(state, [size, 2 * size])
+        chance, gap = likely @ w, w @ z + m * room
+        above = tasks @ np.log(chance) - floor
+        if gap < _GAP and abs(above - room) < _GAP:
+            break
+        aim, slope = gap / size / 10, w * ((tasks / chance) @ likely)
+        # Newton's step in units of w, which keeps the equations well scaled where w is near 0.
+        left = np.zeros((size + 2, size + 2))
+        left[:size, :size] = -m * (likely * w).T @ ((likely * w).T * (tasks / chance**2)).T - np.diag(w * z)
+        left[:size, size:] = np.stack([slope, -w], axis=1)
+        left[size, :size], left[size, size], left[size + 1, :size] = m * slope, room, w
+        right = np.concatenate([w * (v - gain) - m * slope - aim, [aim - m * above, 1 - w.sum()]])
+        by = np.linalg.solve(left, right)
+        more_room = slope @ by[:size] + above - room
+        change = np.concatenate([w * by[:size], aim / w - z * (1 + by[:size]), [by[-2], more_room, by[-1]]])
+        shrinks = (-change[:-1] / state[:-1]).max()
+        state = state + min(1.0, _TO_THE_EDGE / max(_GAP, shrinks)) * change
+    return np.asarray(state[:size])
 
 
 def fixed_error(overlap: int, shares: Array) -> float:
@@ -92,22 +127,22 @@ def fixed_error(overlap: int, shares: Array) -> float:
     return float(sum(w * (binomial_distribution(overlap, q) @ loses) for w, q in zip(shares, CLARITY, strict=True)))
 
 
-def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -> Figures:
+def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]], stops: Stops) -> Figures:
     """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
 
-    `estimated_error` is the mean over the finished tasks, from `error_low` to `error_high` with 95 % confidence.
-    `fixed` has each overlap up to the most judgments that one of the tasks has had, `same_error` the least of these
-    whose error is no larger, or the largest: as many judgments of every task cannot be worse. Without estimates while
-    fewer than FEW tasks are finished.
+    `estimated_error` is that of the stage once all tasks are finished, from `error_low` to `error_high` with 95 %
+    confidence. `fixed` has each overlap up to the most judgments that one of the tasks has had, `same_error` the least
+    of these whose error is no larger, or the largest: as many judgments of every task cannot be worse. Without
+    estimates while fewer than FEW tasks are finished.
     """
     tasks, spent = len(finished), sum(map(len, finished))
     if tasks < FEW:
         none = dict.fromkeys(("estimated_error", "error_low", "error_high", "same_error"))
         return {"tasks": tasks, "judgments": spent, **none, "fixed": []}
-    counts, done = Counter(map(leading_counts, votes)), Counter(map(leading_counts, finished))
+    counts, errors = Counter(map(leading_counts, votes)), errors_by_clarity(stops)
     shares = clarity_shares(counts)
-    error = _mean_error(done, shares)
-    low, high = _interval(counts, done, error)
+    error = float(errors @ shares)
+    low, high = interval(counts, shares, errors)
     fixed = [
         {"overlap": k, "judgments": k * tasks, "estimated_error": fixed_error(k, shares)}
         for k in range(1, max(map(len, finished)) + 1)
@@ -136,7 +171,9 @@ def of_stage(
         if row.counted and row.task in said:
             said[row.task].append(row.answer)
     votes = {place: rule.votes(answers) for place, answers in said.items() if answers}
-    waiting = {task.task: max(rule.cap or 0, task.overlap) for task in tasks if len(said[task.task]) < task.overlap}
-    found = figures(votes.values(), [of_task for place, of_task in votes.items() if place not in waiting])
+    cap = max(rule.cap or 0, rule.overlap)
+    waiting = {task.task: max(cap, task.overlap) for task in tasks if len(said[task.task]) < task.overlap}
+    finished = [of_task for place, of_task in votes.items() if place not in waiting]
+    found = figures(votes.values(), finished, Stops(rule.overlap, certainty, cap))
     at_most = sum(most - len(said[place]) for place, most in waiting.items())
     return {"adaptive": {**found, "at_most": at_most}}

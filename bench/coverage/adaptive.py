@@ -13,7 +13,7 @@ from annotation.measures.types import Array
 from annotation.protocols.certainty import wants_more
 
 SEED = 20240606
-MOST, CERTAINTY = 9, 0.8
+STOPS = adaptive_overlap.Stops(2, 0.8, 9)
 Crowd = Callable[[np.random.Generator, int], Array]  # how many items → their shares
 
 
@@ -33,7 +33,7 @@ HEADS = ("crowd", "tasks", "error", "mean estimate", "covers", "mean width")
 
 def rows(studies: int) -> Iterator[list[str]]:
     for name, crowd in CROWDS.items():
-        for tasks in (100, 400):
+        for tasks in (20, 100, 400):
             true, estimate, held, width = coverage(crowd, tasks, studies)
             cells = (f"{100 * one:.1f} %" for one in (true, estimate, held, width))
             yield [name, f"{tasks}", *cells]
@@ -46,16 +46,16 @@ def coverage(crowd: Crowd, tasks: int, studies: int) -> tuple[float, float, floa
     found = []
     for _ in range(studies):
         given = [["a" if vote else "b" for vote in votes] for votes in _votes(crowd, tasks, dice)]
-        one = adaptive_overlap.figures(given, given)
+        one = adaptive_overlap.figures(given, given, STOPS)
         found.append((one["estimated_error"], one["error_low"], one["error_high"]))
     estimate, low, high = np.array(found).T
     return true, float(estimate.mean()), float(((low <= true) & (true <= high)).mean()), float((high - low).mean())
 
 
 def _votes(crowd: Crowd, tasks: int, dice: np.random.Generator) -> Iterator[list[bool]]:
-    for share, given in zip(crowd(dice, tasks), dice.random((tasks, MOST)), strict=True):
+    for share, given in zip(crowd(dice, tasks), dice.random((tasks, STOPS.cap)), strict=True):
         votes = (given < share).tolist()
-        n = 2
+        n = STOPS.least
         while _wants_more(votes[:n]):
             n += 1
         yield votes[:n]
@@ -68,7 +68,7 @@ def _wants_more(votes: list[bool]) -> bool:
     """Of so many votes for and against; computed once."""
     key = sum(votes), len(votes)
     if key not in _KNOWN:
-        _KNOWN[key] = wants_more(["a" if vote else "b" for vote in votes], CERTAINTY, MOST)
+        _KNOWN[key] = wants_more(["a" if vote else "b" for vote in votes], STOPS.certainty, STOPS.cap)
     return _KNOWN[key]
 
 
