@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
@@ -56,5 +56,26 @@ def marked(parts: Sequence[Part], removed: str = "removed: ", added: str = "adde
         else text
         for kind, text in parts
         if text
+    )
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def marked_apart(texts: Sequence[str]) -> list[SafeString]:
+    """Each text as HTML, with the words marked that it does not share with the first (the first: with the second).
+    Texts that have too little in common stay as they are.
+    """
+    if len(texts) < 2:
+        return [escape(text) for text in texts]
+    return [_marked_against(texts[1 if place == 0 else 0], text) for place, text in enumerate(texts)]
+
+
+def _marked_against(other: str, text: str) -> SafeString:
+    parts = [(kind, piece) for kind, piece in differences(other, text) if kind != REMOVED and piece]
+    if all(kind == ADDED for kind, _ in parts):
+        return escape(text)
+    split = ((kind, piece[: len(piece) - len(piece.lstrip())], piece.lstrip()) for kind, piece in parts)
+    pieces = (
+        format_html("{}<mark>{}</mark>" if kind == ADDED and words else "{}{}", space, words)
+        for kind, space, words in split
     )
     return format_html_join("", "{}", ((piece,) for piece in pieces))

@@ -1,13 +1,12 @@
 """The tasks that a manager inspects: those with disagreement, and those that annotators flagged."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.models import Flag, Stage
+from annotation.models import Flag, Kind, Stage
 from annotation.pipeline.ranks import random_rank
-from annotation.protocols import answer_words
+from annotation.protocols import answer_words, answers, values
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import protocol_named
@@ -16,15 +15,19 @@ from annotation.screens.drawn import Drawing
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import queries
+from benchmarks.differences import marked_apart
 from benchmarks.models import Image, Item
 
-# For each task: its answers in the order given, and the outcome.
+# For each task: its answers in the order given with the annotators' numbers, and the outcome.
 ANSWERS = """
-SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
-       array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
+SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.overlap,
+       coalesce(array_agg(json_build_array(judgment.answer, judgment.content, annotator.number)::text
+                          ORDER BY judgment.id) FILTER (WHERE judgment.id IS NOT NULL), '{}'),
        outcome.state, outcome.reason, outcome.by
-FROM annotation_task task JOIN annotation_slot slot ON slot.task_id = task.id
-JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+FROM annotation_task task LEFT JOIN annotation_slot slot ON slot.task_id = task.id
+LEFT JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+LEFT JOIN annotation_lease lease ON lease.id = judgment.lease_id
+LEFT JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE task.id = ANY(%(tasks)s) AND task.stage_id = %(stage)s AND (task.entropy > 0 OR %(agreed)s)
 GROUP BY task.id, outcome.task_id
@@ -42,29 +45,54 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of a task's answers in words, and how many annotators gave it."""
+    """An option or another answer in words, with the numbers of the annotators who gave it. `marked` is an option's
+    text with the words that set it apart from the others.
+    """
 
     part: Part
     words: str = ""
-    count: int = 0
+    who: Sequence[int] = ()
+    marked: str = ""
+
+    @property
+    def count(self) -> int:
+        return len(self.who)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task's item with the material asked about and shown. `stands` is the result so far, in words."""
+    """A task's item with the material asked about and shown: its options, picked or not, and then other answers.
+    `stands` is the result so far, in words.
+    """
 
     task: int
     item: Item
     shown: Sequence[Part]
     sides: Sequence[Side]
     worded: bool = False  # its answers are more than a choice of option: they are shown as text
-    entropy: float = 0
     stands: str = ""
+    undecided: bool = False
     flag: Flag | None = None
+    can_decide: bool = True  # not a check, and still in the stage
+
+    @property
+    def picture(self) -> Image | None:
+        """The one in question, or else the first that could be picked."""
+        return next((part.image for part in [*self.shown, *(side.part for side in self.sides)] if part.image), None)
 
     @property
     def caption(self) -> str:
         return next((part.text for part in self.shown if part.text), "")
+
+    @property
+    def split(self) -> str:
+        """ "2 against 1"."""
+        return " against ".join(str(count) for count in sorted((s.count for s in self.sides if s.who), reverse=True))
+
+    @property
+    def votes(self) -> frozenset[tuple[str, int]]:
+        """What was answered and how often, the same for tasks whose votes are alike."""
+        return frozenset((side.part.identity, side.count) for side in self.sides if side.who)
 
 
 def parts(item: Item, carried: Carried) -> dict[str, Part]:
@@ -96,8 +124,8 @@ def label(part: Part, place: int) -> str:
 
 
 def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Seen]:
-    """The tasks with differing answers, in this order; `agreed` includes those with a single answer. Four queries for
-    any number of tasks.
+    """The tasks with differing answers, in this order; `agreed` includes all others. Four queries for any number of
+    tasks.
     """
     rows = {row[0]: row for row in fetch(ANSWERS, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
@@ -105,33 +133,43 @@ def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Se
     return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
 
 
-def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, entropy, overlap, *rest) -> Seen:
-    labels, contents, *outcome = rest
+def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, overlap, given, *outcome) -> Seen:
     there, worded = parts(item, json.loads(carried)), protocol.form is not None
-    given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
-    named = options if worded and (protocol.measures or protocol.file) else []  # such answers have roles, not words
-    sides = _sides(protocol, there, given, drawn_order(task, options))
+    answers = [(Answer(label, content), number) for label, content, number in map(json.loads, given)]
+    order = options if worded else drawn_order(task, options)
+    sides = _sides(protocol, parts_named(there, order), answers)
     stands = _stands(protocol, len(given), overlap, *outcome)
-    return Seen(task, item, parts_named(there, dict.fromkeys([*shows, *named])), sides, worded, entropy, stands)
+    shown = parts_named(there, [one for one in shows if one not in options])
+    return Seen(task, item, shown, sides, worded, stands, undecided=outcome[0] is None and len(given) >= overlap)
 
 
 def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:
     return [there.get(identity) or Part(identity) for identity in identities]
 
 
-def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
-    """The options as an adjudicator sees them, before other answers; the first of equal ones."""
-    counts = Counter(answer_words.agreement_key(protocol, answer) for answer in given)
-    first = {answer_words.agreement_key(protocol, answer): answer for answer in reversed(given)}
-    places = {option: place for place, option in enumerate(order, 1)}
+def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[Answer, int]]) -> list[Side]:
+    """The options in this order, then other answers, the commonest first; the first of equal ones."""
+    who: dict[str, list[int]] = {}
+    first: dict[str, Answer] = {}
+    for answer, number in given:
+        key = answer_words.agreement_key(protocol, answer)
+        who.setdefault(key, []).append(number)
+        first.setdefault(key, answer)
+    texts = iter(marked_apart([part.text for part in options if part.text]))
     found = []
-    for key in sorted(counts, key=lambda key: (places.get(first[key].label, len(places) + 1), -counts[key])):
-        answer = first[key]
-        part = there.get(answer.label) or Part(answer.label)
-        picked = protocol.form is None and answer.label in places
-        words = label(part, places[answer.label]) if picked else answer_words.answer_in_words(protocol, answer)
-        found.append(Side(part, words, counts[key]))
-    return found
+    for place, part in enumerate(options, 1):
+        words = option_words(protocol, part) if protocol.form else label(part, place)
+        picked = part.identity if part.identity in first and not first[part.identity].content else ""
+        found.append(Side(part, words, who.pop(picked, ()), next(texts) if part.text else ""))
+    others = sorted(who, key=lambda key: -len(who[key]))
+    said = {key: answer_words.answer_in_words(protocol, first[key]) for key in others}
+    return [*found, *(Side(Part(first[key].label), said[key], who[key]) for key in others)]
+
+
+def option_words(protocol: Protocol, part: Part) -> str:
+    """As the answers in words call it."""
+    file = protocol.made_from
+    return answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
 
 
 def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:
@@ -146,11 +184,15 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
     unsettled = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
     flags = unsettled.select_related("lease__task", "lease__annotator")[:count]
     items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})
-    return [_flagged(flag, items[flag.lease.task.item_id]) for flag in flags]
+    protocol = protocol_named(stage.protocol)
+    return [_flagged(protocol, flag, items[flag.lease.task.item_id]) for flag in flags]
 
 
-def _flagged(flag: Flag, item: Item) -> Seen:
+def _flagged(protocol: Protocol, flag: Flag, item: Item) -> Seen:
     task = flag.lease.task
     there = parts(item, task.carried)
-    sides = [Side(part) for part in parts_named(there, task.options)]
-    return Seen(task.pk, item, parts_named(there, task.shows), sides, flag=flag)
+    options = parts_named(there, task.options if protocol.form else drawn_order(task.pk, task.options))
+    sides = _sides(protocol, options, [])
+    shown = parts_named(there, [one for one in task.shows if one not in task.options])
+    asked = task.kind == Kind.JUDGE and task.live
+    return Seen(task.pk, item, shown, sides, protocol.form is not None, undecided=asked, flag=flag, can_decide=asked)

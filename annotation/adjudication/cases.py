@@ -1,11 +1,11 @@
 """What an adjudicator sees: the tasks that wait for a decision, and one of them with all its answers.
 
-No names are shown. Options come in an order drawn for the task, which reveals nothing, and are labelled by their place
-in it, from 1. If an answer is more than a choice of option, the adjudicator chooses among the answers given.
+Annotators have pseudonyms. Options come in an order drawn for the task, which reveals nothing, and are labelled by
+their place in it, from 1. If an answer is more than a choice of option, the adjudicator chooses among those given.
 """
 
 import hashlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,13 +14,12 @@ from django.contrib.auth.models import User
 
 from annotation.adjudication import answers_shown, decisions
 from annotation.adjudication.answers_shown import Part, parts_named
-from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study, Task
+from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
 from annotation.permissions import whole_number
-from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers
 from annotation.pipeline.ranks import random_rank
 from annotation.pipeline.stage_rules import rule_about
-from annotation.protocols import answer_words, answers, base, values
+from annotation.protocols import answer_words, base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
@@ -30,44 +29,31 @@ from annotation.screens.drawn import Drawing
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import audit, queries
+from benchmarks.differences import marked_apart
 from benchmarks.models import Event, Item
 
 AWAITING, FLAGGED = "awaiting", "flagged"
-WHY = {
-    AWAITING: "undecided and left to you",
-    FLAGGED: "flagged",
-    KIND: "disagree on the kind of answer",
-    OPTION: "disagree on the option",
-}
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # in a form: the adjudicator writes the answer
 OWN_ANSWER, OWN_KEY = "own_answer", "e"  # likewise: an answer that they gave on the annotators' page
 
+OPTIONS = "options"
+RECENT = 50  # decisions whose reasons are offered again
 MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
 LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
-DIFFERING = """
-  SELECT task.id, %(why)s, task.rank FROM annotation_task task
-  WHERE task.stage_id = %%(stage)s AND task.live AND task.entropy > 0 AND task.differs = %(why)s
-    AND EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by <> %%(adjudicator)s)
-    AND task.id NOT IN (SELECT id FROM flagged)
-  ORDER BY task.rank LIMIT %%(most)s"""
-# The stage's live tasks that wait for an adjudicator, and why.
+# The stage's live tasks that wait for an adjudicator, and why: as many as UNDECIDED counts.
 QUEUE = f"""
-WITH flagged AS (
-  SELECT DISTINCT task.id, task.rank FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
-  JOIN annotation_task task ON task.id = lease.task_id
-  WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
-    AND NOT ({LEFT_OPEN})
-    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = %(adjudicator)s)
-)
-SELECT id, why FROM (
-  (SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
-   WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
-  UNION ALL (SELECT id, 'flagged', rank FROM flagged ORDER BY rank LIMIT %(most)s)
-  UNION ALL ({DIFFERING % {"why": "'kind'"}})
-  UNION ALL ({DIFFERING % {"why": "'option'"}})
-) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+(SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
+ WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
+UNION ALL
+(SELECT DISTINCT task.id, 'flagged', task.rank
+ FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+ JOIN annotation_task task ON task.id = lease.task_id
+ WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL AND NOT ({LEFT_OPEN})
+   AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')
+ ORDER BY task.rank LIMIT %(most)s)
+ORDER BY why, rank
 """
 # By stage, the tasks that somebody must decide: undecided, or flagged by an annotator.
 UNDECIDED = f"""
@@ -82,7 +68,7 @@ SELECT stage_id, count(*) FROM (
 ) undecided GROUP BY stage_id
 """
 DECIDED = """
-SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+SELECT task.id, 'decided', 0 FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
 ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 """
@@ -96,10 +82,11 @@ class Answer:
 
     value: str
     label: str
-    count: int  # annotators who gave it, whose judgments count
+    who: Sequence[int] = ()  # the numbers of the annotators who gave it, whose judgments count
     part: Part | None = None
     keys: str = ""
     decides: str = ""  # what it makes of the item, in words, where that gives nothing away
+    marked: str = ""  # an option's text, with the words that set it apart
 
     @property
     def key(self) -> str:
@@ -146,6 +133,16 @@ class Case:
         return self.outcome is not None and self.outcome.by == ADJUDICATOR
 
     @property
+    def pictures(self) -> int:
+        """In question, offered to annotators, or to be picked."""
+        parts = [*self.shown, *(part for _, part in self.offered), *(option.part for option in self.options)]
+        return sum(bool(part and part.image) for part in parts)
+
+    @property
+    def texts_offered(self) -> list[tuple[str, str]]:
+        return [(name, part.text) for name, part in self.offered if not part.image]
+
+    @property
     def open_flags(self) -> int:
         return sum(flag.settled_at is None for flag in self.flags)
 
@@ -154,9 +151,7 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     """Waiting tasks with the reason for each, in order, at most `MOST` per reason; or those that an adjudicator has
     decided, newest first. One query.
     """
-    if decided:
-        return fetch(DECIDED, stage=stage.pk, most=MOST)
-    return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
+    return [(task, why) for task, why, _ in fetch(DECIDED if decided else QUEUE, stage=stage.pk, most=MOST)]
 
 
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
@@ -178,13 +173,17 @@ def case(
     protocol = protocol_named(stage.protocol)
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
-    judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
+    counted = Judgment.objects.filter(counted_on__task=task).select_related("lease__annotator")
+    judgments = list(counted.order_by("created_at", "pk"))
     given = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
-    counts = Counter(answer.label for answer in given)
+    numbers = [judgment.lease.annotator.number for judgment in judgments]
+    who = defaultdict(list)
+    for answer, number in zip(given, numbers, strict=True):
+        who[answer.label].append(number)
     rule = rule_about(stage, task.item_id)
-    options = _given(task, rule, given) if protocol.form else _options(task, there, counts)
+    options = _given(task, rule, given, numbers) if protocol.form else _options(task, there, who)
     fixed = [
-        Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
+        Answer(one.identity, one.label, who[one.identity], keys=" ".join(one.keys))
         for one in answer_words.fixed_choices(protocol)
     ]
     texts = [one.part.text if one.part else one.label for one in options]
@@ -194,6 +193,7 @@ def case(
         for answers, of in zip((options, fixed), keys, strict=True)
     )
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
+    options_offered = parts_named(there, task.options) if protocol.form else []
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,
         shown=parts_named(there, task.shows),
@@ -202,17 +202,11 @@ def case(
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
         earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
-        offered=[(_called(protocol, part), part) for part in parts_named(there, task.options)] if protocol.form else (),
+        offered=[(answers_shown.option_words(protocol, part), part) for part in options_offered],
         words=_words(protocol, there, given, typed),
         own=_answer(rule, OWN_ANSWER, own, OWN_KEY) if own else None,
         drawings=_drawings(protocol, task, there, given, options, own),
     )  # fmt: skip
-
-
-def _called(protocol: Protocol, part: Part) -> str:
-    """As the answers in words call it."""
-    file = protocol.made_from
-    return answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
 
 
 def _drawings(
@@ -278,27 +272,27 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
-def _given(task: Task, rule: Rule, given: Sequence[base.Answer]) -> list[Answer]:
+def _given(task: Task, rule: Rule, given: Sequence[base.Answer], numbers: Sequence[int]) -> list[Answer]:
     """The answers given, without fixed ones, each once as first given."""
     protocol = rule.protocol
     fixed = answer_words.fixed_labels(protocol)
-    counts: Counter[str] = Counter()
+    who: dict[str, list[int]] = defaultdict(list)
     first: dict[str, base.Answer] = {}
-    for answer in given:
+    for answer, number in zip(given, numbers, strict=True):
         if answer.label not in fixed:
             token = _token(protocol, answer)
-            counts[token] += 1
+            who[token].append(number)
             first.setdefault(token, answer)
     order = sorted(first, key=lambda token: random_rank("adjudicate", task.pk, token))
     return [
-        _answer(rule, token, first[token], str(place) if place <= MOST_KEYS else "", counts[token])
+        _answer(rule, token, first[token], str(place) if place <= MOST_KEYS else "", who[token])
         for place, token in enumerate(order, 1)
     ]
 
 
-def _answer(rule: Rule, value: str, answer: base.Answer, keys: str, count: int = 0) -> Answer:
+def _answer(rule: Rule, value: str, answer: base.Answer, keys: str, who: Sequence[int] = ()) -> Answer:
     words = answer_words.answer_in_words(rule.protocol, answer)
-    return Answer(value, words, count, keys=keys, decides=_decides(rule, answer))
+    return Answer(value, words, who, keys=keys, decides=_decides(rule, answer))
 
 
 def _decides(rule: Rule, answer: base.Answer) -> str:
@@ -321,24 +315,26 @@ def _words(
     return found
 
 
-def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -> list[Answer]:
+def _options(task: Task, there: Mapping[str, Part], who: Mapping[str, Sequence[int]]) -> list[Answer]:
+    parts = parts_named(there, options_in_order(task))
+    marked = iter(marked_apart([part.text for part in parts if part.text]))
     return [
-        Answer(str(place), answers_shown.label(part, place), counts.get(part.identity, 0), part, str(place))
-        for place, part in enumerate(parts_named(there, options_in_order(task)), 1)
-    ]
+        Answer(
+            str(place), answers_shown.label(part, place), who.get(part.identity, ()), part, str(place),
+            marked=next(marked) if part.text else "",
+        )
+        for place, part in enumerate(parts, 1)
+    ]  # fmt: skip
 
 
-def last_reason(study: Study, adjudicator: User) -> str:
-    """The reason of the adjudicator's latest decision in the study that is in force; "" before the first."""
-    found = Outcome.objects.filter(by=ADJUDICATOR, adjudicator=adjudicator, task__stage__study=study)
-    return found.order_by("-decided_at").values_list("note", flat=True).first() or ""
-
-
-def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
-    """The reasons why tasks are listed, and the number for each, as text."""
-    counts = Counter(why for _, why in waiting)
-    return [(words, how_many(counts[why])) for why, words in WHY.items() if counts[why]]
-
-
-def how_many(count: int) -> str:
-    return f"{count:,}" if count < MOST else f"{MOST:,} or more"
+def reasons_used(stage: Stage, adjudicator: User) -> dict[str, str]:
+    """The adjudicator's latest reasons in the study that are in force, newest first, by the answer's value: one for
+    `OPTIONS` of all items together, because one for each would tell which option is the original.
+    """
+    mine = Outcome.objects.filter(by=ADJUDICATOR, adjudicator=adjudicator, task__stage__study=stage.study_id)
+    fixed = {decisions.FLAGGED, *answer_words.fixed_labels(protocol_named(stage.protocol))}
+    found: dict[str, str] = {}
+    for outcome, reason, note in mine.order_by("-decided_at").values_list("outcome", "reason", "note")[:RECENT]:
+        value = decisions.FLAGGED if reason == decisions.FLAGGED else outcome
+        found.setdefault(value if value in fixed else OPTIONS, note)
+    return found

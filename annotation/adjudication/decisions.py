@@ -32,11 +32,11 @@ DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudicatio
 NOTHING = AnswerContent()
 
 STANDS = """
-SELECT task.overlap, task.live,
+SELECT task.id, task.overlap, task.live,
        (SELECT array_agg(judgment_id ORDER BY judgment_id) FROM annotation_slot WHERE task_id = task.id),
        outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.note, outcome.decided_at
 FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.id = %(task)s
+WHERE task.id = ANY(%(tasks)s)
 """
 
 
@@ -58,7 +58,13 @@ class Changed(Refused):
 
 def seen(task: Task) -> str:
     """A digest of the task's state, which changes with every judgment and outcome."""
-    return hashlib.sha256(repr(fetch(STANDS, task=task.pk)).encode()).hexdigest()[:20]
+    return seen_of([task.pk])[task.pk]
+
+
+def seen_of(tasks: Sequence[int]) -> dict[int, str]:
+    """The same for each of these tasks. One query."""
+    rows = fetch(STANDS, tasks=list(tasks))
+    return {row[0]: hashlib.sha256(repr(row).encode()).hexdigest()[:20] for row in rows}
 
 
 def allows(task: Task, stage: Stage, answer: Answer) -> bool:

@@ -1,6 +1,7 @@
 """The tasks of a stage on which its annotators disagree: filtered, sorted, and paged through.
 
-It uses the summary that each task keeps of its answers (pipeline/disagreement.py): no statement here reads judgments.
+It uses the summary that each task keeps of its answers (pipeline/disagreement.py); only the filters of `ONLY` count
+votes.
 """
 
 from collections.abc import Mapping
@@ -23,8 +24,21 @@ OPEN, DECIDED, ALL = "open", "decided", "all"
 SORTS = {SPLIT: "most disagreement first", NEWEST: "newest answer first", ITEM: "item order"}
 DIFFER = {KIND: "on the kind of answer", OPTION: "only on the option"}
 CASES = {OPEN: "not adjudicated", DECIDED: "adjudicated", ALL: "either"}
-HALF = 0.005  # bits are shown, and searched, with two decimals
-MOST_BITS = 6  # more than the 50 judgments of a task can reach
+THREE, CLOSE = "three", "close"
+ONLY = {"": "All", THREE: "Three answers", CLOSE: "One vote from being dropped"}
+# CLOSE: the answer that keeps the item has at most one vote more than all others together.
+OF_ONLY = {
+    "": "",
+    THREE: """AND 2 < (
+  SELECT count(DISTINCT judgment.answer) FROM annotation_slot slot
+  JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id WHERE slot.task_id = task.id)""",
+    CLOSE: """AND EXISTS (
+  SELECT FROM annotation_outcome outcome JOIN annotation_slot slot ON slot.task_id = task.id
+  JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+  WHERE outcome.task_id = task.id AND outcome.state = 'kept' AND outcome.by <> %(adjudicator)s
+  HAVING count(*) FILTER (WHERE judgment.answer = outcome.outcome)
+         BETWEEN 1 AND (count(*) + 1) / 2)""",
+}
 
 # Each has its own index (models.SPLIT) and a condition for what follows a task in that order.
 ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
@@ -42,14 +56,13 @@ OF_TYPE = """AND EXISTS (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Empty means any. `least` and `most` are bits of entropy, to two decimals."""
+    """Empty means any."""
 
     sort: str = SPLIT
     type: str = ""
     subtype: str = ""
     differs: str = ""
-    least: float | None = None
-    most: float | None = None
+    only: str = ""
     case: str = OPEN
 
     def link(self, **more: object) -> str:
@@ -69,8 +82,7 @@ def wanted_from_query(query: Mapping[str, str]) -> Wanted:
         type=query.get("type", "")[:60],
         subtype=query.get("subtype", "")[:60],
         differs=_known(query, "differs", DIFFER),
-        least=_bits(query.get("least", "")),
-        most=_bits(query.get("most", "")),
+        only=_known(query, "only", ONLY),
         case=_known(query, "case", CASES, OPEN),
     )
 
@@ -79,21 +91,12 @@ def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str], othe
     return query[name] if query.get(name) in choices else otherwise
 
 
-def _bits(text: str) -> float | None:
-    try:
-        value = round(float(text.replace(",", ".")), 2)
-    except (ValueError, OverflowError):
-        return None
-    return value if 0 <= value <= MOST_BITS else None
-
-
 def in_words(wanted: Wanted) -> str:
-    """The filters as text: "swap att, at least 0.92 bits, most disagreement first"."""
-    bits = {"at least": wanted.least, "at most": wanted.most}
+    """The filters as text: "swap att, three answers, most disagreement first"."""
     found = [
         " ".join(name for name in (wanted.type, wanted.subtype) if name),
         f"disagreeing {DIFFER[wanted.differs]}" if wanted.differs else "",
-        *(f"{words} {value:.2f} bits" for words, value in bits.items() if value is not None),
+        ONLY[wanted.only].lower() if wanted.only else "",
         "" if wanted.case == ALL else CASES[wanted.case],
         SORTS[wanted.sort],
     ]
@@ -124,15 +127,17 @@ class Listed:
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
 
     def after(self, task: Task | None) -> int:
-        """The following task, or the first again; 0 if there is no other. At most two queries."""
-        order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT 1"
+        """The following task, or the first again; 0 if there is no other."""
+        return next(iter(self.following(task, 1)), 0)
+
+    def following(self, task: Task | None, count: int) -> list[int]:
+        """That many tasks that follow, or the first ones again after the last. At most two queries."""
+        order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT {count:d}"
         if task is None:
-            found = _tasks(self.stage, self.wanted, order)
-        else:
-            mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
-            found = _tasks(self.stage, self.wanted, f"AND {AFTER[self.wanted.sort]} {order}", **mine)
-            found = found or _tasks(self.stage, self.wanted, f"AND task.id <> %(id)s {order}", id=task.pk)
-        return next(iter(found), 0)
+            return _tasks(self.stage, self.wanted, order)
+        mine = {"id": task.pk, "item_id": task.item_id, "entropy": task.entropy, "newest": task.newest}
+        found = _tasks(self.stage, self.wanted, f"AND {AFTER[self.wanted.sort]} {order}", **mine)
+        return found or _tasks(self.stage, self.wanted, f"AND task.id <> %(id)s {order}", id=task.pk)
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
@@ -140,8 +145,7 @@ def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[in
     conditions = [
         OF_TYPE if wanted.type or wanted.subtype else "",
         "AND task.differs = %(differs)s" if wanted.differs else "",
-        "AND task.entropy >= %(low)s" if wanted.least else "",
-        "AND task.entropy <= %(high)s" if wanted.most is not None else "",
+        OF_ONLY[wanted.only],
         OF_CASE[wanted.case],
     ]
     statement = f"""
@@ -149,8 +153,7 @@ SELECT task.id FROM annotation_task task WHERE task.stage_id = %(stage)s AND tas
 {" ".join(conditions)} {rest}
 """
     mine = {"type": wanted.type, "subtype": wanted.subtype, "differs": wanted.differs}
-    bounds = {"low": (wanted.least or 0) - HALF, "high": (wanted.most or 0) + HALF}
-    found = fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **bounds, **values)
+    found = fetch(statement, stage=stage.pk, adjudicator=ADJUDICATOR, **mine, **values)
     return [task for (task,) in found]
 
 

@@ -1,8 +1,10 @@
 """The adjudicator's pages: the list of disagreements, and one of them."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -12,19 +14,21 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
-from annotation.adjudication import answers_shown, cases, decisions, disagreement_list
-from annotation.adjudication.disagreement_list import CASES, DIFFER, SORTS, Wanted
+from annotation.adjudication import answers_shown, cases, decisions, desk, disagreement_list
+from annotation.adjudication.desk import Waiting
+from annotation.adjudication.disagreement_list import CASES, DIFFER, ONLY, SORTS, Listed, Wanted
 from annotation.adjudication.own_answer import OwnAnswer
-from annotation.models import Stage, Task
+from annotation.models import Outcome, Stage, Task
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import protocol_named
-from annotation.wording import readable_label
+from annotation.wording import counted, readable_label
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
 BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from now on
+MOST_ALSO = 200  # cases that one request decides
 
 PAGE = 24
 PAGES = 100  # to look further, sort or filter differently: the database has to count its way to a page
@@ -33,17 +37,19 @@ PAGES = 100  # to look further, sort or filter differently: the database has to 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: the first waiting task; `task=`: that task; `show=decided`: what adjudicators decided. With the
-    filters of the list of disagreements, go through that list instead. `note=` prefills the reason.
+    """`?stage=2`: the first waiting task, without a stage that of the first stage with one; `task=`: that task;
+    `show=decided`: what adjudicators decided. With the filters of the list of disagreements, go through that list
+    instead. `note=` prefills the reason.
 
     A POST decides, or hides or shows how annotators answered, for as long as the user is logged in.
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
         return _page(request, stage, cases.find_task(stage, permissions.row_id(request.GET.get("task"))))
+    do = request.POST.get("do", "")
     task = cases.find_task(stage, permissions.row_id(request.POST.get("task")))
-    if request.POST.get("do") in BLINDING:
-        request.session[_blind_key(stage)] = BLINDING[request.POST["do"]]
+    if do in BLINDING:
+        request.session[_blind_key(stage)] = BLINDING[do]
         return redirect(address(request, stage, task=task.pk if task else None))
     if task is None:
         return _page(request, stage, None, "This item is no longer in this stage.", decisions.Refused.status)
@@ -52,7 +58,7 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     except decisions.Refused as refusal:
         return _page(request, stage, task, str(refusal), refusal.status)
     OwnAnswer(request, stage, task).forget()
-    back = task.pk if request.POST.get("do") == "settle" else None
+    back = task.pk if do in ("settle", "undo") else None
     return redirect(
         address(request, stage, task=back, next=None if back else permissions.row_id(request.POST.get("next")))
     )
@@ -88,24 +94,45 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
     do, by = request.POST.get("do", ""), audit.named(request.user)
     if do == "settle":
         return _settle(request, task)
-    given = {"task": task, "by": by, "seen": request.POST.get("seen", "")}
-    if do == "withdraw":
-        decisions.withdraw(**given)
+    given: dict[str, Any] = {"by": by, "seen": request.POST.get("seen", "")}
+    if do in ("withdraw", "undo"):
+        decisions.withdraw(task=task, **given)
         stands = "the next estimate will decide" if stage.rule == DAWID_SKENE else "the decision rule applies again"
         return f"Decision withdrawn; {stands}."
     given |= {"note": request.POST.get("note", ""), "blind": "blind" in request.POST}
     if do == "send_back":
-        decisions.send_back(**given)
+        decisions.send_back(task=task, **given)
         return "Sent back for one more judgment."
     flagged = request.POST.get("verdict") == decisions.FLAGGED
     answer = Answer("") if flagged else _answer(request, stage, task)
-    outcome = decisions.decide(
-        **given, answer=answer.label, content=answer.content, reason=decisions.FLAGGED if flagged else "",
-        adjudicator=request.user, settles="settle_flags" in request.POST,
-    )  # fmt: skip
+    given |= {
+        "answer": answer.label, "content": answer.content, "reason": decisions.FLAGGED if flagged else "",
+        "adjudicator": request.user, "settles": "settle_flags" in request.POST,
+    }  # fmt: skip
+    outcome = decisions.decide(task=task, **given)
+    return f"Decided{_of_several(request, stage, given)}{_result(stage, outcome)}."
+
+
+def _result(stage: Stage, outcome: Outcome | None) -> str:
     if outcome is None or (protocol_named(stage.protocol).measures and outcome.state == KEPT):
-        return "Decided."
-    return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {readable_label(outcome.reason)}."
+        return ""
+    return ": kept" if outcome.state == KEPT else f": dropped, {readable_label(outcome.reason)}"
+
+
+def _of_several(request: StaffRequest, stage: Stage, given: Mapping[str, Any]) -> str:
+    """Decide the selected cases of the queue likewise, each by itself with its own event; those that changed since
+    they were shown are left. `also` has their tasks, each with what was seen of it.
+    """
+    done, left = 1, 0
+    for one in request.POST.getlist("also")[:MOST_ALSO]:
+        pk, _, seen = one.partition(":")
+        task = cases.find_task(stage, permissions.row_id(pk))
+        try:
+            done += bool(task and decisions.decide(**{**given, "task": task, "seen": seen}))
+        except decisions.Refused:
+            left += 1
+    changed = f"; {counted(left, 'case')} left, which changed in the meantime or cannot be decided so" if left else ""
+    return f" {done:,} items{changed}" if done + left > 1 else ""
 
 
 def _answer(request: StaffRequest, stage: Stage, task: Task) -> Answer:
@@ -124,46 +151,34 @@ def _settle(request: StaffRequest, task: Task) -> str:
 
 def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
     wanted, decided = followed(request), request.GET.get("show") == DECIDED
-    waiting = [] if wanted else cases.queue(stage, decided)
-    order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
+    stages = list(stage.study.stages.order_by("position"))
+    undecided = cases.undecided(stages)
+    if not request.GET.get("stage"):
+        here = next((one.position for one in stages if undecided.get(one.pk)), 1)
+        stage = permissions.stage_for(request.user, stage.study_id, here)
+    order: Listed | Waiting = Listed(stage, wanted) if wanted else Waiting(cases.queue(stage, decided))
     if task is None and not (error or request.GET.get("task")):
         task = Task.objects.filter(pk=order.first(permissions.row_id(request.GET.get("next")))).first()
     later, own = order.after(task), OwnAnswer(request, stage, task) if task else None
     case = cases.case(task, stage, request.POST, own.given) if task and own else None
     again_url = address(request, stage, task=task.pk if task else None)
+    manages, blind = stage.study.may.manage, is_blind(request, stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
-        "case": case, "decided": decided,
-        "blind": is_blind(request, stage), "hidden": case and not case.adjudicated and is_blind(request, stage),
-        "last_reason": cases.last_reason(stage.study, request.user) if case and stage.study.may.manage else "",
-        "again_url": again_url,
-        "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
+        "case": case, "pictures": case.pictures if case else 0, "decided": decided, "blind": blind, "hidden": case and not case.adjudicated and blind,
+        "reasons": cases.reasons_used(stage, request.user) if case and manages else {},
+        "again_url": again_url, "waiting": undecided.get(stage.pk, 0),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
-        "own_url": own.url_from(again_url) if own and stage.study.may.manage else "",
+        "own_url": own.url_from(again_url) if own and manages else "",
         "picked": request.POST.get("verdict", cases.OWN_ANSWER),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
-        "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
+        "gone": task is None and bool(request.GET.get("task")),
+        "stages": [(one, undecided.get(one.pk, 0)) for one in stages],
         "list": wanted.link(stage=stage.position) if wanted else "",
         "filters": disagreement_list.in_words(wanted) if wanted else "",
+        **desk.beside(request.user, stage, task, order, link=partial(address, request, stage)),
     }  # fmt: skip
     return render(request, "adjudication/adjudicate.html", context, status=status)
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """The tasks that wait for an adjudicator, in order; with the interface of disagreement_list.Listed."""
-
-    order: Sequence[int]
-
-    def first(self, asked: int) -> int:
-        """The requested task if it is listed, otherwise the first; 0 if there is none."""
-        return asked if asked in self.order else next(iter(self.order), 0)
-
-    def after(self, task: Task | None) -> int:
-        """The following task, or the first again; 0 if there is no other."""
-        place = self.order.index(task.pk) if task and task.pk in self.order else -1
-        others = [*self.order[place + 1 :], *self.order[: max(place, 0)]]
-        return next(iter(others), 0)
 
 
 # The list of disagreements
@@ -176,14 +191,19 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted, page = (disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", "")))
     most = PAGES * PAGE
-    count = disagreement_list.count_disagreements(stage, wanted, most)
+    counts = {one: disagreement_list.count_disagreements(stage, replace(wanted, only=one), most) for one in ONLY}
+    count = counts[wanted.only]
     found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     last = math.ceil(min(count, most) / PAGE)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "blind": is_blind(request, stage),
         "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
-        "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
+        "only": [
+            (one, words, counts[one], replace(wanted, only=one).link(stage=stage.position))
+            for one, words in ONLY.items()
+        ],
+        "most": most, "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
         "page": page, "last": last,
         "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from annotation.adjudication import answers_shown
-from annotation.adjudication.answers_shown import Part, Seen, Side
+from annotation.adjudication.answers_shown import Seen
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.question_map import asked_in, people_right
 from annotation.models import Stage, Task
@@ -50,13 +50,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`sides`: every answer that was given or could be picked, with how many people gave it; `right` is the identity of
-    the option that is right by the material, "" if none is."""
+    """`right` is the identity of the option that is right by the material, "" if none is."""
 
     seen: Seen
     people: bool | None
     right: str
-    sides: Sequence[Side]
     answers: Sequence[Answer]
 
     @property
@@ -114,8 +112,7 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
             if right != UNKNOWN
         ]
         right = protocol_named(stage.protocol).right_answer(task.question, task.options)
-        sides = _sides(stage, one, task.options)
-        found.append(Case(one, PEOPLE[int(whole.people[place])], right, sides, answers))
+        found.append(Case(one, PEOPLE[int(whole.people[place])], right, answers))
     return found
 
 
@@ -138,17 +135,3 @@ def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str,
     # A choice in words; if the source says only that it was right, it is the right option.
     words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
     return Answer(run, right, margin, scores, ", ".join(words))
-
-
-def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
-    """The given answers, then the options that nobody picked."""
-    if protocol_named(stage.protocol).form:
-        return list(seen.sides)
-    there, picked = answers_shown.parts(seen.item, {}), {side.part.identity for side in seen.sides}
-    placed = [
-        (there.get(one) or Part(one), n) for n, one in enumerate(answers_shown.drawn_order(seen.task, options), 1)
-    ]
-    return [
-        *seen.sides,
-        *(Side(part, answers_shown.label(part, n)) for part, n in placed if part.identity not in picked),
-    ]

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.adjudication.decisions import FLAGGED
 from annotation.models import Kind, Stage, Task
 from annotation.permissions import whole_number
@@ -14,12 +15,15 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import queries
+from benchmarks.differences import marked_apart
 from benchmarks.models import Item
+from benchmarks.templatetags.winnow import by_role
 
 ABSENT = "absent"
 TIE = "tie_unresolved"
 SORTS = {"order": ("position",), "key": ("key",), "type": ("type", "subtype", "position")}
 _LENGTH = 200  # of a search
+_SHOWN = 8  # captions, and images, of an item in the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,18 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
                 decisive = min(there, key=lambda row: (DROPPED, OPEN, KEPT).index(row[0]))
                 found[item.pk].append((stage, in_words(stage, *decisive)))
     return found
+
+
+def as_row(item: Item) -> Seen:
+    """Its image, or several beside one another, and its captions, the positive ones first."""
+    captions, uses = by_role(item.captions.all())[:_SHOWN], by_role(item.item_images.all())[:_SHOWN]
+    marked = marked_apart([caption.text for caption in captions])
+    texts = zip(captions, marked, strict=True)
+    sides = [Side(Part(one.label, text=one.text), one.label, marked=words) for one, words in texts]
+    pictures = [Part(one.label, image=one.image) for one in uses]
+    if len(pictures) > 1:
+        return Seen(0, item, [], [*sides, *(Side(part, part.identity) for part in pictures)], can_decide=False)
+    return Seen(0, item, pictures, sides, can_decide=False)
 
 
 def in_words(stage: Stage, state: str, reason: str) -> str:

@@ -35,7 +35,8 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
     reasons = [(name, f"dropped: {words}") for name, words in item_list.reasons(stages).items()]
     context = {
         "section": "studies", "study": study, "stages": stages, "wanted": wanted, "page": page,
-        "lines": [(item, found[item.pk]) for item in items],
+        "lines": [(item_list.as_row(item), found[item.pk]) for item in items],
+        "joined": study.annotators.exists(),
         "types": sorted({kind["type"] for kind in kinds} - {""}),
         "subtypes": sorted({kind["subtype"] for kind in kinds} - {""}),
         "stage_choices": [(stage.position, f"{stage.position} {stage.name}") for stage in stages],

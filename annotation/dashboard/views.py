@@ -224,7 +224,7 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "latest": found,
         "tabs": [(one, f"stage={one.position}") for one in stage.study.stages.order_by("position")],
-        "named": stage.strategy == Strategy.NAMED,
+        "named": stage.strategy == Strategy.NAMED, "joined": stage.study.annotators.exists(),
     }  # fmt: skip
     if found.data:
         context |= blocked_items.blocked_counts(found.data["counts"])

@@ -1,41 +1,105 @@
-/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; S, or
-   the arrow up in that field, fills in the last reason. */
+/* Keys of the desk: digits and letters pick an answer and move to the reason, which has the one used last with such an
+   answer, so that Enter decides. S, or the arrow up in that field, fills in the last reason of all. */
 import { letter, meant, onKeyIn } from "../judging/keys.js";
+import { Zoom } from "../judging/zoom.js";
 
-const form = document.getElementById("decision");
-const note = document.getElementById("note");
-const answer = document.getElementById("answer"); // goes to the annotators' page
-const sameReason = document.getElementById("same-reason");
+const $ = (id) => document.getElementById(id);
+const form = $("decision");
+const note = $("note");
+const answer = $("answer"); // goes to the annotators' page
+const sameReason = $("same-reason");
+const reasons = JSON.parse($("reasons")?.textContent ?? "{}");
+const press = { u: "undo", h: "blind" };
+let filled = note?.value;
+
+// Pictures
+
+const pic = $("pic");
+const zoom = pic && new Zoom(pic, $("zoom"));
+if (zoom) {
+  $("zoom").setAttribute("role", "button");
+  zoom.toggle(false);
+  pic.addEventListener("click", (event) => {
+    if (!event.target.closest("#zoom, .still") || event.target.closest("video")) return;
+    event.preventDefault(); // without script, the link shows the picture by itself
+    zoom.toggle();
+  });
+}
+
+// The reason
+
+function fill(words) {
+  note.value = filled = words;
+}
 
 // Without script, the link loads the page with the reason, but without the answer picked.
-function repeatReason(event) {
+function repeatReason(event, from = sameReason) {
   event.preventDefault();
-  note.value = sameReason.dataset.reason;
+  fill(from.dataset.reason);
   if (form.querySelector("input[name=verdict]:checked")) note.focus();
 }
 
-sameReason?.addEventListener("click", repeatReason);
-if (note && sameReason) onKeyIn(note, (event) => event.key === "ArrowUp" && repeatReason(event));
-
-function typing(target) {
-  return target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
+for (const chip of document.querySelectorAll("[data-reason]")) chip.addEventListener("click", (event) => repeatReason(event, chip));
+if (note) {
+  onKeyIn(note, (event) => {
+    if (event.key === "ArrowUp" && sameReason) repeatReason(event);
+    if (event.key === "Escape") note.blur();
+  });
 }
 
-onKeyIn(document, (event) => {
-  if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-  const radio = meant(event, form.querySelectorAll("input[name=verdict]"));
-  if (!radio) {
-    if (letter(event) === "s" && sameReason) repeatReason(event);
-    else if (letter(event) === answer?.dataset.key) event.preventDefault(), event.repeat || answer.click();
-    return;
-  }
-  event.preventDefault();
+function pick(radio) {
   radio.checked = true;
-  (document.getElementById(radio.dataset.leads) ?? note).focus();
+  suggest(radio);
+  const field = $(radio.dataset.leads) ?? note;
+  field.focus();
+  if (field === note) note.select();
+}
+
+// The reason last used with such an answer, unless something was typed.
+function suggest({ dataset, value }) {
+  if (note.value === filled && reasons[dataset.kind ?? value]) fill(reasons[dataset.kind ?? value]);
+}
+
+// Keys
+
+const typing = (target) => target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
+
+onKeyIn(document, (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const pressed = letter(event);
+  const radio = note && meant(event, form.querySelectorAll("input[name=verdict]"));
+  const act = (done) => (event.preventDefault(), event.repeat || done());
+  if (radio) act(() => pick(radio));
+  else if (pressed === "s" && sameReason) repeatReason(event);
+  else if (answer && pressed === answer.dataset.key) act(() => answer.click());
+  else if (press[pressed]) act(() => $(press[pressed])?.click());
+  else if (pressed === "z" && zoom) act(() => zoom.toggle());
+  else if (["?", "？", "؟"].includes(event.key)) act(() => ($("keys").open = !$("keys").open));
+  else if (event.key === "Escape") $("keys").open = false, zoom?.toggle(false);
+  else if (zoom?.on && zoom.pan(event.key)) event.preventDefault();
+  else if (event.key === "ArrowRight" && !event.target.closest("input")) act(() => $("later")?.click());
 });
 
 // Typing picks "Your own words".
-form?.addEventListener("input", ({ target }) => {
+form.addEventListener("input", ({ target }) => {
+  if (target.name === "verdict" && note) suggest(target);
   const picks = target.dataset.picks;
   if (picks) form.querySelector(`input[name=verdict][value="${picks}"]`).checked = true;
 });
+
+// Several at once
+
+const all = $("all-alike");
+if (all) {
+  all.hidden = false;
+  all.addEventListener("click", () => {
+    for (const box of document.querySelectorAll("input[name=also]")) box.checked = true;
+    count();
+  });
+  addEventListener("change", count);
+}
+
+function count() {
+  const more = document.querySelectorAll("input[name=also]:checked").length;
+  $("decide").lastChild.textContent = more ? ` Decide ${more + 1}` : " Decide";
+}
