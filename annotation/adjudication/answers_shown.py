@@ -53,6 +53,7 @@ class Side:
     words: str = ""
     who: Sequence[int] = ()
     marked: str = ""
+    role: str = ""  # an option's, which the desk keeps to itself
 
     @property
     def count(self) -> int:
@@ -160,7 +161,8 @@ def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[An
     for place, part in enumerate(options, 1):
         words = option_words(protocol, part) if protocol.form else label(part, place)
         picked = part.identity if part.identity in first and not first[part.identity].content else ""
-        found.append(Side(part, words, who.pop(picked, ()), next(texts) if part.text else ""))
+        marked = next(texts) if part.text else ""
+        found.append(Side(part, words, who.pop(picked, ()), marked, option_words(protocol, part)))
     others = sorted(who, key=lambda key: -len(who[key]))
     said = {key: answer_words.answer_in_words(protocol, first[key]) for key in others}
     return [*found, *(Side(Part(first[key].label), said[key], who[key]) for key in others)]

@@ -165,7 +165,8 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
     manages, blind = stage.study.may.manage, is_blind(request, stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
-        "case": case, "pictures": case.pictures if case else 0, "decided": decided, "blind": blind, "hidden": case and not case.adjudicated and blind,
+        "case": case, "pictures": case.pictures if case else 0, "decided": decided, "blind": blind,
+        "hidden": case and not case.adjudicated and blind,
         "reasons": cases.reasons_used(stage, request.user) if case and manages else {},
         "again_url": again_url, "waiting": undecided.get(stage.pk, 0),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),

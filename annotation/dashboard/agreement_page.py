@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
+from annotation.dashboard.agreement_words import measures_in_words, most_common
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
@@ -92,6 +93,9 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     return {
         "figures": data,
+        "words": measures_in_words(
+            data["whole"]["measures"], most_common(data["whole"].get("confusion", ())), data["pair"]
+        ),
         **measured(data["whole"], rows, asked.level, data.get("unit", "")),
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],

@@ -1,6 +1,9 @@
-"""How well people agree, in a sentence: first the share of equal answers, then why α and κ may be far below it."""
+"""How well people agree, in a sentence: first the share of equal answers, then why α and κ may be far below it, then
+whose answers differ from everybody's.
+"""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +11,8 @@ from annotation.measures.agreement_measures import MEASURES
 from annotation.templatetags.figures import decimals, percent
 
 _COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
+_APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
+_FEW = 10  # shared tasks, below which nobody is named
 _LOW = 0.2  # α below which people do not agree, unless one answer is that common
 
 
@@ -17,13 +22,20 @@ class AgreementWords:
     lead: str
     rest: str
     basis: str
+    who: str = ""
 
 
 def agreement_in_words(figures: Mapping[str, Any], common: float | None) -> AgreementWords | None:
     """Of a stage's figures; `common` is the share of the most common answer. None if no item has two judgments."""
     view = next(one for one in figures["agreement"] if one["on"] == figures["by_type_on"])
-    measures = view["measures"]
-    share = measures["percent"]["value"]
+    return measures_in_words(view["measures"], common)
+
+
+def measures_in_words(
+    measures: Mapping[str, Any], common: float | None, pairs: Sequence[Mapping[str, Any]] = ()
+) -> AgreementWords | None:
+    """Of the measures of a view; `pairs` are its rows by pair of annotators, with their names."""
+    share = measures["percent"]["value"] if "percent" in measures else None
     if share is None:
         return None
     chance = {key: found for key, found in measures.items() if found and found["value"] is not None}
@@ -39,4 +51,38 @@ def agreement_in_words(figures: Mapping[str, Any], common: float | None) -> Agre
         rest = "That is hardly more than chance: people do not agree."
     heads = [f"{one.head} {decimals(chance[one.key]['value'])}" for one in MEASURES if one.key in chance][1:]
     lead = f"Two people give the same answer on {percent(share)} of the items"
-    return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]))
+    return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]), who_disagrees(pairs))
+
+
+def most_common(cells: Sequence[Sequence[int]]) -> float | None:
+    """The share of the most common label among the answers that are compared, from the pairs' (label, label, n)."""
+    counts: Counter[int] = Counter()
+    for one, other, n in cells:
+        counts[one] += n
+        counts[other] += n
+    return max(counts.values()) / counts.total() if counts else None
+
+
+def who_disagrees(pairs: Sequence[Mapping[str, Any]]) -> str:
+    """Name the one without whom pairs agree much more; "" if there is none, or too little to say so."""
+    rows = [
+        ({row["first"], row["second"]}, row["measures"]["percent"]) for row in pairs if "percent" in row["measures"]
+    ]
+    found = []
+    for name in {name for both, _ in rows for name in both}:
+        parts = [
+            [(one["value"], one["n"]) for both, one in rows if (name in both) == mine and one["n"]] for mine in (0, 1)
+        ]
+        sizes = [sum(n for _, n in part) for part in parts]
+        if min(sizes) >= _FEW:
+            without, with_ = (
+                sum(value * n for value, n in part) / size for part, size in zip(parts, sizes, strict=True)
+            )
+            found.append((without - with_, name, without, with_))
+    apart, name, without, with_ = max(found, default=(0.0, "", 0.0, 0.0))
+    if apart < _APART:
+        return ""
+    return (
+        f"Most of the disagreement is {name}’s: pairs without {name} agree on {percent(without)}, "
+        f"pairs with {name} on {percent(with_)}."
+    )

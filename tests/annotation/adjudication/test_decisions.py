@@ -334,15 +334,16 @@ class TestQueue:
     def held(self, person, here):
         return assignment_leases.hold(annotator=person, stage=here, wanted=50)
 
-    def test_ties_first_then_flags_then_kinds_then_options_and_nothing_else(self, tasks):
-        assert cases.queue(tasks[0].stage) == [
-            (tasks[0].pk, "awaiting"), (tasks[1].pk, "flagged"), (tasks[2].pk, "kind"), (tasks[3].pk, "option"),
-        ]  # fmt: skip
+    def test_ties_first_then_flags_and_nothing_else_as_many_as_are_counted(self, tasks):
+        """What the rule decided although people disagree is in the list of disagreements."""
+        stage = tasks[0].stage
+        assert cases.queue(stage) == [(tasks[0].pk, "awaiting"), (tasks[1].pk, "flagged")]
+        assert cases.undecided([stage]) == {stage.pk: 2}
 
     def test_what_was_decided_is_in_the_other_list(self, tasks):
         decide(tasks[2], "none")
         decide(tasks[0], "none")
-        assert [pk for pk, _ in cases.queue(tasks[0].stage)] == [tasks[1].pk, tasks[3].pk]
+        assert [pk for pk, _ in cases.queue(tasks[0].stage)] == [tasks[1].pk]
         assert [pk for pk, _ in cases.queue(tasks[0].stage, decided=True)] == [tasks[0].pk, tasks[2].pk]
 
     def test_what_left_the_stage_is_in_neither(self, tasks):
@@ -352,13 +353,6 @@ class TestQueue:
     def test_a_settled_flag_alone_does_not_bring_it_here(self, tasks):
         decisions.settle_flag(flag=Flag.objects.get(), by="test")
         assert tasks[1].pk not in dict(cases.queue(tasks[0].stage))
-
-    def test_which_option_is_a_kind_where_options_are_not_alike(self):
-        here = (
-            studies.study(items=1, protocol="verify", overlap=2, tie_rule="first").stages.select_related("study").get()
-        )
-        judged(here, "yes", "no")
-        assert [why for _, why in cases.queue(here)] == ["kind"]
 
 
 def test_the_order_in_which_options_come_says_nothing():

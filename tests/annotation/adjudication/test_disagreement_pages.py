@@ -38,14 +38,14 @@ def links(page: str) -> list[str]:
     return [html.unescape(found) for found in re.findall(r'id="case-\d+" href="([^"]*)"', page)]
 
 
-def test_a_row_has_what_was_asked_and_how_many_gave_each_answer_but_nobody(client, manager):
+def test_a_row_has_what_was_asked_and_who_gave_each_answer_by_pseudonym(client, manager):
     stage = split()
     task = stage.tasks.get()
     page = client.get(url(stage)).text
     assert task.item.captions.get(role="negative").text in page
-    assert "<b>2 answers</b>" in page and "<b>1 answer</b>" in page and ">0.92</data> bits" in page
+    assert "<b>2 against 1</b>" in page and "A-01, A-02" in page
     assert task.item.item_images.get(role="candidate", position=1).image.opaque in page
-    names = ("A-01", "A-03", "Ann Otator", "candidate-", *ItemImage.objects.values_list("source_name", flat=True))
+    names = ("Ann Otator", "candidate-", *ItemImage.objects.values_list("source_name", flat=True))
     assert not [secret for secret in names if secret in page]
 
 
@@ -61,11 +61,13 @@ def test_filters_are_kept_by_links_and_shown_by_the_form(client, manager, monkey
     stage = split(items=5)
     some = stage.tasks.order_by("item").values_list("item", flat=True)
     Item.objects.filter(pk__in=some[:1]).update(type="add")
-    page = client.get(url(stage, sort="item", type="swap", least="0.5", page=1)).text
+    page = client.get(url(stage, sort="item", type="swap", only="close", page=1)).text
     later = html.unescape(re.search(r'rel="next" href="([^"]*)"', page)[1])
-    assert all(part in later for part in ("page=2", "sort=item", "type=swap", "least=0.5"))
+    assert all(part in later for part in ("page=2", "sort=item", "type=swap", "only=close"))
     assert (
-        '<option value="item" selected>' in page and "<option selected>swap</option>" in page and 'value="0.5"' in page
+        '<option value="item" selected>' in page
+        and "<option selected>swap</option>" in page
+        and 'name="only" value="close"' in page
     )
     second = client.get(reverse("study-disagreements", args=[stage.study_id]) + later).text
     assert len(links(page)) == len(links(second)) == 2 and not set(links(page)) & set(links(second))
@@ -80,7 +82,8 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
     assert len(rows) == 3
     page = client.get(rows[0]).text
     for row in rows:
-        fields = dict(re.findall(r'<input type="hidden" name="(task|seen|next)" value="([^"]*)"', page))
+        form = page.partition('id="decision"')[2]
+        fields = dict(re.findall(r'<input type="hidden" name="(task|seen|next)" value="([^"]*)"', form))
         assert f"task={fields['task']}&" in row
         answer = client.post(row, {**fields, "do": "decide", "verdict": "none", "note": "None has it."})
         assert "sort=item" in answer.url and "type=swap" in answer.url
@@ -97,7 +100,7 @@ def test_the_short_list_leads_on_to_the_whole(client, manager):
 
 def test_what_makes_no_sense_is_passed_over(client, manager):
     stage = split()
-    for query in ({"page": "x"}, {"page": "0"}, {"page": "9" * 9}, {"least": "x"}, {"sort": "x"}):
+    for query in ({"page": "x"}, {"page": "0"}, {"page": "9" * 9}, {"only": "x"}, {"sort": "x"}):
         assert client.get(url(stage, **query)).status_code == 200, query
 
 
@@ -107,10 +110,10 @@ def cost(client, address: str) -> int:
     return len(spent)
 
 
-@pytest.mark.parametrize("name", ["study-disagreements", "study-adjudicate"])
-def test_queries_at_one_and_at_three(client, manager, name):
+@pytest.mark.parametrize("name, most", [("study-disagreements", 24), ("study-adjudicate", 32)])
+def test_queries_at_one_and_at_three(client, manager, name, most):
     one, three = split(1), split(3)
-    assert cost(client, url(three, name, sort="split")) <= cost(client, url(one, name, sort="split")) <= 21
+    assert cost(client, url(three, name, sort="split")) <= cost(client, url(one, name, sort="split")) <= most
 
 
 def test_a_judgment_costs_as_many_queries_whether_it_splits_or_not_but_one(manager):

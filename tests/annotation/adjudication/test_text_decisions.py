@@ -47,7 +47,7 @@ def test_an_edit_and_its_confirmation_are_no_disagreement():
 def test_every_answer_is_there_in_words_with_its_count_and_no_name(three):
     case = cases.case(three, three.stage)
     assert sorted(answer.label for answer in case.options) == sorted(f"edited to “{w}”" for w in (FIRST, SECOND, THIRD))
-    assert [(answer.count, answer.keys) for answer in case.options] == [(1, "1"), (1, "2"), (1, "3")]
+    assert [(len(answer.who), answer.keys) for answer in case.options] == [(1, "1"), (1, "2"), (1, "3")]
     assert [(answer.value, answer.keys) for answer in case.fixed] == [("reject", "r"), ("cannot_judge", "c")]
     assert [part.text for part in case.shown if part.text] == [
         text_items.TEXTS["positive"][0],

@@ -1,0 +1,40 @@
+"""Agreement in a sentence: who is named as the one who disagrees, and how common the commonest answer is."""
+
+import pytest
+
+from annotation.dashboard.agreement_words import most_common, who_disagrees
+
+
+def pairs(*rows):
+    return [
+        {"first": first, "second": second, "measures": {"percent": {"value": value, "n": n}}}
+        for first, second, value, n in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "shares, named",
+    [
+        ((0.92, 0.75, 0.74), "A-03"),  # pairs without A-03 agree at least 10 points more
+        ((0.92, 0.84, 0.83), ""),
+        ((0.70, 0.71, 0.90), "A-01"),
+    ],
+)
+def test_the_one_without_whom_pairs_agree_ten_points_more_is_named(shares, named):
+    one, two, three = shares
+    found = who_disagrees(pairs(("A-01", "A-02", one, 40), ("A-01", "A-03", two, 40), ("A-02", "A-03", three, 40)))
+    assert (
+        found.startswith(f"Most of the disagreement is {named}’s: pairs without {named} agree on")
+        if named
+        else not found
+    )
+
+
+@pytest.mark.parametrize("n", [0, 4])
+def test_nobody_is_named_for_few_shared_tasks_or_in_a_pair(n):
+    few = pairs(("A-01", "A-02", 1.0, n), ("A-01", "A-03", 0.1, 50), ("A-02", "A-03", 0.1, 50))
+    assert who_disagrees(few) == who_disagrees(pairs(("A-01", "A-02", 0.2, 500))) == ""
+
+
+def test_the_commonest_answer_is_that_of_the_pairs():
+    assert most_common([[0, 0, 8], [0, 1, 2]]) == 0.9 and most_common([]) is None
