@@ -24,8 +24,9 @@ SETTINGS = ("check_rate", "practice_pass", "practice_tries", "on_failure", "comp
 def revise(*, stage: Stage, by: str, **settings) -> Stage:
     """Change some of `SETTINGS`. Annotators already in the stage stay; their checks follow the new rate at once."""
     stage = lock_stage(stage)
-    for name in SETTINGS:
-        setattr(stage, name, settings.get(name, getattr(stage, name)))
+    before = {name: getattr(stage, name) for name in settings}
+    for name, value in settings.items():
+        setattr(stage, name, value)
     try:
         stage.full_clean(validate_unique=False, validate_constraints=True)
     except ValidationError as error:
@@ -34,7 +35,7 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
         raise CannotSet([NO_CHECKS])
     stage.save(update_fields=SETTINGS)
     attention_checks.top_up(stage=stage)
-    audit.record(by=by, verb="revised screening", subject=stage, **settings)
+    audit.record(by=by, verb="revised screening", subject=stage, before=before, **settings)
     return stage
 
 

@@ -58,9 +58,16 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
         return page("stopped", study=study)
     if request.method == "POST" and study.consent and request.POST.get("consent") == "no":
         return _not_agreed(study, prolific_pid)
-    if request.method == "POST" and (not study.consent or request.POST.get("consent") == "yes"):
+    if request.method == "POST" and (not study.consent or _agrees(request, study)):
         return _joined(request, study, stage, given, language)
     return _invitation(study, stage, given)
+
+
+def _agrees(request: HttpRequest, study: Study) -> bool:
+    """Whether they agree to the text as it is now; if their page shows an earlier one, they are asked again."""
+    return (
+        request.POST.get("consent") == "yes" and request.POST.get("text", study.consent_sha256) == study.consent_sha256
+    )
 
 
 def _given(request: HttpRequest) -> dict[str, str]:
@@ -175,7 +182,7 @@ def consent(request: HttpRequest, here: Desk) -> HttpResponse:
     """Who does not agree leaves; their link lets them think again."""
     verbs = {"yes": participant_lifecycle.agree, "no": participant_lifecycle.leave}
     verb = verbs.get(request.POST.get("consent", ""))
-    if verb is not None:
+    if verb is not None and (verb is participant_lifecycle.leave or _agrees(request, here.stage.study)):
         verb(annotator=here.annotator, by=audit.named(here.annotator))
     return redirect("judge", here.annotator.token)
 

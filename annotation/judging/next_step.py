@@ -38,8 +38,8 @@ def stopped_by(here: Desk) -> str:
         return "excluded" if here.annotator.excluded_at else "left"
     if here.stage.study.state != StudyState.OPEN:
         return here.stage.study.state
-    if here.stage.study.consent and here.annotator.consented_at is None:
-        return "consent"  # they came by a link of their own, or were asked for nothing when they joined
+    if here.stage.study.must_agree(here.annotator.consented_at):
+        return "consent"  # they came by a link of their own, or agreed to an earlier text, or to none
     if here.seat.screened_out_at:
         return "screened_out"
     if here.seat.read_id != here.newest:

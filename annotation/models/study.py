@@ -2,6 +2,8 @@
 
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -69,6 +71,7 @@ class Study(models.Model):
     no_consent_code = models.CharField(max_length=40, default=random_code)
     language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its own texts and material
     consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
+    consent_changed_at = models.DateTimeField(null=True, editable=False)  # who agreed earlier is asked again
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -86,6 +89,16 @@ class Study(models.Model):
 
     def __str__(self):
         return self.name
+
+    @property
+    def consent_sha256(self) -> str:
+        """Of the text, so that a page that shows an earlier one is not taken for consent to this one."""
+        return sha256(self.consent.encode()).hexdigest()
+
+    def must_agree(self, consented_at: datetime | None) -> bool:
+        """Whether an annotator who agreed then, if at all, is asked before their next screen."""
+        earlier = consented_at is None or (self.consent_changed_at and consented_at < self.consent_changed_at)
+        return bool(self.consent and earlier)
 
 
 class Stage(models.Model):

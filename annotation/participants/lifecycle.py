@@ -46,7 +46,7 @@ class NeedsReason(ValueError):
 def agree(*, annotator: Annotator, by: str) -> bool:
     """Record consent to the manager's text. Returns False if it was already given."""
     assignment_leases.lock(annotator)
-    if annotator.consented_at is not None:
+    if not annotator.study.must_agree(annotator.consented_at):
         return False
     _store(annotator, consented_at=timezone.now())
     audit.record(by=by, verb="agreed", subject=annotator, study=annotator.study_id)

@@ -15,7 +15,15 @@ from annotation.pipeline.stage_rules import rule_about, rule_of
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
 from annotation.protocols.certainty import wants_more
-from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_CONFIRMATION, DROPPED, EDIT_PREFIX, OPEN, Decision
+from annotation.protocols.decision_rule import (
+    ADJUDICATOR,
+    AWAITING_ADJUDICATION,
+    AWAITING_CONFIRMATION,
+    DROPPED,
+    EDIT_PREFIX,
+    OPEN,
+    Decision,
+)
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks import audit
@@ -43,6 +51,7 @@ SELECT rank FROM annotation_slot
 WHERE stage_id = %(stage)s AND annotator_id IS NULL AND reserved_id IS NULL AND live
 ORDER BY rank, number LIMIT %(among)s
 """
+TIED = {"tie_rule", "no_majority", AWAITING_ADJUDICATION}  # how a decision shows that answers were tied
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
 Given = dict[int, Answer]  # judgment → its answer, in the order given
@@ -80,6 +89,9 @@ def settle(
     if protocol_named(stage.protocol).confirms:
         _confirming(task, stage, known.given, asked)
     decision = rule_about(stage, task.item_id).settle(answers, task.overlap)
+    if TIED & {decision.by, decision.reason}:  # a manager may have changed that rule since the stage was read
+        stage.refresh_from_db(fields=["tie_rule"])
+        decision = rule_about(stage, task.item_id).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage, given_out)
         decision = Decision(OPEN)

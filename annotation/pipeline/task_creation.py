@@ -21,7 +21,9 @@ from benchmarks import bulk
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # up to this many tasks, row by row is faster
-LOCK = "SELECT id FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
+# Whoever makes the overlap grow waits for this transaction, or it for them.
+OVERLAP = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR SHARE"
+LOCK = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
 EVERYTHING = 1  # the only batch of a stage in which everyone judges every item
 
 CREATE_SLOTS = f"""
@@ -59,6 +61,12 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call. An audit
     gets its tasks in its first call alone.
     """
+    asked = list(asked)
+    if not asked:
+        return []
+    # One transaction at a time fills batches and the agreement sample
+    fills = stage.strategy in BATCHED or stage.agreement_items
+    [[stage.overlap]] = fetch(LOCK if fills else OVERLAP, stage=stage.pk)
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
@@ -67,16 +75,12 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
         )
         for one in sorted(asked, key=lambda one: (random_rank("item", stage.seed, one.key), one.ask.question))
     ]  # fmt: skip
-    if not tasks:
-        return []
     if stage.strategy == Strategy.AUDIT:
         places = audit_order.draw_order(stage, {task.item_id for task in tasks})
         if not places:
             return []
         for rank, task in enumerate(sorted(tasks, key=lambda task: (places[task.item_id], task.question))):
             task.rank = rank
-    if stage.strategy in BATCHED or stage.agreement_items:
-        fetch(LOCK, stage=stage.pk)  # one transaction at a time fills batches and the agreement sample
     _choose_shared(stage, tasks)
     _choose_batches(stage, tasks)
     if len(tasks) <= FEW:

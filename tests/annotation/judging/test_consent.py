@@ -3,8 +3,9 @@
 import pytest
 
 from annotation.judging import next_step
-from annotation.models import Annotator, Lease
+from annotation.models import Annotator, Lease, Study
 from annotation.permissions import desk
+from annotation.studies import settings
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,17 @@ def test_the_text_stands_before_everything(client, annotator):
 def test_who_agrees_goes_on_and_is_not_asked_again(client, annotator):
     client.post(home(annotator) + "consent/", {"consent": "yes"})
     assert Annotator.objects.get().consented_at and 'name="answer"' in client.get(home(annotator)).text
+
+
+def test_another_text_is_asked_about_again_and_an_open_page_of_the_old_one_is_no_consent(client, annotator):
+    old = {"consent": "yes", "text": annotator.study.consent_sha256}
+    client.post(home(annotator) + "consent/", old)
+    settings.change_study(study=annotator.study, by="test", consent="Your answers are published.")
+    client.post(home(annotator) + "consent/", old)
+    shown = client.get(home(annotator)).text
+    assert "Your answers are published." in shown
+    client.post(home(annotator) + "consent/", {**old, "text": Study.objects.get().consent_sha256})
+    assert 'name="answer"' in client.get(home(annotator)).text
 
 
 def test_who_does_not_agree_has_left(client, annotator):
