@@ -11,7 +11,7 @@ from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
-from annotation.dashboard import annotator_views, item_views, results_views
+from annotation.dashboard import annotator_views, item_views, results_views, settings_page
 from annotation.dashboard import views as dashboard_views
 from annotation.imported_ratings import views as ratings_views
 from annotation.judging import draft_views, join_views, trial_views
@@ -84,7 +84,7 @@ RESULTS = [
     path("exports/<int:job>/", dashboard_views.study_download, name="study-download"),
 ]
 SETTINGS = [
-    path("", studies_views.study_settings, name="study-settings"),
+    path("", settings_page.study_settings, name="study-settings"),
     path("instructions/", instructions_views.study_instructions, name="study-instructions"),
     path("checks/<int:position>/", checks_views.study_checks, name="study-checks"),
     path("members/", studies_views.study_members, name="study-members"),

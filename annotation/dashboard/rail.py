@@ -15,7 +15,9 @@ from annotation.wording import counted
 
 @dataclass(frozen=True)
 class Place:
-    """`words` of its link and the `address` by name; `parts` are the links below it while it is open."""
+    """`words` of its link and the `address` by name; `parts` are the links below it while it is open, to addresses or
+    to places on its own page.
+    """
 
     key: str
     words: str
@@ -36,7 +38,11 @@ PLACES = (
         ("People and models", "study-results"), ("Human baseline", "study-baseline"), ("Models", "benchmark-models"),
         ("Releases", "release-list"), ("Report", "study-report"), ("Exports", "study-results#exports"),
     )),
-    Place("settings", "Settings", "study-settings", (("Members", "study-members"), ("Webhooks", "study-webhooks"))),
+    Place("settings", "Settings", "study-settings", (
+        ("Name and texts", "study-settings#texts"), ("Pay", "study-settings#pay"), ("Judgments and rule", "study-settings#rule"),
+        ("Checks and practice", "study-settings#checks"), ("Members", "study-members"), ("Webhooks", "study-webhooks"),
+        ("Close, delete", "study-settings#end"),
+    )),
 )  # fmt: skip
 ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin
 

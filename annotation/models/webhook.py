@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 
 from annotation.models.study import Study
@@ -18,6 +18,15 @@ OVERLAP = timedelta(hours=24)  # for which events are also signed with the secre
 
 def random_nonce() -> str:
     return secrets.token_hex(16)
+
+
+class Webhooks(models.QuerySet):
+    def with_deliveries(self) -> "Webhooks":
+        """Each with how many events are `waiting` (None without any) and when the last one was `delivered_at`."""
+        mine = Delivery.objects.filter(webhook=OuterRef("pk"))
+        waiting = mine.filter(state=DeliveryState.WAITING).order_by().values("webhook").annotate(count=Count("pk"))
+        delivered = mine.filter(state=DeliveryState.DELIVERED).order_by("-pk").values("tried_at")[:1]
+        return self.annotate(waiting=Subquery(waiting.values("count")), delivered_at=Subquery(delivered))
 
 
 class Webhook(models.Model):
@@ -35,6 +44,7 @@ class Webhook(models.Model):
     paused_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
+    objects = Webhooks.as_manager()
 
     class Meta:
         ordering = ["created_at", "id"]

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
 from annotation.designs.plan import effort_in_words, total_effort
@@ -26,18 +26,6 @@ from benchmarks.seen import latest
 
 UNFIT = 422
 DIGITS = 18  # of a number in a URL or form
-
-
-# Settings
-
-
-@require_safe
-@staff_only
-def study_settings(request: StaffRequest, pk: int) -> HttpResponse:
-    """What can be changed about a study, and where."""
-    study = permissions.study_for(request.user, pk, Role.MANAGER)
-    context = {"section": "studies", "study": study, "stages": study.stages.order_by("position")}
-    return render(request, "studies/settings.html", context)
 
 
 # A new study

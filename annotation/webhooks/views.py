@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.contrib import messages
-from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -15,7 +14,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
-from annotation.models import Delivery, DeliveryState, Role, Study, Webhook
+from annotation.models import DeliveryState, Role, Study, Webhook
 from annotation.permissions import whole_number
 from annotation.webhooks import endpoints, send
 from annotation.webhooks.endpoints import CannotChange
@@ -30,7 +29,7 @@ from benchmarks.templatetags.winnow import moment
 UNFIT = 422
 SHOWN = 100  # deliveries on a page
 DIGITS = 18  # of a number in a form
-WAITING, DELIVERED, FAILED = DeliveryState.WAITING, DeliveryState.DELIVERED, DeliveryState.FAILED
+WAITING, FAILED = DeliveryState.WAITING, DeliveryState.FAILED
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -56,13 +55,7 @@ def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
             form.add_error("url", str(refusal))
         else:
             return _detail_page(request, added, secret=secret)
-    mine = Delivery.objects.filter(webhook=OuterRef("pk"))
-    waiting = mine.filter(state=WAITING).order_by().values("webhook").annotate(count=Count("pk"))
-    delivered = mine.filter(state=DELIVERED).order_by("-pk")
-    webhooks = owner.webhooks.annotate(
-        waiting=Subquery(waiting.values("count")), delivered_at=Subquery(delivered.values("tried_at")[:1])
-    )
-    context = {**_of(owner), "webhooks": webhooks, "form": form}
+    context = {**_of(owner), "webhooks": owner.webhooks.with_deliveries(), "form": form}
     return render(request, "webhooks/list.html", context, status=UNFIT if form.errors else 200)
 
 

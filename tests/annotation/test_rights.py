@@ -201,6 +201,7 @@ report-error            ++++++  ++++++
 study-reader-reports    +++-0L  ++--0L
 reader-report-answer    xxxxxx  ++--0L
 flag-settle             xxxxxx  ++--0L
+study-settings          ++--0L  ++--0L
 study-members           ++--0L  +---0L
 study-member            xxxxxx  +---0L
 study-delete            +---0L  +---0L

@@ -48,6 +48,15 @@ def settings(stage: Stage) -> Case:
     return Case(page, sends, "check_rate", "20", "30", lambda: f"{reread(stage).check_rate * 100:.0f}")
 
 
+def of_study(stage: Stage) -> Case:
+    sends = {
+        "name": "Spring", "consent": "", "pay_per_hour": "0", "currency": "USD", "overlap_1": "1", "check_rate_1": "0",
+        "tie_rule_1": "drop",
+    }  # fmt: skip
+    stored = lambda: reread(stage.study).name  # noqa: E731
+    return Case(reverse("study-settings", args=[stage.study_id]), sends, "name", "Autumn", "Winter", stored)
+
+
 def questions(stage: Stage) -> Case:
     page, texts = reverse("study-checks", args=[stage.study_id, 1]), (QUESTION, QUESTION.replace("red", "blue"))
     stored = lambda: parsing.write_questions(reread(stage).comprehension)  # noqa: E731
@@ -96,7 +105,8 @@ def target(stage: Stage) -> Case:
 
 
 FORMS = {
-    "InstructionsForm": instructions, "SettingsForm": settings, "QuestionsForm": questions, "CodesForm": codes,
+    "InstructionsForm": instructions, "SettingsForm": settings, "StudySettingsForm": of_study,
+    "QuestionsForm": questions, "CodesForm": codes,
     "RoleForm": role, "WebhookForm": webhook, "EmailForm": account, "the editor of protocol files": draft,
     "the target of an audit": target,
 }  # fmt: skip

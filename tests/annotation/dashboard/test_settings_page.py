@@ -1,0 +1,82 @@
+"""The page of a study's settings."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation.models import Role, Stage, Study
+from annotation.studies import members
+from tests.browser.looking import fits, in_windows
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(client) -> User:
+    user = User.objects.create_user("ana", is_staff=True)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def study(owner) -> Study:
+    return studies.study(items=3, created_by=owner, name="Spring", overlap=2)
+
+
+def page(study: Study) -> str:
+    return reverse("study-settings", args=[study.pk])
+
+
+def sent(**more: str) -> dict[str, str]:
+    given = {"name": "Spring", "consent": "", "pay_per_hour": "0", "currency": "USD", "overlap_1": "2", "quota_1": ""}
+    return {**given, "tie_rule_1": "drop", "check_rate_1": "0", **more}
+
+
+def test_one_save_changes_the_study_and_its_stage_and_says_what(client, study):
+    answer = client.post(page(study), sent(name="Autumn", overlap_1="3", check_rate_1="10"), follow=True)
+    assert "Saved: study name, judgments per item, checks (% of screens)." in answer.text
+    stage = Stage.objects.get()
+    assert (Study.objects.get().name, stage.overlap, stage.check_rate) == ("Autumn", 3, 0.1)
+
+
+def test_a_save_with_an_error_stores_nothing_and_leads_to_the_field(client, study):
+    answer = client.post(page(study), sent(name="Autumn", overlap_1="1"))
+    assert answer.status_code == 422 and Study.objects.get().name == "Spring"
+    assert '<a href="#id_overlap_1">Judgments per item</a>: It can grow, not shrink: from 2 to 50.' in answer.text
+
+
+def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
+    studies.judgment(studies.annotator(study), study.stages.get(), "none")
+    assert 'name="pay_per_hour"' not in client.get(page(study)).text
+    answer = client.post(page(study), sent(pay_per_hour="12", name="Autumn"))
+    assert answer.status_code == 422 and "have judged at this rate" in answer.text
+    assert Study.objects.get().name == "Spring"
+
+
+def test_only_an_owner_is_led_to_deletion(client, study):
+    assert "Delete this study" in client.get(page(study)).text
+    user = User.objects.create_user("bo", is_staff=True)
+    members.add(study=study, user=user, role=Role.MANAGER, by="test")
+    client.force_login(user)
+    assert "Only an owner can delete it" in client.get(page(study)).text
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_axe_finds_nothing_and_the_bar_names_what_differs(open_page, site, sign_in, axe_violations, owner, study):
+    screen = open_page()
+    sign_in(screen, owner)
+    screen.goto(site + page(study))
+    for window in in_windows(screen):
+        assert axe_violations(screen) == [] and fits(screen), window
+    screen.get_by_label("Study name").fill("Autumn")
+    screen.get_by_label("Quota").fill("0")
+    assert screen.locator("[data-changes]").text_content() == "2 changes: study name, quota"
+    screen.get_by_role("button", name="Save").press("Enter")
+    screen.get_by_text("The settings were not saved").wait_for()
+    assert screen.evaluate("document.activeElement.className") == "card refused"
+    assert axe_violations(screen) == []
+    screen.keyboard.press("Tab")
+    screen.keyboard.press("Enter")
+    assert screen.evaluate("document.activeElement.id || location.hash") in ("id_quota_1", "#id_quota_1")
