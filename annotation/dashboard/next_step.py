@@ -108,10 +108,7 @@ def next_step(
             )
             return NextStep(Kind.DECIDE, f"Decide {counted(waiting, 'item')} by hand", why, "Decide", cases)
     if reopen and study.state != StudyState.CLOSED:
-        move = reverse("stage-reopen", args=[study.pk, shown.position])
-        items = counted(reopen, "item")
-        why = f"Stage {shown.position} ({shown.name}) is closed, but {items} came open again."
-        return NextStep(Kind.CLOSE, f"Ask about {items} again", why, f"Reopen it for {items}", move, {})
+        return _reopen(shown, counted(reopen, "item"))
     if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
         return step
     url = reverse("release-new", args=[study.pk])
@@ -120,6 +117,12 @@ def next_step(
         return NextStep(Kind.RELEASE, "Done and released", why, "New release", url, is_last=True)
     done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
     return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
+
+
+def _reopen(stage: Stage, items: str) -> NextStep:
+    move = reverse("stage-reopen", args=[stage.study_id, stage.position])
+    why = f"Stage {stage.position} ({stage.name}) is closed, but {items} came open again."
+    return NextStep(Kind.CLOSE, f"Ask about {items} again", why, f"Reopen it for {items}", move, {})
 
 
 def _review(study: int, review: Sequence[int]) -> NextStep:

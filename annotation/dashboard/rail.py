@@ -39,9 +39,9 @@ PLACES = (
         ("Releases", "release-list"), ("Report", "study-report"), ("Exports", "study-results#exports"),
     )),
     Place("settings", "Settings", "study-settings", (
-        ("Name and texts", "study-settings#texts"), ("Pay", "study-settings#pay"), ("Judgments and rule", "study-settings#rule"),
-        ("Checks and practice", "study-settings#checks"), ("Members", "study-members"), ("Webhooks", "study-webhooks"),
-        ("Close, delete", "study-settings#end"),
+        ("Name and texts", "study-settings#texts"), ("Pay", "study-settings#pay"),
+        ("Judgments and rule", "study-settings#rule"), ("Checks and practice", "study-settings#checks"),
+        ("Members", "study-members"), ("Webhooks", "study-webhooks"), ("Close, delete", "study-settings#end"),
     )),
 )  # fmt: skip
 ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin

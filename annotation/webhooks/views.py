@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
-from annotation.models import DeliveryState, Role, Study, Webhook
+from annotation.models import Delivery, DeliveryState, Role, Study, Webhook
 from annotation.permissions import whole_number
 from annotation.webhooks import endpoints, send
 from annotation.webhooks.endpoints import CannotChange

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0016_reader_reports'),
+        ('annotation', '0019_shared_results'),
     ]
 
     operations = [
