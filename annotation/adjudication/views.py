@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import permissions
 from annotation.adjudication import answers_shown, cases, decisions, desk, disagreement_list
 from annotation.adjudication.desk import Waiting
-from annotation.adjudication.disagreement_list import CASES, DIFFER, ONLY, SORTS, Listed, Wanted
+from annotation.adjudication.disagreement_list import CASES, DIFFER, ONLY, SORTS, THREE, Listed, Wanted
 from annotation.adjudication.own_answer import OwnAnswer
 from annotation.models import Outcome, Stage, Task
 from annotation.protocols.base import Answer
@@ -192,7 +192,9 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted, page = (disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", "")))
     most = PAGES * PAGE
-    counts = {one: disagreement_list.count_disagreements(stage, replace(wanted, only=one), most) for one in ONLY}
+    drops = not protocol_named(stage.protocol).measures
+    only = [one for one in ONLY if drops or one in ("", THREE, wanted.only)]
+    counts = {one: disagreement_list.count_disagreements(stage, replace(wanted, only=one), most) for one in only}
     count = counts[wanted.only]
     found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     last = math.ceil(min(count, most) / PAGE)
@@ -201,8 +203,7 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
         "blind": is_blind(request, stage),
         "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
         "only": [
-            (one, words, counts[one], replace(wanted, only=one).link(stage=stage.position))
-            for one, words in ONLY.items()
+            (one, ONLY[one], n, replace(wanted, only=one).link(stage=stage.position)) for one, n in counts.items()
         ],
         "most": most, "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],

@@ -56,7 +56,6 @@ def test_orders(tasks):
 @pytest.mark.parametrize(
     "wanted, places",
     [
-        ({"least": 0.92}, [1, 2, 3, 4]),
         ({"only": "three"}, [2]),
         ({"differs": "option"}, [3]),
         ({"differs": "kind"}, [1, 2, 4]),

@@ -61,17 +61,37 @@ def test_filters_are_kept_by_links_and_shown_by_the_form(client, manager, monkey
     stage = split(items=5)
     some = stage.tasks.order_by("item").values_list("item", flat=True)
     Item.objects.filter(pk__in=some[:1]).update(type="add")
-    page = client.get(url(stage, sort="item", type="swap", only="close", page=1)).text
+    page = client.get(url(stage, sort="item", type="swap", differs="kind", page=1)).text
     later = html.unescape(re.search(r'rel="next" href="([^"]*)"', page)[1])
-    assert all(part in later for part in ("page=2", "sort=item", "type=swap", "only=close"))
+    assert all(part in later for part in ("page=2", "sort=item", "type=swap", "differs=kind"))
     assert (
         '<option value="item" selected>' in page
         and "<option selected>swap</option>" in page
-        and 'name="only" value="close"' in page
+        and '<option value="kind" selected>' in page
     )
     second = client.get(reverse("study-disagreements", args=[stage.study_id]) + later).text
     assert len(links(page)) == len(links(second)) == 2 and not set(links(page)) & set(links(second))
     assert "page 2 of 2" in second and 'rel="next"' not in second
+
+
+@pytest.mark.parametrize(
+    "answers, three, close",
+    [
+        (("candidate-1", "candidate-1", "none"), 0, 1),  # kept by two of three
+        (("candidate-1", "candidate-1", "candidate-1", "none"), 0, 0),
+        (("none", "none", "candidate-1"), 0, 0),  # dropped already
+        (("none", "candidate-1", "candidate-2"), 1, 1),  # kept because two of three picked an image
+    ],
+)
+def test_each_filter_has_the_count_of_its_rows(client, manager, answers, three, close):
+    page = client.get(url(split(2, answers))).text
+    counts = re.findall(r'<a href="(\?[^"]*)"[^>]*>([^<]+)<b>(\d+)</b></a>', page.partition('class="picks"')[2])
+    assert [(words.strip(), int(n)) for _, words, n in counts] == [
+        ("All", 2), ("Three answers", 2 * three), ("One vote from being dropped", 2 * close),
+    ]  # fmt: skip
+    for query, _, n in counts:
+        there = client.get(reverse("study-disagreements", args=[Stage.objects.get().study_id]) + html.unescape(query))
+        assert len(links(there.text)) == int(n)
 
 
 def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):

@@ -175,7 +175,7 @@ def test_cases_with_other_votes_cannot_be_selected(client, manager):
     stage = tied(items=2, answers=("none",), overlap=2)
     person = studies.annotator(stage.study)
     for answer in ("candidate-1", "cannot_judge"):
-        studies.judgment(person, stage, answer)
+        studies.judgment(person, stage, answer, reason="Dark.")
     page = client.get(url(stage)).text
     assert len(cases.queue(stage)) == 2 and also(page) == []
 
@@ -312,7 +312,8 @@ def test_every_protocol_can_be_adjudicated(client, manager, protocol):
     page = client.get(url(stage)).text
     assert page.count("<b>A-0") == 2
     if protocol == "bivlc-i2t":
-        assert all(caption.text in page for caption in item.captions.all())
+        words = re.sub(r"</?mark>", "", page)
+        assert "<mark>" in page and all(caption.text in words for caption in item.captions.all())
     post(client, page, stage, do="decide", verdict="no" if answers else "2", note="I looked.")
     assert Outcome.objects.get().by == "adjudicator"
     assert client.get(reverse("study-disagreements", args=[study.pk])).status_code == 200
