@@ -52,6 +52,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "study-pay": "guide/participants",
     "study-prolific": "guide/participants",
     "study-report": "guide/report",
+    "study-results": "guide/people-and-models",
     "study-webhooks": "guide/webhooks",
     "study-model-errors": "guide/people-and-models",
     "release-": "guide/releases",

@@ -87,7 +87,7 @@ def people_and_models(study: Study) -> dict[str, Any]:
     ends = fates(walk)
     found = _items(study, walk, {item for item, end in ends.items() if end.state == KEPT})
     kind, measure = _compared(study, stages)
-    people = [*_people(stages, found, measure), *_baselines(stages, found, kind, measure)]
+    people = [*_people(stages, found, kind, measure), *_baselines(stages, found, kind, measure)]
     people += _other_studies(study, stages, found, kind, measure)
     models = _models(study, found, kind, measure) if measure else []
     return {
@@ -181,7 +181,7 @@ def _ranked(row: JudgmentRow) -> Scored:
     return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
 
 
-def _people(stages: Sequence[Stage], found: _Items, measure: MeasureName | None) -> list[Row]:
+def _people(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
     """A row for each stage whose question has a right answer, without the baseline's own."""
     baseline = {stage.pk for pair in pairs_of(stages) for stage in pair.stages.values()}
     given = {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
@@ -191,14 +191,14 @@ def _people(stages: Sequence[Stage], found: _Items, measure: MeasureName | None)
     deciding = {
         (position, annotator)
         for stage in stages
-        if not measures(stage)
+        if any(map(measures, asked)) and not measures(stage)
         for position, annotator in _who_judged(stage, given)
     }
     rows = []
     for stage in asked:
         title = "One person" if len(asked) == 1 else f"One person, stage {stage.position}"
         row = _of_people(title, given[stage.pk], found, stage)
-        row.apart = bool(measure and not any(measure_of(stage, kind) == measure for kind in FOIL))
+        row.apart = bool(measure and measure_of(stage, kind) != measure)
         if found.valid is not None:
             others = [] if not measures(stage) else [
                 one for one in given[stage.pk] if (one.item, one.annotator) not in deciding

@@ -10,12 +10,15 @@ import pytest
 
 from annotation.comparison.people_and_models import people_and_models
 from annotation.designs import presets
+from annotation.figures.human_baseline import baselines
 from annotation.models import Annotator, Stage, Study
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.screens.read_answer import place_on_screen
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.models import Benchmark, Item
+from tests.annotation.comparison.test_pages import ranked
+from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import annotators, compared_models, declared, studies
 from tests.independent.clusters import errors
 
@@ -128,3 +131,20 @@ def test_a_study_without_a_right_answer_has_models_only(tmp_path):
     found = people_and_models(study)
     assert [(row["title"], row["stands"]) for row in found["rows"]] == [("CLIP", "imported")]
     assert found["valid"] == 0 and found["rows"][0]["valid"] is None
+
+
+def test_people_who_rank_hard_positives_are_right_one_by_one():
+    """Two of eight judgments have both positives above the negative."""
+    found = people_and_models(ranked(["113", "132", "132", "311"], ["123", "132", "122", "311"]))
+    (people,) = found["rows"]
+    assert (people["all"]["share"], people["all"]["n"], found["valid"]) == (0.25, 4, None)
+
+
+def test_a_baseline_has_the_figures_of_its_own_page():
+    study = answered(items=12, people=2, batch_items=6)
+    found = people_and_models(study)
+    (people,) = found["rows"]
+    (own,) = baselines(study)
+    group = own["measures"]["group"]
+    assert (found["measure"]["name"], people["title"]) == ("group", "People")
+    assert (people["all"]["share"], people["all"]["low"]) == (group["share"], group["low"])
