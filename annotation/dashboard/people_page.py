@@ -117,7 +117,8 @@ def contents(study: Study, found: LatestFigures, *, show: str, sort: str, page: 
     return {
         "lines": part, "filters": filters, "show": show, "sort": sort, "joined": len(everybody), "judged": judged,
         "look": filters[1][2], "totals": totals, "pairs": pairs(data), "speed": data.get("speed"),
-        "tested": count_tests(data), "several_stages": len(data["stages"]) > 1, "more": more_needed(study),
+        "tested": count_tests(data), "several_stages": len(data["stages"]) > 1,
+        "more": more_needed(study) if study.may.manage else 0,
     }  # fmt: skip
 
 
