@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.formats.base import COMMA_TABLE, Format, ProblemLog, Shape
-from benchmarks.formats.own.mapping import ColumnMapping, item
+from benchmarks.formats.own.mapping import ColumnMapping, Part, item
 from benchmarks.formats.table import note_extra_columns, read_table
 from benchmarks.records import ItemRecord, Origin
 
@@ -17,7 +17,7 @@ COLUMNS = ("filename", "caption", "negative_caption", "type", "subtype", "index"
 CANDIDATE = re.compile(r"hn_img_([0-8])")
 
 
-TEXTS = {"positive": "caption", "negative": "negative_caption"}
+TEXTS = {"positive": Part(("caption",)), "negative": Part(("negative_caption",))}
 
 
 def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -30,8 +30,9 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 def mapping_of(columns: Iterable[str]) -> ColumnMapping:
     """A candidate's position is the number in its column's name."""
-    images = {"positive": ["filename"], "candidate": sorted(name for name in columns if CANDIDATE.fullmatch(name))}
-    return ColumnMapping.literal(TEXTS, images, id="index", type="type", subtype="subtype")
+    candidates = sorted(name for name in columns if CANDIDATE.fullmatch(name))
+    images = {"positive": Part(("filename",)), "candidate": Part((*candidates,))}
+    return ColumnMapping(TEXTS, images, "index", "type", "subtype", literal=True)
 
 
 FORMAT = Format(

@@ -11,14 +11,15 @@ from pathlib import Path
 
 from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import JSON_OBJECT, SPLIT, Format, ProblemLog, Shape
-from benchmarks.formats.own.mapping import ColumnMapping
+from benchmarks.formats.own.mapping import ColumnMapping, Part
 from benchmarks.formats.own.mapping import item as item_of
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import ItemRecord
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 FIELDS = ("filename", "caption", "negative_caption")
-MAPPING = ColumnMapping.literal({"positive": "caption", "negative": "negative_caption"}, {"positive": ["filename"]})
+OF_TEXTS = {"positive": Part(("caption",)), "negative": Part(("negative_caption",))}
+MAPPING = ColumnMapping(OF_TEXTS, {"positive": Part(("filename",))}, literal=True)
 TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
 EXAMPLE = '{"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup."}}\n'
 ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others

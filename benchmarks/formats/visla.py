@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.formats.base import SPLIT, TAB_TABLE, Format, ProblemLog, Shape
-from benchmarks.formats.own.mapping import ColumnMapping, item
+from benchmarks.formats.own.mapping import ColumnMapping, Part, item
 from benchmarks.formats.table import TABS, Row, note_extra_columns, read_rows
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import ItemRecord, Origin
@@ -31,8 +31,8 @@ class Layout:
 
     @property
     def mapping(self) -> ColumnMapping:
-        image, *texts = self.columns
-        return ColumnMapping.literal(dict(zip(CAPTIONS, texts, strict=False)), {"positive": [image]})
+        image, *texts = (Part((column,)) for column in self.columns)
+        return ColumnMapping(dict(zip(CAPTIONS, texts, strict=False)), {"positive": image}, literal=True)
 
 
 GENERIC = Layout("generic", "Generic_VISLA.tsv", ("filename", "caption", "second positive", "negative_caption"))

@@ -30,7 +30,10 @@ ROWS, VALUES = 8, 12  # kept of the first rows; of a column, to say what each me
 EXAMPLES, MEMBERS = 3, 3  # shown of a column, and of a list in a cell
 LONGEST = 120  # characters of a value that is shown
 FIRST = 6  # answers, and problems, that are shown
-_SAME = ({"yes", "true", "t", "y", "1"}, {"no", "false", "f", "n", "0"})  # ways to write an answer
+_SAME = (  # ways to write an answer; of a model that was right or wrong, if both are answers
+    {"yes", "true", "t", "y", "1", "right"},
+    {"no", "false", "f", "n", "0", "wrong"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,8 @@ def _is_among(value: str, known: Sequence[str]) -> bool:
 def _like(value: str, known: Sequence[str]) -> str:
     """The one of an answer's values that is written like this, or ""."""
     word = value.casefold()
-    return next((one for one in known if one.casefold() == word or any({one, word} <= same for same in _SAME)), "")
+    same = [{*one} - {"right"} if "wrong" not in known else one for one in _SAME]  # right may be a side too
+    return next((one for one in known if one.casefold() == word or any({one, word} <= alike for alike in same)), "")
 
 
 def show_first(page: Page, job: Job, answers: Iterable[tuple[str, str, str]], log: ProblemLog) -> None:

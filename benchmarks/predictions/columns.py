@@ -11,6 +11,7 @@ files of one's own (benchmarks/formats/own/mapping.py).
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -66,24 +67,34 @@ class PredictionsMapping(AnswerMapping):
 def guess(
     names: Sequence[str], kind: Kind, sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()
 ) -> PredictionsMapping:
-    """The mapping of a table with these columns, as far as they are recognised. `keys`: the items' ids, if known."""
+    """The mapping of a table with these columns, as far as they are recognised: `caption` is a score only if it has
+    numbers in the sample. `keys`: the items' ids, if known."""
     item = item_column({name: word_of(name) for name in names}, sample, keys)
-    by_parts = {_parts(name): name for name in reversed(names)}
+    by_parts = {_parts(name): name for name in reversed(names) if _may_be_score(name, sample)}
     scores = {name: Source((by_parts[parts],)) for name in kind.scores if (parts := _parts(name)) in by_parts}
     kinds = {name: name if name in names else "" for name in ("type", "subtype")}
     return PredictionsMapping(item, kinds["type"], kinds["subtype"], scores)
 
 
+def _may_be_score(name: str, sample: Sequence[Row]) -> bool:
+    texts = [text for row in sample if (text := text_in(row, name))]
+    return bool(_EMPTY_WORDS & {*_words(name)}) or all(math.isfinite(_number(text)) for text in texts)
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z]+-\d+|[a-z]+\d*", name.lower())
+
+
 def _parts(name: str) -> frozenset[str]:
     """What a score is of, whatever its name adds: {c0, i1} of `s(c0,i1)` and `sim_c0_i1`."""
-    found = re.findall(r"[a-z]+-\d+|[a-z]+\d*", name.lower())
-    return frozenset(_SYNONYMS.get(word, word) for word in found if word not in _EMPTY_WORDS)
+    return frozenset(_SYNONYMS.get(word, word) for word in _words(name) if word not in _EMPTY_WORDS)
 
 
 def is_recognised(path: Path, kind: Kind) -> bool:
     """Whether the file has an id and every score of some question of the kind in columns whose names say so."""
     try:
-        found = guess(rows.columns(first_rows(path, ProblemLog())), kind)
+        sample = first_rows(path, ProblemLog())
+        found = guess(rows.columns(sample), kind, sample)
     except OSError:
         return False
     asked = kind.family.questions.values() if kind.family else ()
@@ -94,7 +105,7 @@ def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> Predic
     """Raises Unreadable."""
     sample = first_rows(path, log)
     names = rows.every_column(sample)
-    found = given_mapping(path, mapping, PredictionsMapping, log) if mapping else guess(names, kind)
+    found = given_mapping(path, mapping, PredictionsMapping, log) if mapping else guess(names, kind, sample)
     if log.count:
         raise Unreadable
     for name in found.scores.keys() - {*kind.scores}:
@@ -131,14 +142,16 @@ def _score(row: Row, place: str, origin: Origin, log: ProblemLog) -> float | Non
     text = text_in(row, place)
     if not text:
         return None  # the item is then incomplete
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if math.isfinite(score):
+    if math.isfinite(score := _number(text)):
         return score
     log.error("WRONG_VALUE", origin.file, origin.row, place, "Write a finite number.")
     return None
+
+
+def _number(text: str) -> float:
+    with suppress(ValueError):
+        return float(text)
+    return math.nan
 
 
 def options_of(kind: Kind, question: str) -> tuple[str, ...]:
@@ -157,7 +170,7 @@ def _chosen(
                 yield about(name, choice=said)
             else:
                 made = about(name)
-                advice = f"Choose one of {', '.join(options)}, or say in the mapping which value is which."
+                advice = f"Choose one of {', '.join(options)}, or say which of them this value means."
                 log.error("WRONG_VALUE", made.origin.file, made.origin.row, place, advice)
 
 

@@ -56,13 +56,10 @@ class NotAMapping(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where the members of a role stand; `attributes`: name → place. In a format with columns of its own a cell is
-    `literal`: one member as it stands, even if it looks like a list or an address.
-    """
+    """Where the members of a role stand; `attributes`: name → place."""
 
     places: tuple[str, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
-    literal: bool = False
 
     def as_json(self) -> object:
         places = self.places[0] if len(self.places) == 1 else list(self.places)
@@ -72,7 +69,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
     """`id`: a place; without one, an item has its file's name and a number. `together`: rows that are alike in these
-    columns are one item."""
+    columns are one item. `literal`, of a known format: a cell is one member as it stands, also one like a list."""
 
     texts: Mapping[str, Part] = field(default_factory=dict)
     images: Mapping[str, Part] = field(default_factory=dict)
@@ -80,24 +77,7 @@ class ColumnMapping:
     type: str = ""
     subtype: str = ""
     together: tuple[str, ...] = ()
-
-    @classmethod
-    def literal(
-        cls,
-        texts: Mapping[str, str],
-        images: Mapping[str, Sequence[str]],
-        id: str = "",
-        type: str = "",
-        subtype: str = "",
-    ) -> Self:
-        """Of a format's own columns: by role that of its text and those of its images."""
-        return cls(
-            {role: Part((column,), literal=True) for role, column in texts.items()},
-            {role: Part((*columns,), literal=True) for role, columns in images.items()},
-            id,
-            type,
-            subtype,
-        )
+    literal: bool = False
 
     @property
     def parts(self) -> Iterator[Part]:
@@ -119,7 +99,7 @@ class ColumnMapping:
     def from_json(cls, value: object) -> Self:
         """Raises NotAMapping."""
         given = mapping_in(value, VERSION, {*PLAIN, TOGETHER, *KINDS})
-        plain = {name: column_in(given[name], name) for name in PLAIN if name in given}
+        plain: dict[str, Any] = {name: column_in(given[name], name) for name in PLAIN if name in given}
         texts, images = (_parts(given.get(kind, {}), kind) for kind in KINDS)
         if not (texts or images):
             raise NotAMapping("Name at least one column in “texts” or “images”.")
@@ -354,8 +334,8 @@ def item(rows: Sequence[tuple[Origin, Row]], mapping: ColumnMapping, key: str) -
     """The item of one row, or of several that belong together: what all of them say is said once. `key`: if no column
     is its id."""
     origin, first = rows[0]
-    texts = [one for _, row in rows for one in _captions(row, mapping.texts)]
-    images = [one for _, row in rows for one in _images(row, mapping.images)]
+    texts = [one for _, row in rows for one in _captions(row, mapping)]
+    images = [one for _, row in rows for one in _images(row, mapping)]
     several = len(rows) > 1
     plain = {name: cell(first, getattr(mapping, name)) if getattr(mapping, name) else None for name in PLAIN}
     return ItemRecord(
@@ -378,26 +358,23 @@ def _once(found: Iterable[Any]) -> list[Any]:
     return kept
 
 
-def _captions(row: Row, parts: Mapping[str, Part]) -> Iterator[CaptionRecord]:
-    for role, value, attributes in _found(row, parts):
+def _captions(row: Row, mapping: ColumnMapping) -> Iterator[CaptionRecord]:
+    for role, value, attributes in _found(row, mapping.texts, mapping.literal):
         yield CaptionRecord(role, as_text(value), attributes)
 
 
-def _images(row: Row, parts: Mapping[str, Part]) -> Iterator[ImageRecord]:
-    for role, value, attributes in _found(row, parts):
+def _images(row: Row, mapping: ColumnMapping) -> Iterator[ImageRecord]:
+    for role, value, attributes in _found(row, mapping.images, mapping.literal):
         name = as_text(value)
-        if ADDRESS.match(name) and not parts[role].literal:
+        if ADDRESS.match(name) and not mapping.literal:
             name = unquote(urlsplit(name).path).rpartition("/")[2]
         yield ImageRecord(role, name, attributes=attributes)
 
 
-def _found(row: Row, parts: Mapping[str, Part]) -> Iterator[tuple[str, object, Attributes]]:
+def _found(row: Row, parts: Mapping[str, Part], literal: bool) -> Iterator[tuple[str, object, Attributes]]:
     """(role, value, attributes) of every member; an attribute with as many values as members gives each its own."""
     for role, part in parts.items():
-        if part.literal:
-            yield from ((role, row[place], {}) for place in part.places)
-            continue
-        found = [member for place in part.places for member in members(cell(row, place))]
+        found = [one for place in part.places for one in ([row[place]] if literal else members(cell(row, place)))]
         said = {name: members(cell(row, place)) for name, place in part.attributes.items()}
         for number, member in enumerate(found):
             yield role, member, {name: _said(values, number, len(found)) for name, values in said.items() if values}

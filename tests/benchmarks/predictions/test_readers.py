@@ -250,6 +250,7 @@ def test_a_table_of_ones_own_has_its_scores_in_columns(tmp_path, kind, text, map
     [
         ("id,score_pos,score_neg\n7,high,0.2\n", "", "WRONG_VALUE", "score_pos"),
         ("id,score_pos,score_neg\n,0.1,0.2\n", "", "VALUE_MISSING", "id"),
+        ("id,caption,score_pos,score_neg\n7,A cup.,high,0.2\n", "", "WRONG_VALUE", "score_pos"),  # a text is no score
         ("uid,a\n7,1\n", OWN, "COLUMN_MISSING", "b"),
         ("uid,ok\n7,maybe\n", CHOSEN, "WRONG_VALUE", "ok"),
         ("uid,a\n7,1\n", OWN.replace("s(negative)", "s(neg)").replace('"b"', '"a"'), "WRONG_VALUE", "s(neg)"),

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, item, items, missing
+from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, Part, item, items, missing
 from benchmarks.records import Origin
 
 
@@ -38,7 +38,7 @@ def test_a_place_gives_members(place, row, found):
 
 
 def test_a_cell_of_a_formats_own_column_is_taken_as_it_stands():
-    how = ColumnMapping.literal({"positive": "caption"}, {"positive": ["image"]}, type="kind")
+    how = ColumnMapping({"positive": Part(("caption",))}, {"positive": Part(("image",))}, type="kind", literal=True)
     row = {"caption": '["A cup."]', "image": "http://x.org/1.jpg", "kind": "cup", "more": "1"}
     made = item([(Origin("rows.csv", 1), row)], how, "one")
     assert (made.key, made.type, made.caption("positive"), made.images[0].name) == (
