@@ -186,12 +186,7 @@ def case(
         Answer(one.identity, one.label, who[one.identity], keys=" ".join(one.keys))
         for one in answer_words.fixed_choices(protocol)
     ]
-    texts = [one.part.text if one.part else one.label for one in options]
-    keys = keys_on_screen(texts, [one.keys.split() for one in fixed])
-    options, fixed = (
-        [replace(one, keys=" ".join(own)) for one, own in zip(answers, of, strict=True)]
-        for answers, of in zip((options, fixed), keys, strict=True)
-    )
+    options, fixed = _with_keys(options, fixed)
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
     options_offered = parts_named(there, task.options) if protocol.form else []
     return Case(
@@ -207,6 +202,17 @@ def case(
         own=_answer(rule, OWN_ANSWER, own, OWN_KEY) if own else None,
         drawings=_drawings(protocol, task, there, given, options, own),
     )  # fmt: skip
+
+
+def _with_keys(options: Sequence[Answer], fixed: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
+    """The answers with the keys that annotators have for them."""
+    texts = [one.part.text if one.part else one.label for one in options]
+    of_options, of_fixed = keys_on_screen(texts, [one.keys.split() for one in fixed])
+
+    def keyed(answers: Sequence[Answer], keys: Sequence[Sequence[str]]) -> list[Answer]:
+        return [replace(one, keys=" ".join(own)) for one, own in zip(answers, keys, strict=True)]
+
+    return keyed(options, of_options), keyed(fixed, of_fixed)
 
 
 def _drawings(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -20,6 +21,7 @@ from benchmarks.runs import material
 from benchmarks.runs.margins import ranks
 from benchmarks.scoring import retrieval
 from benchmarks.scoring.score import ORDER_TASKS
+from benchmarks.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,10 @@ class Query:
 
 def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
-    user, given = request.user, request.GET
+    user = request.user
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
-    asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
+    asked = Query.from_address(request.GET, kinds, "" if kinds else material.kind(benchmark), others)
     every_run = comparison_entries.runs_of(benchmark, asked.kind)
     found, missing = comparison_entries.entries_of(every_run)
     runs, older = table.only_newest(found)
@@ -53,43 +55,38 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
     by_type = ByType(asked.kind, asked.measure.name)
     part_columns = by_type.heads(entries, asked.measure)
+    parts = table.table(entries, part_columns, by_type) if part_columns else []
     may_change = may_change_benchmark(user, benchmark)
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
     deletable = {run.pk for run in every_run if may_change or run.created_by_id == user.pk}
-    parts = table.table(entries, part_columns, by_type) if part_columns else []
     whole = _whole(entries, asked.kind)
     return {
         "benchmark": benchmark,
         "asked": asked,
         "kind": KINDS[asked.kind],
-        "kinds": [(name, KINDS[name].title) for name in kinds],
-        "orders": table.ORDERS,
-        "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
-        "others": [(one.pk, one.name) for one in others],
+        **_choices(asked, kinds, others),
         "items": benchmark.present.count(),
         "deletable": deletable,
         "missing": len(missing),
         "entries": entries,
         "older": older,
         **whole,
-        "whole": tables.by_measure(
-            whole["sections"],
-            whole["columns"],
-            table.chances(entries, whole["columns"]),
-            "whole-title",
-            request,
-            benchmark,
-            deletable,
-        ),
-        "parts": tables.by_measure(parts, part_columns, table.chances(entries, part_columns), "parts-title"),
+        "whole": _table(entries, whole["sections"], whole["columns"], "whole-title", request, benchmark, deletable),
+        "parts": _table(entries, parts, part_columns, "parts-title"),
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, request),
         "retrievals": retrieval.results_of(benchmark),
         "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
-    }
+    }  # fmt: skip
+
+
+def _table(
+    entries: list[Entry], sections: Sequence[table.Section], columns: Sequence[MeasureName], *rest: Any
+) -> Table:
+    return tables.by_measure(sections, columns, table.chances(entries, columns), *rest)
 
 
 def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:

@@ -50,7 +50,9 @@ def newest(study: Study) -> int:
 
 def _about(study: Study) -> QuerySet[Event]:
     """The events about the study, its stages, annotators and releases, by an index of subjects."""
-    parts = {"stage": study.stages, "annotator": study.annotators, "release": study.releases}
+    parts: dict[str, QuerySet] = {
+        "stage": study.stages.all(), "annotator": study.annotators.all(), "release": study.releases.all(),
+    }  # fmt: skip
     names = [f"{kind}:{pk}" for kind, rows in parts.items() for pk in rows.values_list("pk", flat=True)]
     return Event.objects.filter(subject__in=[audit.named(study), *names])
 

@@ -145,7 +145,7 @@ def _going(
                 Kind.CLOSE, title, why, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED}
             )
     going = next((one for one in reached if one.is_under_way), None)
-    return going and _until_done(going, unstaffed)
+    return _until_done(going, unstaffed) if going else None
 
 
 def way(

@@ -14,7 +14,7 @@ from annotation.dashboard.headline_tiles import tiles
 from annotation.dashboard.study_overview import KIND, overview
 from annotation.figures import annotators, blocked_items, cache
 from annotation.figures.cache import LatestFigures, hashed
-from annotation.models import STUDY_MOVES, Kind, ReaderReport, Stage, StageState, Study, StudyState
+from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Study, StudyState
 from annotation.participants.review import people_away
 from annotation.protocols.registry import protocol_named
 
@@ -27,7 +27,7 @@ def contents(study: Study, user) -> dict:
     of it does.
     """
     stages, small = stage_progress.stages_of(study), cache.is_small(study)
-    stage = main_stage(stages)
+    stage = stage_progress.main_stage(stages)
     stage.study = study
     found = _figures(stage, small)
     people = annotators.latest(study)  # before the step, which says whom to look at
@@ -47,22 +47,10 @@ def contents(study: Study, user) -> dict:
 
 def fingerprint(study: Study, stage: Stage | None = None) -> str:
     """Changes when anything changes that the page of a small study shows. Six queries."""
-    stage = stage or main_stage(stage_progress.stages_of(study))
+    stage = stage or stage_progress.main_stage(stage_progress.stages_of(study))
     stage.study = study
     reports = study.reader_reports.order_by("pk").values_list("pk", "answer")
     return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports)))
-
-
-def main_stage(stages: Sequence[Stage]) -> Stage:
-    """The first that is open and has questions without an answer, or the last one that selects."""
-    waiting = set(
-        Stage.objects.filter(
-            pk__in=[stage.pk for stage in stages], state=StageState.OPEN, slots__judgment=None, slots__live=True,
-            slots__task__kind=Kind.JUDGE,
-        ).values_list("pk", flat=True).distinct()
-    )  # fmt: skip
-    selecting = [stage for stage in stages if not protocol_named(stage.protocol).measures]
-    return next((stage for stage in stages if stage.pk in waiting), (selecting or list(stages))[-1])
 
 
 def _figures(stage: Stage, small: bool) -> LatestFigures:

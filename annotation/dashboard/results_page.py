@@ -12,7 +12,7 @@ from annotation.adjudication import cases
 from annotation.charts.study import Subject
 from annotation.comparison import charts, people_and_models
 from annotation.comparison.table import HUMANS
-from annotation.dashboard import headline_tiles, overview_page, stage_progress
+from annotation.dashboard import headline_tiles, stage_progress
 from annotation.dashboard.headline_tiles import Tile
 from annotation.dashboard.study_overview import overview
 from annotation.exports import job as export_job
@@ -38,7 +38,7 @@ Row = Mapping[str, Any]
 def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """Of the study of its first stage: `people_and_models`, and the headline `tiles` of the page to share."""
     found = people_and_models.people_and_models(stage.study)
-    main = overview_page.main_stage(stage_progress.stages_of(stage.study))
+    main = stage_progress.main_stage(stage_progress.stages_of(stage.study))
     main.study = stage.study
     tiles = headline_tiles.of_results(main, overview(main, tell=tell))
     return {**found, "tiles": [asdict(tile) for tile in tiles]}

@@ -1,7 +1,9 @@
 """How far each stage of a study is in its funnel: its tab on the page, what closing it would pass on."""
 
+from collections.abc import Sequence
+
 from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
-from annotation.models import Stage, StageState, Study
+from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 
 
@@ -13,6 +15,18 @@ def stages_of(study: Study) -> list[Stage]:
         if stage.source_id is not None:
             stage.source = known[stage.source_id]
     return stages
+
+
+def main_stage(stages: Sequence[Stage]) -> Stage:
+    """The first that is open and has questions without an answer, or the last one that selects."""
+    waiting = set(
+        Stage.objects.filter(
+            pk__in=[stage.pk for stage in stages], state=StageState.OPEN, slots__judgment=None, slots__live=True,
+            slots__task__kind=Kind.JUDGE,
+        ).values_list("pk", flat=True).distinct()
+    )  # fmt: skip
+    selecting = [stage for stage in stages if not protocol_named(stage.protocol).measures]
+    return next((stage for stage in stages if stage.pk in waiting), (selecting or list(stages))[-1])
 
 
 def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
