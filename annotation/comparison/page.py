@@ -15,7 +15,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
 from benchmarks.permissions import StaffRequest, may_change_benchmark
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
+from benchmarks.predictions.names import MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 from benchmarks.runs.margins import ranks
