@@ -68,9 +68,9 @@ def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tm
     visit(page, address(stage))
     assert flaws(page, axe_violations) == []
     with page.expect_navigation():
-        page.locator(".case a").first.click()
+        page.locator(".case-votes a").first.click()
     assert [fits(page) for _ in in_windows(page)] == [True, True]  # and breaks no rule: test_items_page.py
-    page.goto(page.url.partition("/items/")[0] + "/adjudicate/?stage=1")
+    page.goto(page.url.partition("/items/")[0] + "/quality/decide/?stage=1&sort=split")
     for window in in_windows(page):  # on the larger all four pictures, the answers and the decision are seen at once
         page.wait_for_function("[...document.images].every(image => image.naturalWidth > 0)")
         assert fits(page) and page.errors == [], window
