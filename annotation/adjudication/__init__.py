@@ -1,6 +1,6 @@
 """Decisions by an adjudicator: the list of disagreements, the page of one item, and the decisions themselves.
 
 Start in decisions.py (decide, send back, withdraw). cases.py collects what the adjudicator sees of a task,
-answers_shown.py the annotators' answers; disagreement_list.py finds and sorts the tasks. Exports, dashboards and the
-rooms above may import it.
+desk.py the queue beside it, answers_shown.py the annotators' answers as rows; disagreement_list.py finds and sorts the
+tasks. Exports, dashboards and the rooms above may import it.
 """
