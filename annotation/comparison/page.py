@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -15,7 +14,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
 from benchmarks.permissions import StaffRequest, may_change_benchmark
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.names import MeasureName, main_measure, measure_name
+from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 from benchmarks.runs.margins import ranks
@@ -44,49 +43,51 @@ class Query:
 
 def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
-    user = request.user
+    user, given = request.user, request.GET
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
-    asked = Query.from_address(request.GET, kinds, "" if kinds else material.kind(benchmark), others)
+    asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
     every_run = comparison_entries.runs_of(benchmark, asked.kind)
     found, missing = comparison_entries.entries_of(every_run)
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
-    by_type = ByType(asked.kind, asked.measure.name)
-    part_columns = by_type.heads(entries, asked.measure)
-    parts = table.table(entries, part_columns, by_type) if part_columns else []
     may_change = may_change_benchmark(user, benchmark)
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
     deletable = {run.pk for run in every_run if may_change or run.created_by_id == user.pk}
-    whole = _whole(entries, asked.kind)
     return {
         "benchmark": benchmark,
         "asked": asked,
         "kind": KINDS[asked.kind],
-        **_choices(asked, kinds, others),
+        "kinds": [(name, KINDS[name].title) for name in kinds],
+        "orders": table.ORDERS,
+        "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
+        "others": [(one.pk, one.name) for one in others],
         "items": benchmark.present.count(),
         "deletable": deletable,
         "missing": len(missing),
         "entries": entries,
         "older": older,
-        **whole,
-        "whole": _table(entries, whole["sections"], whole["columns"], "whole-title", request, benchmark, deletable),
-        "parts": _table(entries, parts, part_columns, "parts-title"),
+        **(whole := _whole(entries, asked.kind)),
+        "whole": tables.by_measure(
+            whole["sections"], whole["columns"], "whole-title", tables.Deletes(request, benchmark, deletable)
+        ),
+        "parts": _parts(entries, asked),
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, request),
         "retrievals": retrieval.results_of(benchmark),
         "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
-    }  # fmt: skip
+    }
 
 
-def _table(
-    entries: list[Entry], sections: Sequence[table.Section], columns: Sequence[MeasureName], *rest: Any
-) -> Table:
-    return tables.by_measure(sections, columns, table.chances(entries, columns), *rest)
+def _parts(entries: list[Entry], asked: Query) -> Table:
+    """The measure asked for, by type and subtype."""
+    by_type = ByType(asked.kind, asked.measure.name)
+    columns = by_type.heads(entries, asked.measure)
+    return tables.by_measure(table.table(entries, columns, by_type) if columns else [], columns, "parts-title")
 
 
 def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:

@@ -1,6 +1,7 @@
 """The tables of the page of a benchmark's models and humans."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -8,44 +9,50 @@ from django.utils.html import format_html
 
 from annotation.comparison.paired import Row as PairedRow
 from annotation.comparison.paired import rows_of
-from annotation.comparison.table import Cell, Entry, Gap, Row, Section
+from annotation.comparison.table import Cell, Entry, Gap, Row, Section, chances, entries_in
 from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, points
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
 
 MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # of the best and the second best
-Chances = Iterable[tuple[str, Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deletes:
+    """Who asks for a benchmark's page, and which runs they may delete there."""
+
+    request: HttpRequest
+    benchmark: Benchmark
+    runs: Collection[int]
+
+    def cell(self, row: Row) -> str:
+        if row.entry.run not in self.runs:
+            return ""
+        shown = {"entry": row.entry, "benchmark": self.benchmark}
+        return render_to_string("comparison/_run_delete.html", shown, self.request)
 
 
 def by_measure(
-    sections: Sequence[Section], columns: Sequence[MeasureName], chances: Chances, label: str,
-    request: HttpRequest | None = None, benchmark: Benchmark | None = None, deletable: Collection[int] = (),
-) -> Table:  # fmt: skip
-    """Humans and models, and chance in the foot. With `request`: of the whole benchmark, with the models' sources and a
-    way to delete those that are `deletable`.
-    """
-    whole = request is not None
+    sections: Sequence[Section], columns: Sequence[MeasureName], label: str, deletes: Deletes | None = None
+) -> Table:
+    """Humans and models, and chance in the foot. With `deletes`: of the whole benchmark, with n and sources."""
+    whole = deletes is not None
 
     def named(row: Row) -> object:
         source = whole and row.entry.run and row.entry.source
         return with_sub(titled(row.entry), source and bdi(row.entry.source))
-
-    def delete(row: Row) -> object:
-        if row.entry.run not in deletable:
-            return ""
-        return render_to_string("comparison/_run_delete.html", {"entry": row.entry, "benchmark": benchmark}, request)
 
     heads = [
         number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row.cells[at], row.n if whole else -1))
         for at, one in enumerate(columns)
     ]
     shown = [Column("model", html=named), *([number("n", "n")] if whole else []), *heads]
-    if whole:
-        shown.append(Column("delete", html=delete, quiet_head=True))
+    if deletes:
+        shown.append(Column("delete", html=deletes.cell, quiet_head=True))
     foot = [
         [name, *([""] if whole else []), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
-        for name, levels in chances
+        for name, levels in chances(entries_in(sections), columns)
     ]
     caption = "Humans and models, and chance at the bottom"
     groups = [(section.title, section.rows) for section in sections]
