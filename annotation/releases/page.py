@@ -58,14 +58,14 @@ class Group:
         ]
         return Table("", columns, self.files, caption=self.title, css="figures files")
 
+    @property
+    def more(self) -> int:
+        return self.count - len(self.files)
+
 
 def _short_hash(file: Mapping) -> object:
     whole = file.get("sha256")
     return format_html('<code title="{}">{}…</code>', whole, whole[:12]) if whole else ""
-
-    @property
-    def more(self) -> int:
-        return self.count - len(self.files)
 
 
 def release_context(release: Release) -> dict:

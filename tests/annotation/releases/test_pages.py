@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.designs.plan import StagePlan
 from annotation.models import Release
 from annotation.releases import forms as releases_forms
+from annotation.releases import page as releases_page
 from annotation.releases.card_html import card_html
 from annotation.releases.plan import Plan
 from benchmarks.jobs import jobs
@@ -336,3 +337,8 @@ def test_nothing_in_a_card_runs_or_is_fetched(raw):
     assert set(re.findall("<[^>]*>", card_html(f"---\na: b\n---\n{raw}\n"))) <= {
         "<p>", "</p>", '<a href="https://a.example/x.png" rel="nofollow noreferrer">', "</a>",
     }  # fmt: skip
+
+
+def test_of_many_files_of_a_form_the_first_are_listed_and_the_others_counted():
+    group = releases_page.Group(7, "webdataset", "Shards", "", count=31, files=[{"name": "a.tar", "bytes": 2048}] * 30)
+    assert group.more == 1 and str(group.table).count("/releases/7/files/a.tar") == 30
