@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from annotation.dashboard import annotator_page, people_page, sign_evidence
+from annotation.dashboard import annotator_page, home_page, people_page, sign_evidence
 from annotation.figures import annotators
 from annotation.models import Annotator, CachedFigures, Role, Slot, Stage
 from annotation.participants import lifecycle as participant_lifecycle
@@ -102,6 +102,7 @@ def test_each_filter_counts_the_rows_behind_it_and_signs_are_those_of_the_next_s
         found = [line.who.number for line in client.get(table(stage.study, show=key, sort="who")).context["lines"]]
         assert found == numbers, key
     assert people_to_review([stage.study_id])[stage.study_id] == expected["signs"]
+    assert home_page.step_of(manager, stage.study).step.url == table(stage.study, show="signs")
     participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot", by="test")
     shown = client.get(table(stage.study, show="signs"))
     assert "no warning signs" in shown.text and not shown.context["lines"]
