@@ -4,10 +4,10 @@
 
 1. Which screens are checks: half in a pool, half among batches. The area under the curve must lie in 0.47–0.53; a blind
    guess has a standard error of 0.006 there.
-2. At which of two places the right option stands: half image to text, half text to image. Right 50 ± 1 % of the time. A
-   blind guess has a standard error of 0.5 % there, so one run in twenty would fail by chance; therefore the database's
+2. At which of two places the right option stands: half image to text, half text to image. Right 50 ± 1% of the time. A
+   blind guess has a standard error of 0.5% there, so one run in twenty would fail by chance; therefore the database's
    random numbers are seeded, and what is new in each run (tokens, times) is left out here, so that the figure is the
-   same in every run. With tokens and times it must lie in 50 ± 2 %.
+   same in every run. With tokens and times it must lie in 50 ± 2%.
 3. In each protocol a ninth of the screens: at which place an option stood; and, where there can be checks, as many more
    screens: which are checks. Within four standard errors of a blind guess.
 

@@ -387,7 +387,7 @@ def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
     What the page logs as an error or throws is in `page.errors`. Contexts are used again by later tests, emptied of
     cookies and storage; `unshared=True` makes a fresh one (a clock, once installed, stays in its context). Service
     workers, which tests' routes do not see, are blocked unless `service_workers="allow"`. Nothing moves by itself
-    unless `reduced_motion="no-preference"`: charts that grow into place take up to 40 % of their page's CPU time.
+    unless `reduced_motion="no-preference"`: charts that grow into place take up to 40% of their page's CPU time.
     """
     used = []
 

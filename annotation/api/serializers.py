@@ -190,7 +190,7 @@ class AgreementData(serializers.Serializer):
     measures = DictField(
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
-        "and `measures`, each with `value`, `low` and `high` (95 %, over items), `n` and a `note` that explains a "
+        "and `measures`, each with `value`, `low` and `high` (95%, over items), `n` and a `note` that explains a "
         f"null: {describe_measures()}. `confusion` of the whole and of pairs has [label, label, n], labels by their "
         "places in `labels`. `categories` is how many labels (`n`) could be chosen: those that are `offered`, or "
         "`given` if those cannot be listed.",

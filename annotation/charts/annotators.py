@@ -79,7 +79,7 @@ def _describe_mix(rows: Sequence[Sequence[Any]], words: Sequence[str]) -> str:
         shares = [(row[place] / row[1], row[0]) for row in people if row[1]]
         (low, least), (high, most) = min(shares), max(shares)
         told.append(f"{word} {rows[0][place] / total:.0%}, from {low:.0%} ({least}) to {high:.0%} ({most})")
-    return f"Of {total:,} judgments by {len(people)} annotators: {'; '.join(told)}.".replace("%", " %")
+    return f"Of {total:,} judgments by {len(people)} annotators: {'; '.join(told)}."
 
 
 def time_plot(found: Figures, of: Subject) -> Plot:
@@ -105,7 +105,7 @@ def _describe_times(found: Figures) -> str:
     most = max(found["bins"], key=lambda one: one["judgments"])
     end = f"{most['from']:g} seconds or more" if most["to"] is None else f"{most['from']:g} to {most['to']:g} seconds"
     return (
-        f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}".replace("%", " %")
+        f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}"
         + f") took less than half of that, {found['median'] / 2:.1f}. "
         f"The largest group, {most['judgments']:,}, took {end}."
     )

@@ -1,4 +1,4 @@
-"""The figures of scores (measures/scores.py): by a value of an attribute, with 95 % intervals."""
+"""The figures of scores (measures/scores.py): by a value of an attribute, with 95% intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from annotation.measures.types import Figures
 
 _Columns = Mapping[str, Column]  # by the key in the rows of measures/scores.py; the last one is n
 _BOTH: _Columns = {
-    "low": ENDS[0], "high": ENDS[1], "over": Column("over", "95 % over", "text"),
+    "low": ENDS[0], "high": ENDS[1], "over": Column("over", "95% over", "text"),
     "these_low": Column("these_low", "low, these annotators", "decimal"),
     "these_high": Column("these_high", "high, these annotators", "decimal"),
 }  # fmt: skip
@@ -37,14 +37,14 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
         what = "Share" if found.get("is_share") else "Mean score"
         for name, rows in found.get("by", {}).items():
             titled = ("score", found["answer"], name, f"Score of “{found['answer']}” by {name}")
-            caption = f"{what} of “{found['answer']}” by {name}, with 95 % intervals{_WHOSE}"
+            caption = f"{what} of “{found['answer']}” by {name}, with 95% intervals{_WHOSE}"
             yield _plot(titled, caption, _MEANS, rows, of)
             apart = found["differences"].get(name, ())
             yield from _differences(("score", found["answer"], name, "score"), apart, _DIFFERENCES, of)
     for found in scores["strengths"]:
         titled = ("strength", found["answer"], found["over"], f"Strengths in “{found['answer']}” by {found['over']}")
         caption = (
-            f"Bradley–Terry strength of each {found['over']} on the logit scale, with mean 0, and its 95 % "
+            f"Bradley–Terry strength of each {found['over']} on the logit scale, with mean 0, and its 95% "
             f"interval{_WHOSE} Ties count as half a win."
         )
         if found["rows"]:
@@ -53,7 +53,7 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
         yield from _differences(titled, found["differences"], _APART, of)
     for found in scores["mean_ranks"]:
         titled = ("rank", found["answer"], found["over"], f"Mean rank in “{found['answer']}” by {found['over']}")
-        caption = f"Mean rank of each {found['over']} (1 is best), and its 95 % interval{_WHOSE}"
+        caption = f"Mean rank of each {found['over']} (1 is best), and its 95% interval{_WHOSE}"
         if found["rows"]:
             yield _plot(titled, caption, _MEANS, found["rows"], of)
 
@@ -65,7 +65,7 @@ def _differences(
     kind, answer, name, what = titled
     if rows:
         title = f"Differences in {what} of “{answer}” by {name}"
-        caption = f"The first {name}’s {what} minus the second’s, and its 95 % interval{_WHOSE}"
+        caption = f"The first {name}’s {what} minus the second’s, and its 95% interval{_WHOSE}"
         named = [{**row, "name": f"{row['first']} − {row['second']}"} for row in rows]
         yield _plot((f"{kind}-differences", answer, name, title), caption, columns, named, of)
 

@@ -115,7 +115,7 @@ def _fates(of: Figures) -> str:
 
 
 def _share(share: float | None) -> str:
-    return "" if share is None else f" ({share:.1%})".replace("%", " %")
+    return "" if share is None else f" ({share:.1%})"
 
 
 # Values with their intervals
@@ -136,12 +136,12 @@ def type_plot(figures: Figures, of: Subject) -> Plot:
         Column("name", "type", "text"), Column("value", chief.head, "decimal"), *ENDS,
         Column("percent", "agree", "share"), Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = f"{chief.name} on {on}: a dot for each type, a line for its 95 % interval over items."
+    caption = f"{chief.name} on {on}: a dot for each type, a line for its 95% interval over items."
     says = describe_intervals(f"{chief.name} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
 
 
-ENDS = (Column("low", "95 % from", "decimal"), Column("high", "to", "decimal"))  # of an interval
+ENDS = (Column("low", "95% from", "decimal"), Column("high", "to", "decimal"))  # of an interval
 MeasuredRow = tuple[str, float | None, float | None, float | None, int | None, str]  # name, value, low, high, n, note
 
 
@@ -151,7 +151,7 @@ def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[
         Column("name", by, "text"), Column("value", measure, "decimal"), *ENDS,
         Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % interval over items."
+    caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95% interval over items."
     return Plot("intervals", *named, caption, describe_intervals(measure, rows), of, columns, rows)
 
 
@@ -235,7 +235,7 @@ def audit_plot(band: Sequence[Sequence[float]], items: int, aim: str, of: Subjec
         Column("low", "from", "share"),
         Column("high", "to", "share"),
     ]
-    caption = f"The share of wrong items and its 95 % interval, by items judged. Target: {aim}."
+    caption = f"The share of wrong items and its 95% interval, by items judged. Target: {aim}."
     return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band)
 
 
@@ -244,6 +244,6 @@ def _describe_audit(band: Sequence[Sequence[float]], items: int) -> str:
         return "Nothing is judged yet."
     (first, _, widest_low, widest_high), (n, estimate, low, high) = band[0], band[-1]
     return (
-        f"After {n:,} of {items:,} items the share of wrong ones is {estimate:.1%}, with a 95 % interval from "
+        f"After {n:,} of {items:,} items the share of wrong ones is {estimate:.1%}, with a 95% interval from "
         f"{low:.1%} to {high:.1%}. After {first:,} it was from {widest_low:.1%} to {widest_high:.1%}."
     )

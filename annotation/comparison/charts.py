@@ -57,7 +57,7 @@ def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:
     return (
         f"{len(rows)} rows. {len(below)} have lower {up} than {across}. "
         f"Highest on both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."
-    ).replace("%", " %")
+    )
 
 
 def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: Subject) -> Plot:
@@ -103,4 +103,4 @@ def _correlated(entropy: np.ndarray, margin: np.ndarray) -> str:
     if found is None:
         return "No rank correlation: it needs four tasks, and annotators who disagree on some of them."
     rho, low, high = (f"{value:.2f}".replace("-", "−") for value in found)
-    return f"Spearman’s rank correlation is {rho} (95 % from {low} to {high}), n = {len(entropy):,}."
+    return f"Spearman’s rank correlation is {rho} (95% from {low} to {high}), n = {len(entropy):,}."

@@ -206,7 +206,7 @@ def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a model has more than humans (below 0: less), with its 95 % interval where both have one."""
+    """What a model has more than humans (below 0: less), with its 95% interval where both have one."""
 
     value: float
     low: float | None = None

@@ -74,7 +74,7 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
         if not settings.get("cap"):
             found["cap"] = "Adaptive overlap needs a maximum."
         if certainty < _LEAST:
-            found["certainty"] = "Even a tie is 50 % certain. Enter more."
+            found["certainty"] = "Even a tie is 50% certain. Enter more."
         elif settings.get("strategy", _POOL) not in (_POOL, _AUDIT):
             found["certainty"] = _NO_MIXING
     if settings.get("rule") == DAWID_SKENE:
@@ -254,7 +254,7 @@ def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumpti
     most = f"at most {words(expected.at_most)}"
     needs = f"the audit in {stage.stage_name} needs {most}"
     if not expected.is_most:
-        guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g} %"
+        guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g}%"
         needs = f"if {guess} of the items are wrong, the audit in {stage.stage_name} needs {words(expected)}, {most}"
     return f"{needs[0].upper()}{needs[1:]}.{_errors_count(stage.settings)}"
 
@@ -281,12 +281,12 @@ def _errors_count(settings: Settings) -> str:
     if max(judgments, settings.get("cap") or 0) > 2:
         return ""
     few = "One judgment per item counts" if judgments == 1 else "Two judgments per item count"
-    percent = {n: f"{100 * found_wrong(n):.1f} %" for n in (judgments, 3)}
+    percent = {n: f"{100 * found_wrong(n):.1f}%" for n in (judgments, 3)}
     ties = "" if judgments == 1 else ", and many items are tied"
     return (
-        f" {few} annotators’ errors as the benchmark’s: if they take {100 * _FALSE_ALARMS:g} % of right items for "
-        f"wrong and miss {100 * _MISSED:g} % of wrong ones, an audit finds {percent[judgments]} where "
-        f"{100 * _WRONG:g} % are wrong{ties}; with three judgments it finds {percent[3]}. Use three, or check items, "
+        f" {few} annotators’ errors as the benchmark’s: if they take {100 * _FALSE_ALARMS:g}% of right items for "
+        f"wrong and miss {100 * _MISSED:g}% of wrong ones, an audit finds {percent[judgments]} where "
+        f"{100 * _WRONG:g}% are wrong{ties}; with three judgments it finds {percent[3]}. Use three, or check items, "
         "so that the result can be corrected."
     )
 

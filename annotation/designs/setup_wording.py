@@ -37,9 +37,9 @@ ALWAYS = (
     ("count n", f"what a coefficient is computed from: {counts_in_words()}. Items are tasks with two or "
      "more judgments", ()),
     *((one.name, one.definition, one.sources) for one in measures_on(NOMINAL)),
-    ("95 % interval of agreement", f"over tasks, each with all its judgments: {INTERVAL_METHODS}, "
+    ("95% interval of agreement", f"over tasks, each with all its judgments: {INTERVAL_METHODS}, "
      "for which each task is left out in turn", ("tukey", "wilson")),
-    ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
+    ("95% interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
     ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "
      "changed, late and withdrawn ones", ()),
     ("majority", "for an annotator, the share of tasks on which they gave the same answer as most of the others", ()),
@@ -50,7 +50,7 @@ ALWAYS = (
 )  # fmt: skip
 DECLARED = (
     *((one.name, one.definition, one.sources) for one in MEASURES if NOMINAL not in one.levels),
-    ("score", "the mean of the judgments, or the share of one value; its 95 % interval takes items as the sampling "
+    ("score", "the mean of the judgments, or the share of one value; its 95% interval takes items as the sampling "
      "units. “Cannot judge” has no part in it", ("cochran", "wilson")),
     ("strength", "on the logit scale, from comparisons in pairs; ties count as half a win, and standard errors are "
      "robust and summed by item", ("bradley-terry",)),
@@ -74,7 +74,7 @@ OF_PROTOCOL = {
         ("human baseline", "I2T is right if both questions about an image are, T2I if both about a caption are, "
          "Group if all four are; ties and “cannot judge” are not right, unanswered questions are left out. Chance is "
          "that of random scores", ("bivlc",)),
-        ("95 % interval of the human baseline", "Wilson’s, on an effective n: the number of items, reduced "
+        ("95% interval of the human baseline", "Wilson’s, on an effective n: the number of items, reduced "
          "by the design effect of differences between annotators and by Student’s t",
          ("wilson", "kish", "korn-graubard", "henderson")),
     ),
@@ -180,9 +180,9 @@ def _lines(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> Iterato
 
 def _target(audit: Mapping[str, Any]) -> str:
     """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
-    interval = "95 % interval valid at any look"
+    interval = "95% interval valid at any look"
     if not audit["any_look"]:
-        interval = "the audit stops when its 95 % interval is narrow enough"
+        interval = "the audit stops when its 95% interval is narrow enough"
     wrong = f"an item is wrong if it is {dropped_how(audit['wrong_reasons'])}"
     futile = ", and stops if the bound is out of reach" if audit.get("stops_if_futile") else ""
     scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
@@ -215,7 +215,7 @@ def _judgments(stage: Mapping[str, Any]) -> str:
     if stage["agreement_items"]:
         words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
     if stage.get("certainty"):
-        percent = f"{exact(round(100 * stage['certainty'], 9))} %"
+        percent = f"{exact(round(100 * stage['certainty'], 9))}%"
         return f"{words}; one more while the leading answer is less than {percent} certain, up to {stage['cap']}"
     if stage["cap"]:
         words += f"; one more while no kind of answer has more than half, up to {stage['cap']}"

@@ -130,7 +130,7 @@ def fixed_error(overlap: int, shares: Array) -> float:
 def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]], stops: Stops) -> Figures:
     """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
 
-    `estimated_error` is that of the stage once all tasks are finished, from `error_low` to `error_high` with 95 %
+    `estimated_error` is that of the stage once all tasks are finished, from `error_low` to `error_high` with 95%
     confidence. `fixed` has each overlap up to the most judgments that one of the tasks has had, `same_error` the least
     of these whose error is no larger, or the largest: as many judgments of every task cannot be worse. Without
     estimates while fewer than FEW tasks are finished.

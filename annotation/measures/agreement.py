@@ -33,7 +33,7 @@ _FEW_POINTS = 4  # of a scale, on which one step is far
 
 
 def figure(value: float | None, span: Span | None, n: int, note: str = "") -> Figures:
-    """A measure of agreement as JSON has it: its `value`, the ends of its 95 % interval (`low`, `high`), how many units
+    """A measure of agreement as JSON has it: its `value`, the ends of its 95% interval (`low`, `high`), how many units
     it is of (`n`), and a `note` that says why there is no value, or what else to know.
     """
     low, high = span or (None, None)

@@ -202,7 +202,7 @@ class Measure:
     `key` names it in JSON, files and addresses, `name` on pages, `head` in the head of a column. `unit` is what its n
     counts (one of them), `definition` says in a report what it is, for those who know the field, and `sources` are the
     papers with the formula. `levels` are those of labels on which it is computed, `overview` those on which the study
-    page and releases have it too. `interval` is the method of its 95 % interval in words. `is_share`: it is a share,
+    page and releases have it too. `interval` is the method of its 95% interval in words. `is_share`: it is a share,
     shown in percent. `of_choices`: it depends on how many labels could be chosen; `of_rare`: if few items have another
     label than the most frequent one, it rests on these. Of a mean over pairs of annotators,
     `pair_name` and `pair_head` are those of what each pair has.

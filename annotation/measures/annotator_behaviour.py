@@ -268,7 +268,7 @@ def time_histogram(times: Sequence[int]) -> Figures:
     """A histogram of active times: milliseconds in, seconds out.
 
     `n`, `median`, `quick` (the number under half the median) and `bins` of {from, to, judgments}, from 0 to the last
-    that is not empty. The width is the narrowest that puts 95 % into `HISTOGRAM_BINS` bins; a last bin without an end
+    that is not empty. The width is the narrowest that puts 95% into `HISTOGRAM_BINS` bins; a last bin without an end
     holds the rest.
     """
     if not times:

@@ -256,7 +256,7 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) 
     """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
     Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
-    to come is expected to take the mean active time per counted judgment whose time was measured; `range` is what 95 %
+    to come is expected to take the mean active time per counted judgment whose time was measured; `range` is what 95%
     of new annotators take.
     """
     active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
@@ -285,7 +285,7 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
 
 
 def minutes_per_judgment(rows: Judgments, timed: int, left: int) -> tuple[float | None, float | None, str]:
-    """The active minutes per counted judgment of the `left` ones: (low, high, reason if there is none), a 95 %
+    """The active minutes per counted judgment of the `left` ones: (low, high, reason if there is none), a 95%
     prediction interval. `timed` counted judgments have a time.
 
     Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its

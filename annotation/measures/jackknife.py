@@ -1,4 +1,4 @@
-"""The 95 % interval of agreement over items: Wilson's, with the jackknife's variance. Pure.
+"""The 95% interval of agreement over items: Wilson's, with the jackknife's variance. Pure.
 
 Agreement without each of the items in turn gives its variance (Tukey 1958). A coefficient from `least` to 1 is taken
 for a share p of that range, and p (1 − p) / variance for the number of independent items behind it, times (1.96 / t)²
@@ -21,7 +21,7 @@ from benchmarks.metrics.base import Z, wilson
 Span = tuple[float, float]
 INTERVAL_METHOD = "Wilson’s, with the jackknife’s variance"  # as pages, reports and cards name it
 ROUNDING = 1e-24  # what may be left of a variance that is 0
-_NORMAL = 200  # items, from which on t is 1.96 but for 0.6 %
+_NORMAL = 200  # items, from which on t is 1.96 but for 0.6%
 
 
 def interval(coefficient: Coefficient, counts: Array, times: Array) -> Span | None:

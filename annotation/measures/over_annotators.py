@@ -1,4 +1,4 @@
-"""95 % intervals when annotators differ: of a share of items, and of what each judgment has a part in. Pure.
+"""95% intervals when annotators differ: of a share of items, and of what each judgment has a part in. Pure.
 
 `interval` is that of a share of items: Wilson's, on fewer items than there are.
 Items judged by one annotator carry less information than the same number judged by several. Whether item i is right is

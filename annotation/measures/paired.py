@@ -4,7 +4,7 @@ The items are the units: all questions of an item decide one answer, right or no
 does not count twice.
 
 - The difference of two shares is paired by item: with b items that only the first has right and c that only the second
-  has right, half an item is added to each of the four cells, and the 95 % interval is
+  has right, half an item is added to each of the four cells, and the 95% interval is
   (b − c) / (n + 2) ± 1.96 √(b + c + 1 − (b − c)² / (n + 2)) / (n + 2) (Agresti and Min 2005).
 - For a mean of groups, the interval of the mean difference follows from the interval of each group (MOVER; Zou, Huang
   and Zhang 2009), as in `benchmarks.metrics.base.mean`.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from annotation.measures.exact_tests import binomial_at_most
 from annotation.measures.types import Figures
 
-SIGN_TEST = "binomial, one-sided, 5 %"  # as pages name it
+SIGN_TEST = "binomial, one-sided, 5%"  # as pages name it
 _SIGN_LEVEL = 0.05  # the rate at which a careful annotator shows the sign, at most
 
 
@@ -26,8 +26,8 @@ def guess_rate(gold: Collection[str], answers: int) -> float:
 def fails_checks(n: int, right: int, guess_rate: float) -> bool:
     """Whether the checks are a sign: significantly fewer right than an annotator halfway between guessing and knowing.
 
-    The exact binomial test, one-sided, at 5 %: P(at most `right` of `n`) < 0.05 where each is right with probability
-    (1 + guess_rate) / 2. An annotator at least that good shows the sign by bad luck in at most 5 % of tests.
+    The exact binomial test, one-sided, at 5%: P(at most `right` of `n`) < 0.05 where each is right with probability
+    (1 + guess_rate) / 2. An annotator at least that good shows the sign by bad luck in at most 5% of tests.
     """
     halfway = (1 + guess_rate) / 2
     return n > 0 and binomial_at_most(right, n, halfway) < _SIGN_LEVEL

@@ -1,4 +1,4 @@
-"""Answers to one question of a screen as numbers, and their means with 95 % intervals. Pure.
+"""Answers to one question of a screen as numbers, and their means with 95% intervals. Pure.
 
 Judgments are counted ones of live tasks; those that say “cannot judge”, or have no value, have no part.
 """
@@ -113,7 +113,7 @@ def intervals(found: Figures) -> list[tuple[float, float, str]]:
 
 
 def summary(rows: Sequence[Scored], ends: Range) -> Figures:
-    """The mean of the judgments with its 95 % intervals (`with_intervals`). Its standard error is that of a ratio
+    """The mean of the judgments with its 95% intervals (`with_intervals`). Its standard error is that of a ratio
     (Cochran 1977, §6.4), over items, or over items and annotators (`over_annotators.spread`). Of the range between the
     ends, the mean is a share, and Wilson's interval that of as many judgments as carry its information. Where the items
     of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if as many
@@ -159,7 +159,7 @@ def _span(value: float, ends: Range, items: int, judged: int, found: Spread | No
 
 
 def _unseen(n: int) -> float:
-    """The largest share of other items of which n items in a row show none with a probability of 2.5 %."""
+    """The largest share of other items of which n items in a row show none with a probability of 2.5%."""
     return 1 - math.pow(0.025, 1 / n)
 
 

@@ -22,7 +22,7 @@ from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
-_FAST_WITHIN = 0.98  # of Student's t: 1 % of annotators who differ as these do are beyond it on the fast side
+_FAST_WITHIN = 0.98  # of Student's t: 1% of annotators who differ as these do are beyond it on the fast side
 TEST_LEVEL = 0.001  # of each test
 FALSE_ALARMS = 0.005  # of honest annotators, signs about agreement or answers (`python -m bench.coverage signs`)
 _MIN_DIFFERENCE = 0.1  # between a share and the expected one

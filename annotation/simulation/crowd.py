@@ -7,7 +7,7 @@ an answer of another protocol is more than a pick, they send what its form makes
 place on the screen holds which option is read from the database by the lease's token; no page says it (law 4). They go
 from stage to stage as people do, and come back while there is work.
 
-Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
+Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95% lie between 2.3 s and 16 s). It is
 sent as the measured time, but not waited for unless `pace` says so. This is an assumption, not a claim about people.
 """
 

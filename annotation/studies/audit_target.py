@@ -30,8 +30,8 @@ def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_
         raise CannotAim("This stage is not an audit.")
     if seen and seen != str(in_percent(stage)):
         raise CannotAim(
-            f"Somebody else has changed the target to {exact(in_percent(stage))} % since you opened the page, so your "
-            f"{exact(round(100 * share, 6))} % was not saved. Change it again if need be."
+            f"Somebody else has changed the target to {exact(in_percent(stage))}% since you opened the page, so your "
+            f"{exact(round(100 * share, 6))}% was not saved. Change it again if need be."
         )
     name = "target_half_width" if stage.target_bound is None else "target_bound"
     before, judged = getattr(stage, name), audits.progress_of(stage).n
@@ -39,7 +39,7 @@ def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_
     try:
         stage.clean_fields(exclude=[field.name for field in stage._meta.fields if field.name != name])
     except ValidationError:
-        raise CannotAim("Enter a target from 0.1 % on, for a half-width at most 50 %.") from None
+        raise CannotAim("Enter a target from 0.1% on, for a half-width at most 50%.") from None
     stage.save(update_fields=[name])
     if share != before:
         audit.record(by=by, verb=audits.CHANGED, subject=stage, before=before, after=share, judged=judged)

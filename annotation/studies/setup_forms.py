@@ -133,7 +133,7 @@ class StageForm(forms.Form):
     target_bound = PercentField(
         label="Audit: stop at a bound (%)",
         required=False,
-        help_text="Instead: stop when at most this share is wrong, with 95 % confidence.",
+        help_text="Instead: stop when at most this share is wrong, with 95% confidence.",
     )
     any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
     wrong_reasons = forms.MultipleChoiceField(

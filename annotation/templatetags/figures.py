@@ -31,7 +31,7 @@ Written = Callable[..., str]
 
 
 def exact(register: template.Library) -> Callable[[Written], Written]:
-    """Decorator of `write(value, …)`: templates get what it writes as `<data value="0.7164179104477612">71.6 %</data>`.
+    """Decorator of `write(value, …)`: templates get what it writes as `<data value="0.7164179104477612">71.6%</data>`.
 
     Called from Python, it returns only the text.
     """
@@ -90,18 +90,18 @@ def without_errors(found: Mapping[str, Any] | None) -> str:
 
 @exact(register)
 def percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{share * 100:.1f} %"
+    return NOTHING if share is None else f"{share * 100:.1f}%"
 
 
 @exact(register)
 def exact_percent(share: float | None) -> str:
     """With the decimals that papers report."""
-    return NOTHING if share is None else f"{share * 100:.2f} %"
+    return NOTHING if share is None else f"{share * 100:.2f}%"
 
 
 def to_percent(low: float | None, high: float | None) -> str:
     """Both ends of an interval, with one sign for the two."""
-    return NOTHING if low is None or high is None else f"{_points(low)}{_to(low)}{_points(high)} %"
+    return NOTHING if low is None or high is None else f"{_points(low)}{_to(low)}{_points(high)}%"
 
 
 def _points(share: float) -> str:
@@ -118,7 +118,7 @@ def exact_to_percent(low: float | None, high: float | None) -> str:
     """The same, each end with full precision in `data`."""
     if low is None or high is None:
         return NOTHING
-    return format_html("{}{}{} %", data(low, _points(low)), _to(low), data(high, _points(high)))
+    return format_html("{}{}{}%", data(low, _points(low)), _to(low), data(high, _points(high)))
 
 
 @register.filter
@@ -127,7 +127,7 @@ def intervals(figure: Mapping[str, Any], is_share: bool = False) -> str:
     write = exact_to_percent if is_share else to_decimals
     each = [f"{write(low, high)} {whom}" for low, high, whom in scored.intervals(dict(figure))]
     alone = ", no interval from one item" if figure["n_items"] == 1 else ""
-    return mark_safe(", 95 % interval " + ", ".join(each)) if each else alone
+    return mark_safe(", 95% interval " + ", ".join(each)) if each else alone
 
 
 @register.filter
@@ -145,7 +145,7 @@ def span(figure: Mapping[str, Any], places: int = 2) -> str:
 
 @exact(register)
 def whole_percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{share * 100:.0f} %"
+    return NOTHING if share is None else f"{share * 100:.0f}%"
 
 
 @exact(register)

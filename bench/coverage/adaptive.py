@@ -1,7 +1,7 @@
 """Adaptive overlap: how often the interval of the estimated error has the error that the crowd really leaves.
 
 Items differ in the share of annotators who give the majority's answer, as in docs/reference/measures.md; two judgments
-at least, nine at most, a certainty of 80 %. The truth is the error over 100,000 tasks of the same crowd.
+at least, nine at most, a certainty of 80%. The truth is the error over 100,000 tasks of the same crowd.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def rows(studies: int) -> Iterator[list[str]]:
     for name, crowd in CROWDS.items():
         for tasks in (20, 100, 400):
             true, estimate, held, width = coverage(crowd, tasks, studies)
-            cells = (f"{100 * one:.1f} %" for one in (true, estimate, held, width))
+            cells = (f"{100 * one:.1f}%" for one in (true, estimate, held, width))
             yield [name, f"{tasks}", *cells]
 
 

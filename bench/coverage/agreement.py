@@ -81,7 +81,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 def _range(found: list[float | None]) -> str:
     held = [100 * share for share in found if share is not None]
-    return f"{min(held):.1f} – {max(held):.1f} %" if held else "none given"
+    return f"{min(held):.1f} – {max(held):.1f}%" if held else "none given"
 
 
 def coverage(cell: Cell, studies: int) -> dict[str, float | None]:

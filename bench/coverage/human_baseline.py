@@ -57,7 +57,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 def _cell(found: dict[str, tuple[float, float]]) -> str:
     (before, narrow), (now, wide) = found["items"], found["annotators"]
-    return f"{100 * before:.1f} → {100 * now:.1f} % ({100 * narrow:.1f} → {100 * wide:.1f})"
+    return f"{100 * before:.1f} → {100 * now:.1f}% ({100 * narrow:.1f} → {100 * wide:.1f})"
 
 
 def coverage(design: Design, studies: int, seed: int = SEED) -> dict[str, tuple[float, float]]:

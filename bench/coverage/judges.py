@@ -46,10 +46,10 @@ CELLS = (
 
 def rows(studies: int) -> Iterator[list[str]]:
     for one in CELLS:
-        held, raw, mean, raw_mean, width = (f"{100 * share:.1f} %" for share in coverage(one, studies))
-        rates = f"{100 * one.missed:g}, {100 * one.alarms:g} %"
+        held, raw, mean, raw_mean, width = (f"{100 * share:.1f}%" for share in coverage(one, studies))
+        rates = f"{100 * one.missed:g}, {100 * one.alarms:g}%"
         known = f"2 × {one.known}" if one.known else "none"
-        settings = [f"{100 * one.wrong:g} %", f"{one.judgments}", known, rates, f"{one.sd:g}"]
+        settings = [f"{100 * one.wrong:g}%", f"{one.judgments}", known, rates, f"{one.sd:g}"]
         yield [*settings, raw, raw_mean, held, mean, width]
 
 

@@ -1,6 +1,6 @@
 """Agreement where nearly all items get the same label: a rare label, and the ceiling of a scale.
 
-As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96 % are 5. `k` is the number of
+As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96% are 5. `k` is the number of
 items with another answer than the most frequent, from which on no page notes that a coefficient rests on few.
 """
 
@@ -35,7 +35,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 def _percent(held: Array) -> str:
     known = held[~np.isnan(held)]
-    return f"{100 * known.mean():.1f} %" if len(known) >= 20 else "–"
+    return f"{100 * known.mean():.1f}%" if len(known) >= 20 else "–"
 
 
 def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:

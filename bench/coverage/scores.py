@@ -37,7 +37,7 @@ def rows(studies: int) -> Iterator[list[str]]:
     for rare in RARE:
         yield [f"5, rarely ({rare:g}) 1", *(_cell(mean_of_scale(items, rare, studies)) for items in ITEMS)]
     for ties, each in product(TIES, EACH):
-        name = f"strengths, {100 * ties:g} % ties, {each} an item"
+        name = f"strengths, {100 * ties:g}% ties, {each} an item"
         yield [name, *(_cell(strengths(items, each, ties, studies)) for items in ITEMS)]
     for name, people, sd in product(MEASURES, PEOPLE, SD):
         design = f"{name}, 3 of {people} annotators, sd {sd:g}"
@@ -46,12 +46,12 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 def _cell(found: Found) -> str:
     held, none = found
-    return f"none given ({100 * none:.1f} %)" if none == 1 else f"{100 * held:.1f} % ({100 * none:.1f} %)"
+    return f"none given ({100 * none:.1f}%)" if none == 1 else f"{100 * held:.1f}% ({100 * none:.1f}%)"
 
 
 def _both(found: tuple[float, float, float]) -> str:
     these, others, width = found
-    wider = "none" if np.isnan(others) else f"{100 * others:.1f} % ({width:.2f})"
+    wider = "none" if np.isnan(others) else f"{100 * others:.1f}% ({width:.2f})"
     return f"{100 * these:.1f} → {wider}"
 
 

@@ -55,8 +55,8 @@ class Found:
 def rows(studies: int) -> Iterator[list[str]]:
     for cell in CELLS:
         of = found(cell, studies)
-        careless = f"{100 * of.careless:.0f} % of {cell.careless}" if cell.careless else ""
-        shares = f"{100 * of.studies:.1f} %", f"{100 * of.honest:.2f} %", careless
+        careless = f"{100 * of.careless:.0f}% of {cell.careless}" if cell.careless else ""
+        shares = f"{100 * of.studies:.1f}%", f"{100 * of.honest:.2f}%", careless
         yield [f"{cell.people}, {cell.tasks}, {cell.each}", f"{cell.skill:g}", str(cell.batch or "–"), *shares]
 
 

@@ -44,7 +44,7 @@ def rows(studies: int) -> Iterator[list[str]]:
     for one in DESIGNS:
         found, plain = coverage(one, studies), coverage(one, studies, by_strata=False)
         sizes, wrong = (", ".join(f"{part:g}" for part in parts) for parts in (one.sizes, one.wrong))
-        cells = f"{100 * found[0]:.1f} %", f"{found[1]:,.0f}", f"{plain[1]:,.0f}"
+        cells = f"{100 * found[0]:.1f}%", f"{found[1]:,.0f}", f"{plain[1]:,.0f}"
         yield [sizes, wrong, f"{one.half_width:g}", *cells]
 
 

@@ -42,7 +42,7 @@ class BlindRun(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A blind run's share of correct answers in one measure of one part of the benchmark, with its 95 % interval.
+    """A blind run's share of correct answers in one measure of one part of the benchmark, with its 95% interval.
     `name`: "all", "swap" or "swap att"; `words`: of the `measure`, such as I2T. `right` of n; None for a mean. `warns`:
     whether it is above chance, given how many parts of the run were looked at (`with_warnings`)."""
 
@@ -69,7 +69,7 @@ class Part:
         return erfc((self.share - self.chance) / max(self.share - self.low, 1e-300) * Z / sqrt(2)) / 2
 
     def __str__(self) -> str:
-        interval = f"95 % {100 * self.low:.1f} to {100 * self.high:.1f}, n {self.n:,}"
+        interval = f"95% {100 * self.low:.1f} to {100 * self.high:.1f}, n {self.n:,}"
         return f"{self.title}: {self.measure} {100 * self.share:.2f} ({interval}; chance {100 * self.chance:.2f})"
 
     @property
@@ -77,8 +77,8 @@ class Part:
         where = "the whole benchmark" if self.name == WHOLE else self.name
         return (
             f"{self.title}, which sees no image, answers {where} better than chance: {self.words} "
-            f"{100 * self.share:.1f} % (95 % from {100 * self.low:.1f} to {100 * self.high:.1f} %, n = {self.n:,}), "
-            f"where chance is {100 * self.chance:.1f} %."
+            f"{100 * self.share:.1f}% (95% from {100 * self.low:.1f} to {100 * self.high:.1f}%, n = {self.n:,}), "
+            f"where chance is {100 * self.chance:.1f}%."
         )
 
 

@@ -258,7 +258,7 @@ class Generation(BenchmarkWork):
             for one in candidates
         ]
         best = {id(candidates[place]) for place in generated.top_share(of_new, self.order.share)}
-        reason = f"not among the best {100 * self.order.share:g} %"
+        reason = f"not among the best {100 * self.order.share:g}%"
         return self.sieve("plausible", candidates, lambda one: "" if id(one) in best else reason)
 
     def scored(self, what: str, given: str, texts: list[str]) -> dict[str, float]:

@@ -105,7 +105,7 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] | None:
-    """Spearman's rank correlation of n pairs with its 95 % interval; None for fewer than 4, or where one never varies.
+    """Spearman's rank correlation of n pairs with its 95% interval; None for fewer than 4, or where one never varies.
 
     The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000). Where one order
     is the other or its reverse, it is that of ranks of which two neighbors have changed places, up to ρ.

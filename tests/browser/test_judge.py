@@ -307,7 +307,7 @@ def test_keys_of_the_rules_the_zoom_and_the_sheets(sit):
         "document.dispatchEvent(new KeyboardEvent('keydown', {key: '&', code: 'Digit1', bubbles: true}))"
     )
     desk.picked("1")  # a French keyboard
-    sizes = [(1000, 900), (1366, 768), (390, 844), (1366, 768), (1000, 500), (1366, 768), (683, 384)]  # 200 % zoom
+    sizes = [(1000, 900), (1366, 768), (390, 844), (1366, 768), (1000, 500), (1366, 768), (683, 384)]  # 200% zoom
     for width, *_ in in_windows(desk.page, *((*size, "light") for size in sizes)):
         seen = desk.page.locator(".card-option img").all()
         assert seen and (width == 683 or all(picture.bounding_box()["width"] > 100 for picture in seen)), width

@@ -89,7 +89,7 @@ def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit, clock
 
     def see(page: Page, n: int, high: str) -> None:
         """The drawing's scale ends at `n` items; nothing is wrong."""
-        page.wait_for_selector(f"#live-audit .headline:has-text('0 of {n} judged items, 95 % interval 0.0 – {high} %')")
+        page.wait_for_selector(f"#live-audit .headline:has-text('0 of {n} judged items, 95% interval 0.0 – {high}%')")
         page.wait_for_selector(f"#audit .drawing[aria-label*='to {high}%.'] text:text-is('{n}')")
         page.wait_for_function("n => document.querySelectorAll('#audit tbody tr').length === n", arg=n)
 

@@ -180,7 +180,7 @@ def mixed(found: Sequence[Labels]) -> Labels:
 def interval(
     found: Sequence, measure: Callable, more: object, least: float = -1.0
 ) -> tuple[float | None, float | None]:
-    """95 %, of a measure of tasks: each task is left out in turn (see measures.md). `more` is one that differs."""
+    """95%, of a measure of tasks: each task is left out in turn (see measures.md). `more` is one that differs."""
     value, n = measure(found), len(found)
     if value is None or n < 2:
         return None, None

@@ -210,7 +210,7 @@ class Work:
 
 
 def histogram(times: Sequence[int]) -> dict:
-    """Of milliseconds: the narrowest width that puts 95 % into 30 bins; what is longer stands in one more."""
+    """Of milliseconds: the narrowest width that puts 95% into 30 bins; what is longer stands in one more."""
     if not times:
         return {"n": 0, "median": None, "quick": 0, "bins": []}
     end = sorted(times)[math.ceil(0.95 * len(times)) - 1]

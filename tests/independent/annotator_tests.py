@@ -234,7 +234,7 @@ def of_runs(test: Mapping) -> list[Sign]:
 
 
 def of_speed(judged: int, seconds: float | None, counted: pd.DataFrame) -> list[Sign]:
-    """Of a median time: under half of everybody's, and under what 1 % have who differ as the annotators do."""
+    """Of a median time: under half of everybody's, and under what 1% have who differ as the annotators do."""
     timed = counted[counted.active_ms > 0]
     if judged < FROM or seconds is None or timed.empty:
         return []

@@ -95,7 +95,7 @@ def written(found: dict) -> str:
         said = f"not defined: {figure['note']}" if figure["value"] is None else f"{figure['value']:.6f}"
         aside = [] if figure["value"] is None else [figure["note"]]
         if figure["low"] is not None:
-            aside = [f"95 %: {figure['low']:.4f} to {figure['high']:.4f}"]
+            aside = [f"95%: {figure['low']:.4f} to {figure['high']:.4f}"]
         if figure["value"] is not None and measure.of_choices:
             aside.append(f"of {choices}")
         lines.append(f"{measure.name}: {said}" + (f"  ({'; '.join(aside)})" if aside else ""))

@@ -14,10 +14,7 @@ from annotation.measures.audits.side_information import ALPHA_OF_RATIO
 from annotation.measures.audits.truth_csv import read_scores, read_truth
 from benchmarks.management.files import read_or_refuse, write_result
 
-GUARANTEES = {
-    False: "nominal 95 %, stopped by the interval's width alone",
-    True: "95 % at any look, whenever one stops",
-}
+GUARANTEES = {False: "nominal 95%, stopped by the interval's width alone", True: "95% at any look, whenever one stops"}
 
 _HARDLY_FEWER = 0.9  # of the items
 

@@ -2,7 +2,7 @@
 
 The items that every model answers count, each once, with whether the model is right about it.
 
-- A share's 95 % interval is Wilson's, with items as units (`benchmarks.metrics.base.wilson`).
+- A share's 95% interval is Wilson's, with items as units (`benchmarks.metrics.base.wilson`).
 - The difference of two models on the valid items is paired by item (`annotation.measures.paired`).
 - How sure an order is: the share of `RESAMPLES` resamples of the valid items with this order, ties by half.
 """

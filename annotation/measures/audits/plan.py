@@ -41,7 +41,7 @@ class Target:
         return self.at_most is not None and wrong > (self.at_most + 1e-12) * size
 
     def is_futile(self, low: float) -> bool:
-        """Whether even the lower end of the interval is above the bound: with 95 % confidence it cannot be met."""
+        """Whether even the lower end of the interval is above the bound: with 95% confidence it cannot be met."""
         return self.at_most is not None and low > self.at_most + 1e-12
 
     def stop(self, bounds: Bounds, size: int) -> int | None:

@@ -64,7 +64,7 @@ def reached(found: Progress, target: Target) -> str:
 def standing(met: bool | None, ended: bool, futile: bool = False, closed: bool = False) -> str:
     """The target's state (`Progress.met`) after “the target is”."""
     if met is None:
-        state = "not met, and with 95 % confidence out of reach" if futile else "not met" if closed else "not met yet"
+        state = "not met, and with 95% confidence out of reach" if futile else "not met" if closed else "not met yet"
         return f"{state}: the stage was closed before" if closed else state
     return "met" if met else "not met" if ended else "not met, and cannot be met any more"
 
@@ -77,7 +77,7 @@ def verdict(found: Progress | Audited, target: Target) -> str:
         of = f"{found.wrong:,} of {'all ' if found.n == found.items else ''}{found.items:,} items are wrong"
         return f"{said}: {of}, more than {bound}{'' if found.n == found.items else ' even if no other is'}."
     if found.futile and found.low is not None:
-        return f"{said}: at least {percent(found.low)} of the items are wrong (95 % interval), more than {bound}."
+        return f"{said}: at least {percent(found.low)} of the items are wrong (95% interval), more than {bound}."
     return f"{said}."
 
 
@@ -88,7 +88,7 @@ def dropped_how(wrong_reasons: Iterable[str]) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def changed(changes: Sequence[Change], *, bound: bool, any_look: bool) -> str:
@@ -119,14 +119,14 @@ def sentence(
     share = "an estimated" if stratified or scores else ""
     guarantee = (WITH_SCORES if scores else GUARANTEES)[target.at_any_look]
     if found.estimate < RARE and not target.at_any_look and found.n < found.items:
-        guarantee += "; below 0.5 % wrong such intervals miss the truth in up to 12 % of audits"
-    rate = f"{share} {100 * found.estimate:.1f} %".strip()
+        guarantee += "; below 0.5% wrong such intervals miss the truth in up to 12% of audits"
+    rate = f"{share} {100 * found.estimate:.1f}%".strip()
     state = standing(found.met, found.ended, found.futile, work.closed)
     said = [
         f"Of the {found.items:,} items of {benchmark}, {found.n:,} {'was' if found.n == 1 else 'were'} judged, drawn "
         f"without replacement in a random order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 "
         f"{sha256}).",
-        f"{found.wrong:,} {given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
+        f"{found.wrong:,} {given} ({rate}; 95% interval {100 * found.low:.1f} to {100 * found.high:.1f}%: "
         f"{guarantee}; target {aim(target)}, {state}).",
         _undecided(work.undecided),
         corrected_in_words(corrected),
@@ -156,8 +156,8 @@ def _later(found: Progress) -> str:
     if one := found.ahead:
         said += (
             f" Of the first {one.items:,}, {one.open:,} {'is' if one.open == 1 else 'are'} open: "
-            f"{100 * one.if_right:.1f} % are wrong if none of these is, {100 * one.if_wrong:.1f} % if all are (95 % "
-            f"interval, whatever they are, {100 * one.low:.1f} to {100 * one.high:.1f} %)."
+            f"{100 * one.if_right:.1f}% are wrong if none of these is, {100 * one.if_wrong:.1f}% if all are (95% "
+            f"interval, whatever they are, {100 * one.low:.1f} to {100 * one.high:.1f}%)."
         )
     return said
 
@@ -171,10 +171,10 @@ def corrected_in_words(corrected: Corrected | None) -> str:
         *(["the agreement of judgments of the same item"] if corrected.overlapping else []),
     ]
     return (
-        f"Corrected for annotators’ errors, {100 * corrected.estimate:.1f} % are wrong (95 % interval "
-        f"{100 * corrected.low:.1f} to {100 * corrected.high:.1f} %, for the sample and the error rates together): by "
-        f"{' and '.join(of)}, a judgment misses {100 * (corrected.missed or 0):.1f} % of wrong items and takes "
-        f"{100 * (corrected.false_alarms or 0):.1f} % of right ones for wrong."
+        f"Corrected for annotators’ errors, {100 * corrected.estimate:.1f}% are wrong (95% interval "
+        f"{100 * corrected.low:.1f} to {100 * corrected.high:.1f}%, for the sample and the error rates together): by "
+        f"{' and '.join(of)}, a judgment misses {100 * (corrected.missed or 0):.1f}% of wrong items and takes "
+        f"{100 * (corrected.false_alarms or 0):.1f}% of right ones for wrong."
     )
 
 

@@ -68,7 +68,7 @@ def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None
 
 
 def share_with_interval(right: int, n: int) -> Figures:
-    """A share with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why."""
+    """A share with its 95% interval (Wilson 1927); None where n is 0, and `reason` says why."""
     low, high = wilson(right, n)
     return {
         "right": right,

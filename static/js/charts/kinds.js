@@ -156,7 +156,7 @@ function series({ rows }, look, width) {
 
 function band({ rows }, look, width) {
   const says = ({ n, estimate, low, high }) =>
-    `${count(n)} items judged\n${percent(estimate)}\n95 % from ${percent(low)} to ${percent(high)}`;
+    `${count(n)} items judged\n${percent(estimate)}\n95% from ${percent(low)} to ${percent(high)}`;
   const area = { type: "line", stack: "band", symbol: "none", silent: true, lineStyle: { opacity: 0 } };
   const shape = { color: look["accent-soft"], opacity: 1 };
   const dots = rows.length === 1 ? 8 : 0;

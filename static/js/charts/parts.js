@@ -4,8 +4,8 @@ export const SMALL = 11; // pixels of type
 
 export const count = (value) => value.toLocaleString("en-GB");
 export const decimal = (value) => value.toFixed(2).replace("-", "−");
-export const percent = (share) => `${(100 * share).toFixed(1)} %`;
-export const whole = (share) => `${Math.round(100 * share)} %`;
+export const percent = (share) => `${(100 * share).toFixed(1)}%`;
+export const whole = (share) => `${Math.round(100 * share)}%`;
 
 // The approximate width of a text in pixels.
 export const letters = (text) => 6.2 * text.length;
@@ -22,7 +22,7 @@ export function tip(look, formatter, more = {}) {
   return { renderMode: "richText", confine: true, ...box, formatter, ...more };
 }
 
-// Names on the left, one per row, the first on top; they take at most 38 % of the width.
+// Names on the left, one per row, the first on top; they take at most 38% of the width.
 export function named(names, look, width) {
   const left = Math.min(0.38 * width, 16 + 1.15 * widest(names));
   const axisLabel = { color: look.ink, fontSize: SMALL + 1, width: left - 10, overflow: "truncate", interval: 0 };

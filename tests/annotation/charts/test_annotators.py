@@ -75,8 +75,7 @@ def test_everybodys_answers_stand_above_each_annotators():
     assert [column.words for column in plot.columns] == ["annotator", "judgments", "YES", "NO"]
     assert plot.rows == [["everybody", 8, 7, 1], ["A-01", 4, 3, 1], ["A-02", 4, 4, 0]]
     assert plot.description == (
-        "Of 8 judgments by 2 annotators: YES 88 %, from 75 % (A-01) to 100 % (A-02); "
-        "NO 12 %, from 0 % (A-02) to 25 % (A-01)."
+        "Of 8 judgments by 2 annotators: YES 88%, from 75% (A-01) to 100% (A-02); NO 12%, from 0% (A-02) to 25% (A-01)."
     )
 
 
@@ -120,7 +119,7 @@ def test_half_of_the_median_is_marked_and_said():
     plot = annotators.time_plot(annotator_behaviour.time_histogram([1000, 4000, 6000, 8000]), OF)
     assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
     assert plot.description == (
-        "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5. The largest group, "
+        "The median of 4 judgments is 5.0 seconds; 1 (25.0%) took less than half of that, 2.5. The largest group, "
         "1, took 1 to 1.5 seconds."
     )
     assert sum(row["share"] for row in rows_of(plot)) == 1

@@ -41,9 +41,9 @@ def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
 
 def test_the_funnel_in_words():
     assert study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE).description == (
-        "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0 %), 3 dropped (30.0 %), 1 open, 2 waiting to enter. "
+        "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0%), 3 dropped (30.0%), 1 open, 2 waiting to enter. "
         "Stage 2 i2t measures: 4 items sampled, 5 of 8 questions answered. "
-        "In the end, 6 kept (50.0 %), 3 dropped (25.0 %), 3 open."
+        "In the end, 6 kept (50.0%), 3 dropped (25.0%), 3 open."
     )
 
 
@@ -106,11 +106,11 @@ def test_spans_in_words(minutes, said):
 
 
 def test_an_audit_has_a_row_for_each_look_and_says_how_the_interval_narrowed():
-    plot = study.audit_plot([(1, 0.0, 0.0, 0.8), (40, 0.1, 0.05, 0.15)], 1200, "± 5 %", STAGE)
+    plot = study.audit_plot([(1, 0.0, 0.0, 0.8), (40, 0.1, 0.05, 0.15)], 1200, "± 5%", STAGE)
     assert as_dicts(plot)[1] == {"n": 40, "estimate": 0.1, "low": 0.05, "high": 0.15}
-    assert plot.caption.endswith("Target: ± 5 %.")
+    assert plot.caption.endswith("Target: ± 5%.")
     assert plot.description == (
-        "After 40 of 1,200 items the share of wrong ones is 10.0%, with a 95 % interval from 5.0% to 15.0%. "
+        "After 40 of 1,200 items the share of wrong ones is 10.0%, with a 95% interval from 5.0% to 15.0%. "
         "After 1 it was from 0.0% to 80.0%."
     )
-    assert study.audit_plot([], 1200, "± 5 %", STAGE).description == "Nothing is judged yet."
+    assert study.audit_plot([], 1200, "± 5%", STAGE).description == "Nothing is judged yet."

@@ -115,7 +115,7 @@ def test_how_checks_and_annotators_did_is_shown(staff):
     while studies.judgment(annotator, stage, "none"):
         pass
     html = staff.get(address(stage)).content.decode()
-    assert annotator.pseudonym in html and "failed checks" in html and strip_tags(html).count("0 % –") == 5
+    assert annotator.pseudonym in html and "failed checks" in html and strip_tags(html).count("0% –") == 5
     assert attention_checks.results(stage)[annotator.number].failed
 
 
@@ -127,7 +127,7 @@ def test_how_questions_and_practice_went_is_shown(staff):
     for _ in range(2):
         practise(annotator, stage, right=False)
     html = staff.get(address(stage)).content.decode()
-    assert "50 %, 100 %" in strip_tags(html) and "failed practice" in html and "failed questions" not in html
+    assert "50%, 100%" in strip_tags(html) and "failed practice" in html and "failed questions" not in html
 
 
 def test_the_number_of_queries_does_not_grow_with_checks(staff, django_assert_max_num_queries):

@@ -55,7 +55,7 @@ def test_the_page_has_all_items_the_audited_and_the_valid_ones(client, stage):
     first, second = found.rows
     assert (first.name, first.everywhere, first.audited.share, first.valid.share) == ("CLIP", 0.75, 0.75, 1)
     assert (second.name, second.valid.share) == ("=SigLIP", pytest.approx(4 / 6))
-    for words in ("12 audited items", "6 of them valid", "33.3 %", "\\toprule"):
+    for words in ("12 audited items", "6 of them valid", "33.3%", "\\toprule"):
         assert words in shown.text
     assert "CLIP & 75.00 & 1 & 75.00 [" in shown.context["latex"]
 
@@ -88,7 +88,7 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
         ("GNM", 0.5796, "=Paper B", False),
     ]
     assert [row.rank for row in shown.context["found"].rows] == [1, 2]
-    assert "57.96 %" in table(shown) and "reported only" in table(shown)
+    assert "57.96%" in table(shown) and "reported only" in table(shown)
     latex = shown.context["latex"]
     assert "CLIP & 52.40 & 75.00 & 1 & 75.00 [" in latex and "=SigLIP & -- & 33.33 & 2 &" in latex
     assert "GNM & 57.96 & -- & -- & -- & -- & -- \\\\\n" in latex and "% Reported (dagger): C." in latex

@@ -52,7 +52,7 @@ def test_humans_models_and_papers_stand_in_one_table(client, study):
     [imported] = page.context["sections"][1].rows
     assert [cell.share for cell in imported.cells[:3]] == [1, 0.5, 0.5] and imported.cells[0].n == 12
     assert page.context["people"].title == study.name
-    for shown in ("CLIP TROHN-Img", "BiVLC (Miranda et al. 2024), Tables 3 and 4", ">12</td>", "16.67 %", "\\toprule"):
+    for shown in ("CLIP TROHN-Img", "BiVLC (Miranda et al. 2024), Tables 3 and 4", ">12</td>", "16.67%", "\\toprule"):
         assert shown in page.text
 
 
@@ -145,7 +145,7 @@ def test_what_ties_would_change_elsewhere_stands_below_the_table(client, study):
         "Second: 3 items have tied scores, which count as wrong. With ties as right: I2T 75.00, T2I 75.00, Group 75.00"
     )
     assert tied in page.context["markdown"] and f"\n% {tied}" in page.context["latex"]
-    assert "3 items have tied" in page.text and 'Group <data value="0.75">75.00 %' in page.text
+    assert "3 items have tied" in page.text and 'Group <data value="0.75">75.00%' in page.text
 
 
 # Uploads

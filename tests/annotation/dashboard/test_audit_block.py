@@ -44,12 +44,12 @@ def test_before_the_first_judgment_it_shows_the_order_and_the_most_that_it_takes
 def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_client, stage):
     judge(stage, 5, wrong={1})
     shown, found = block(admin_client, stage), audits.progress_of(stage)
-    assert f"20.0 % wrong: 1 of 5 judged items, 95 % interval {100 * found.low:.1f}" in shown
-    assert "Target: ± 20 %." in shown
+    assert f"20.0% wrong: 1 of 5 judged items, 95% interval {100 * found.low:.1f}" in shown
+    assert "Target: ± 20%." in shown
     assert f"{found.plan.expected - 5} more items expected, at most {found.plan.most - 5}." in shown
     assert "Cost so far: $0.10." in shown and f"To come: ${0.02 * (found.plan.expected - 5):.2f} expected" in shown
     assert f"After 5 of 30 items the share of wrong ones is {0.2:.1%}" in client_text(admin_client, stage)
-    assert "Of the 30 items of" in shown and "target ± 20 %, not met yet). Judged by 1 annotator: one judgment" in shown
+    assert "Of the 30 items of" in shown and "target ± 20%, not met yet). Judged by 1 annotator: one judgment" in shown
     assert "one judgment decides. An item is wrong if it is dropped as “no image fits”." in shown
     assert "No estimate without annotators’ errors: no item has three judgments, and" in shown
 
@@ -85,7 +85,7 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     assert f"5 of about {needed} items settled" in page and f"5 of about {needed} judgments" in page
     assert f"of about ${0.02 * needed:.2f}" in page
     half_width = 100 * audits.progress_of(stage).half_width
-    assert f"The audit’s result is ± {half_width:.2f} % so far. Its target is ± 20 %." in page
+    assert f"The audit’s result is ± {half_width:.2f}% so far. Its target is ± 20%." in page
     home = home_page.step_of(User.objects.get(), stage.study)
     assert home.step.sentence.startswith(f"Stage 1 (bivlc-choose) is under way: 5 of about {needed} done.")
     (listed,) = study_list.with_stages(Study.objects.all())
@@ -102,17 +102,17 @@ def test_a_narrow_interval_ends_the_audit_only_after_every_tenth_item(admin_clie
 def test_the_report_has_the_target_and_the_result(admin_client, stage):
     judge(stage, 5, wrong={1})
     shown = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
-    assert "Target ± 20 %; the audit stops when its 95 % interval is narrow enough; an item is wrong if" in shown
-    assert "1 wrong of 5 judged items (30 in all): 20.0 %, 95 % interval" in shown
+    assert "Target ± 20%; the audit stops when its 95% interval is narrow enough; an item is wrong if" in shown
+    assert "1 wrong of 5 judged items (30 in all): 20.0%, 95% interval" in shown
     assert "the target is not met yet" in shown and stage.order_sha256 in shown
 
 
 def test_closing_an_audit_before_its_target_asks_first(admin_client, stage):
     address = reverse("stage-move", args=[stage.study_id, 1])
-    assert "The audit has no result yet. Its target is ± 20 %." in text_of(admin_client.post(address, {"to": "closed"}))
+    assert "The audit has no result yet. Its target is ± 20%." in text_of(admin_client.post(address, {"to": "closed"}))
     judge(stage, 5, wrong={1})
     asked = text_of(admin_client.post(address, {"to": "closed"}))
-    assert "The audit has not ended by itself: the result is ± " in asked and "and the target is ± 20 %." in asked
+    assert "The audit has not ended by itself: the result is ± " in asked and "and the target is ± 20%." in asked
     assert "items are still open" in asked and "of 30 items" not in asked
 
 
@@ -132,11 +132,11 @@ def test_an_audit_that_has_met_its_target_has_nothing_to_come(admin_client, stag
         (8, None, ""),
         (
             15,
-            "not met, and with 95 % confidence out of reach",
-            "at least {low} of the items are wrong (95 % interval), more than 50 %.",
+            "not met, and with 95% confidence out of reach",
+            "at least {low} of the items are wrong (95% interval), more than 50%.",
         ),
-        (16, "not met, and cannot be met any more", "16 of 30 items are wrong, more than 50 % even if no other is."),
-        (30, "not met", "16 of all 30 items are wrong, more than 50 %."),
+        (16, "not met, and cannot be met any more", "16 of 30 items are wrong, more than 50% even if no other is."),
+        (30, "not met", "16 of all 30 items are wrong, more than 50%."),
     ],
 )
 def test_a_bound_that_is_not_met_is_said_wherever_the_audit_is_shown(admin_client, n, state, why):
@@ -149,11 +149,11 @@ def test_a_bound_that_is_not_met_is_said_wherever_the_audit_is_shown(admin_clien
     why = why.format(low=percent(audits.progress_of(stage).low))
     if state is None:
         assert ended is False and "target is" not in shown.replace("The target is not met yet", "")
-        assert "at most 50 % wrong, not met yet). Judged by" in shown
+        assert "at most 50% wrong, not met yet). Judged by" in shown
         assert "the target is not met yet" in report and figures["audit"]["met"] is None
         return
     assert ended is (n == 30) and figures["audit"]["met"] is (None if n == 15 else False)
-    assert f"The target is {state}: {why}" in shown and f"target at most 50 % wrong, {state}). Judged by" in shown
+    assert f"The target is {state}: {why}" in shown and f"target at most 50% wrong, {state}). Judged by" in shown
     tile = f"30 items settled, target {state}" if ended else f"{n} of about 30 items settled, target {state}"
     assert tile in page and f"The target is {state}: {why}" in page.partition("Change the target")[2] + page
     assert f"; the target is {state}. SHA-256" in report
@@ -183,7 +183,7 @@ def test_at_the_target_and_after_a_tighter_one(admin_client, stage):
     assert admin_client.post(address, {"target": "5"}).status_code == 302
     stage.refresh_from_db()
     assert (stage.state, stage.target_half_width) == (StageState.OPEN, 0.05)
-    assert "Target: ± 5 %." in block(admin_client, stage)
+    assert "Target: ± 5%." in block(admin_client, stage)
 
 
 @pytest.mark.parametrize("target", ["x", "70"])

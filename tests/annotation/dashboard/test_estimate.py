@@ -39,7 +39,7 @@ def test_it_says_what_it_rests_on_and_what_came_since(admin_client, stage):
     dawid_skene.estimate(stage, "test")
     told = page(admin_client, stage)
     assert "from 4 judgments of 2 annotators" in told
-    assert "100.0 % any" in told and "count now" not in told
+    assert "100.0% any" in told and "count now" not in told
     stage.tasks.first().slots.update(judgment=None, annotator=None)
     assert "2 judgments count now" in page(admin_client, stage)
 
@@ -91,4 +91,4 @@ def test_an_annotators_page_has_what_they_answer_where(admin_client, stage):
     shown = reverse("study-annotator", args=[stage.study_id, 1])
     assert b"Estimated confusion matrix" not in admin_client.get(shown).content
     dawid_skene.estimate(stage, "test")
-    assert b'<data value="1.0">100.0 %</data>' in admin_client.get(shown).content
+    assert b'<data value="1.0">100.0%</data>' in admin_client.get(shown).content

@@ -44,15 +44,7 @@ def text(client, study) -> str:
 
 def test_the_page_shows_every_measure_with_its_count_and_chance(client, several, manager):
     page = text(client, several)
-    for shown in (
-        "I2T",
-        "T2I",
-        "Group",
-        "96 of 96 questions answered",
-        "16.67 %",
-        "A-04",
-        "by one annotator: 24 items",
-    ):
+    for shown in ("I2T", "T2I", "Group", "96 of 96 questions answered", "16.67%", "A-04", "by one annotator: 24 items"):
         assert shown in page
 
 

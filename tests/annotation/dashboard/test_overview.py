@@ -38,7 +38,7 @@ def agreed(percent: float | None, alpha: float | None) -> dict:
 @pytest.mark.parametrize(
     ("alpha", "common", "words"),
     [
-        (0.08, 0.88, "88.0 % of all answers are the same, so guessing would give about 78.9 %"),
+        (0.08, 0.88, "88.0% of all answers are the same, so guessing would give about 78.9%"),
         (0.08, 0.5, "That is hardly more than chance: people do not agree."),
         (0.7, 0.5, ""),
         (None, 0.5, ""),
@@ -46,7 +46,7 @@ def agreed(percent: float | None, alpha: float | None) -> dict:
 )
 def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, common, words):
     said = agreement_in_words(agreed(0.81, alpha), common)
-    assert said.lead == "Two people give the same answer on 81.0 % of the items"
+    assert said.lead == "Two people give the same answer on 81.0% of the items"
     assert said.rest.startswith(words) and bool(said.rest) == bool(words)
     assert ("α 0.08" in said.basis) == (alpha == 0.08)
 

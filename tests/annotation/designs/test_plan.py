@@ -55,17 +55,16 @@ def test_an_audit_s_plan_in_words():
         (ASSUMED, f"The audit in p needs {most}"),
         (
             guessed,
-            f"If 5 % of the items are wrong, the audit in p needs 450 of 7,511 items (900 judgments, 36.00 USD), "
-            f"{most}",
+            f"If 5% of the items are wrong, the audit in p needs 450 of 7,511 items (900 judgments, 36.00 USD), {most}",
         ),
     ):
         found = one(7511, assumed, pay=12, **AUDIT)
         warned = (
-            " Two judgments per item count annotators’ errors as the benchmark’s: if they take 5 % of right items for "
-            "wrong and miss 10 % of wrong ones, an audit finds 2.7 % where 3 % are wrong, and many items are tied; "
+            " Two judgments per item count annotators’ errors as the benchmark’s: if they take 5% of right items for "
+            "wrong and miss 10% of wrong ones, an audit finds 2.7% where 3% are wrong, and many items are tied; "
         )
         told = audit_in_words(plan, found, assumed, "USD")
-        assert told.startswith(f"{words}{warned}with three judgments it finds 3.6 %.")
+        assert told.startswith(f"{words}{warned}with three judgments it finds 3.6%.")
         three, single = (plan.with_settings(overlap=n) for n in (3, 1))
         assert audit_in_words(three, found, assumed, "USD") == words
         assert "One judgment per item counts" in audit_in_words(single, found, assumed, "USD")

@@ -86,7 +86,7 @@ def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
 @pytest.mark.parametrize("loads", [(20,) * 8, (60, 30, 20, 10, 10, 10, 10, 10)], ids=["equal loads", "unequal loads"])
 def test_the_range_of_the_cost_holds_what_new_annotators_take(loads):
     """Minutes of 300 studies of eight annotators, each log-normal around their own; eight more judge as much again.
-    Before it was a prediction interval, it held 84 to 87 % of the totals, with unequal loads 66 %.
+    Before it was a prediction interval, it held 84 to 87% of the totals, with unequal loads 66%.
     """
     dice, held, who = np.random.default_rng(4), [], np.repeat(np.arange(8), loads)
     for _ in range(300):

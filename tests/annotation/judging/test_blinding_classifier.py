@@ -5,7 +5,7 @@ Here on 400 presentations a case, so that only a coarse tell shows: the limits a
 suite compares a few screens of each protocol, which must not differ at all, and has half as many presentations of
 checks in a pool; in the same screens it plants one tell each of checks and of the right side.
 The server's response times are left out, since waiting for them takes long. `make load` has 10,000 a case, those times,
-and the limits of 0.47–0.53 and 50 ± 1 % (bench/blinding.py). Every tell that is planted is found.
+and the limits of 0.47–0.53 and 50 ± 1% (bench/blinding.py). Every tell that is planted is found.
 """
 
 import re

@@ -53,7 +53,7 @@ def test_a_bound_that_is_not_met_is_said(audit, tmp_path):
     found = StringIO()
     call_command("audit", "--truth", str(tmp_path / "bound.csv"), "--at-most", "0.5", stdout=found)
     assert (
-        "Judged 200 of 200 items: 129 wrong. The target is not met: 129 of all 200 items are wrong, more than 50 %. "
+        "Judged 200 of 200 items: 129 wrong. The target is not met: 129 of all 200 items are wrong, more than 50%. "
         in (found.getvalue())
     )
     assert "That was certain after 162 items." in found.getvalue() and "The target is met." in audit(TRUTH)

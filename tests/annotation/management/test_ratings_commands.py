@@ -170,9 +170,9 @@ def test_aggregate_answers_every_key_and_knows_gold(table):
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        ((), "Gwet’s AC1: 0.680000  (95 %: {}; of the 2 labels that occur; --order names all)"),
-        (("--order", "1,2"), "Gwet’s AC1: 0.680000  (95 %: {}; of the 2 labels in --order)"),
-        (("--order", "1,2,3,4,5"), "Gwet’s AC1: 0.735537  (95 %: {}; of the 5 labels in --order)"),
+        ((), "Gwet’s AC1: 0.680000  (95%: {}; of the 2 labels that occur; --order names all)"),
+        (("--order", "1,2"), "Gwet’s AC1: 0.680000  (95%: {}; of the 2 labels in --order)"),
+        (("--order", "1,2,3,4,5"), "Gwet’s AC1: 0.735537  (95%: {}; of the 5 labels in --order)"),
     ],
 )
 def test_ac1_says_how_many_labels_it_counts(table, order, words):

@@ -16,7 +16,7 @@ STOPS = measured.Stops(2, 0.8, 7)
 
 
 def at(**shares: float) -> np.ndarray:
-    """`at(q90=1)`: every item has 90 % for its majority's answer."""
+    """`at(q90=1)`: every item has 90% for its majority's answer."""
     found = np.zeros(len(measured.CLARITY))
     for name, share in shares.items():
         found[int(name[1:]) // 2 - 25] = share

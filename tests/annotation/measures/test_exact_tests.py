@@ -19,7 +19,7 @@ def test_de_moivre_run_of_three_heads_in_ten():
 
 
 def test_a_run_of_six_in_two_hundred_tosses():
-    """Schilling 1990: heads or tails, six in a row or more, come up in 96.53 % of 200 tosses."""
+    """Schilling 1990: heads or tails, six in a row or more, come up in 96.53% of 200 tosses."""
     assert exact_tests.probability_of_run(5, 199, 0.5) == pytest.approx(0.9653, abs=5e-5)
 
 
@@ -71,7 +71,7 @@ def test_student(freedom):
 
 
 def test_chi_square_of_the_tables():
-    """The 5 and 0.1 % points of any table: 3.841 and 10.828 with 1 degree of freedom, 7.815 and 16.266 with 3."""
+    """The 5 and 0.1% points of any table: 3.841 and 10.828 with 1 degree of freedom, 7.815 and 16.266 with 3."""
     points = [(3.841, 1, 0.05), (10.828, 1, 0.001), (7.815, 3, 0.05), (16.266, 3, 0.001)]
     for x, freedom, level in points:
         assert exact_tests.chi_square_above(x, freedom) == pytest.approx(level, rel=2e-3)

@@ -60,7 +60,7 @@ def test_the_permutation_test_is_the_exact_one_where_groups_are_of_one_size():
 
 
 def test_equal_models_differ_as_rarely_as_p_says(monkeypatch):
-    """Of groups of unequal size: p is at most 0.05 in about 5 % of pairs, and the interval contains 0 in about 95 %."""
+    """Of groups of unequal size: p is at most 0.05 in about 5% of pairs, and the interval contains 0 in about 95%."""
     monkeypatch.setattr(paired, "DRAWS", 400)
     dice, groups = np.random.default_rng(5), {item: int(item > 20) + int(item > 60) for item in range(200)}
     found = []

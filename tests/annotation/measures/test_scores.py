@@ -83,7 +83,7 @@ def test_a_share_has_the_interval_of_as_many_answers_as_carry_its_information():
     ("point", "low", "high"), [("5", 5 - 4 * 0.0711, 5), ("1", 1, 1 + 4 * 0.0711), ("4", 4 - 3 * 0.0711, 4 + 0.0711)]
 )
 def test_a_mean_of_items_that_are_all_alike_has_an_interval_with_width(point, low, high):
-    """Of 50 items in a row without an exception, more than 7.11 % can be exceptions with a probability of 2.5 %."""
+    """Of 50 items in a row without an exception, more than 7.11% can be exceptions with a probability of 2.5%."""
     said = [(item, "", who, point) for item in range(50) for who in range(3)]
     (one,) = scores(library.shipped("prompt-fit"), rows(said), tasks(said), {})["answers"]
     assert (one["whole"]["low"], one["whole"]["high"]) == pytest.approx((low, high), abs=2e-4)

@@ -37,7 +37,7 @@ def test_fast_says_both_times_and_nobody_is_where_nothing_is_judged():
 
 @pytest.mark.parametrize(("sd", "fast"), [(0.0, 0.0), (0.5, 0.02), (1.0, 0.02)])
 def test_who_is_as_fast_as_annotators_differ_is_rarely_fast(sd, fast):
-    """Twelve annotators of 40 judgments, 100 studies. By half of the median alone: 7.9 % at a deviation of 0.5."""
+    """Twelve annotators of 40 judgments, 100 studies. By half of the median alone: 7.9% at a deviation of 0.5."""
     dice, who, found = np.random.default_rng(3), np.repeat(np.arange(12), 40), []
     for _ in range(100):
         times = np.exp(8.5 + (sd * dice.standard_normal(12))[who] + 0.5 * dice.standard_normal(len(who)))

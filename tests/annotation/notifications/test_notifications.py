@@ -191,7 +191,7 @@ def test_an_audit_whose_bound_is_not_met_says_so(ana):
     for _ in range(3):
         studies.judgment(annotator, stage, "none")
     assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
-    assert "The target is not met: 3 of all 3 items are wrong, more than 50 %." in mail.outbox[0].body
+    assert "The target is not met: 3 of all 3 items are wrong, more than 50%." in mail.outbox[0].body
 
 
 def test_a_stage_that_opens_again_is_told_again_but_not_after_an_undo(ana, study):

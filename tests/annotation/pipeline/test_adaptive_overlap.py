@@ -43,8 +43,8 @@ def places(task: Task | None = None) -> tuple[int, int, int]:
         ({}, ["none", "none"], 2),
         ({}, ["none", "candidate-0"], 3),
         ({}, ["candidate-1", "candidate-0"], 2),  # any image
-        ({}, ["none", "candidate-0", "none"], 4),  # 69 % certain
-        ({}, ["none", "candidate-0", "none", "none"], 4),  # 81 %
+        ({}, ["none", "candidate-0", "none"], 4),  # 69% certain
+        ({}, ["none", "candidate-0", "none", "none"], 4),  # 81%
         ({}, ["none", "candidate-0", "none", "candidate-0", "none"], 5),  # the cap
         ({"overlap": 1}, ["none"], 2),
         ({"certainty": 0.9}, ["none", "none"], 3),
@@ -161,7 +161,7 @@ class TestSetUp:
         [
             ({"cap": None}, "cap: Adaptive overlap needs a maximum."),
             ({"strategy": "batches", "batch_size": 5}, "certainty: Use a pool or an audit"),
-            ({"certainty": 0.5}, "certainty: Even a tie is 50 % certain"),
+            ({"certainty": 0.5}, "certainty: Even a tie is 50% certain"),
             ({"certainty": 1.5}, "certainty: "),
             ({"protocol": "visla-paraphrase", "overlap": 1}, "needs votes"),
         ],

@@ -27,7 +27,7 @@ def test_a_third_answer_changes_nothing():
 @pytest.mark.parametrize(
     ("votes", "least", "cap", "expected"),
     [
-        ("a", 0.8, 5, True),  # 75 % certain
+        ("a", 0.8, 5, True),  # 75% certain
         ("aa", 0.8, 5, False),
         ("aa", 0.9, 5, True),
         ("ab", 0.6, 5, True),

@@ -22,7 +22,7 @@ from tests.builders import crowds, studies
 
 pytestmark = pytest.mark.django_db
 NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?")
-MADE_HERE = re.compile(r"A-\d+|\bstage \d+|\d+ \w{3} \d{4}, \d\d:\d\d UTC|95 %")  # names, times, heads: no figures
+MADE_HERE = re.compile(r"A-\d+|\bstage \d+|\d+ \w{3} \d{4}, \d\d:\d\d UTC|95%")  # names, times, heads: no figures
 
 
 class Cells(HTMLParser):

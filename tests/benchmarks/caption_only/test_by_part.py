@@ -39,7 +39,7 @@ def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
 
 
 def test_within_its_interval_nothing_is_warned_of(benchmark):
-    reader(benchmark, lambda place: place % 5 < 3)  # 60 % of 40: from 44.6 %
+    reader(benchmark, lambda place: place % 5 < 3)  # 60% of 40: from 44.6%
     assert warning.blindness_of(benchmark).found and not warning.blindness_of(benchmark).warnings
 
 
@@ -51,7 +51,7 @@ def test_whoever_sees_images_is_not_meant(benchmark):
 def test_a_warning_has_its_figures_and_the_other_parts(benchmark):
     reader(benchmark, lambda place: True)
     (told,) = warning.blindness_of(benchmark).warnings
-    for said in ("Reader, which sees no image", "100.0 %", "95 % from 91.2 to 100.0 %", "n = 40", "chance is 50.0 %"):
+    for said in ("Reader, which sees no image", "100.0%", "95% from 91.2 to 100.0%", "n = 40", "chance is 50.0%"):
         assert said in told
     assert "So it does in add obj (accuracy), swap att (accuracy), add (accuracy)" in told
 
@@ -74,7 +74,7 @@ def test_what_chance_does_often_is_no_warning_however_short_the_interval(right, 
 
 
 def test_a_coin_is_rarely_warned_of_however_many_parts_are_looked_at():
-    """Of SugarCrepe's sizes: seven subtypes, three types and the whole. Each part by itself warned of 17 % of coins."""
+    """Of SugarCrepe's sizes: seven subtypes, three types and the whole. Each part by itself warned of 17% of coins."""
     dice, sizes, kinds = np.random.default_rng(8), [494, 1406, 788, 244, 664, 692, 222], [[0, 1, 2], [3, 4], [5, 6]]
     groups, warned = [*([one] for one in range(7)), *kinds, [*range(7)]], []
     for _ in range(500):

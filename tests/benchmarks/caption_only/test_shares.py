@@ -33,7 +33,7 @@ def test_it_warns_where_the_whole_interval_is_above_chance(capsys):
     said = told(capsys, benchmark.name)
     assert "overall 100.00" in said
     assert (
-        "WARNING: reader, which sees no image, answers the whole benchmark better than chance: accuracy 100.0 %" in said
+        "WARNING: reader, which sees no image, answers the whole benchmark better than chance: accuracy 100.0%" in said
     )
 
 

@@ -125,7 +125,7 @@ def test_a_manifest_goes_in_and_keeps_what_it_has(tmp_path, capsys):
 
 
 def scored(count: int) -> list[dict[str, str]]:
-    """Rows whose models are right in about 80 %."""
+    """Rows whose models are right in about 80%."""
     rng = Random(3)
     rows = []
     for number in range(count):

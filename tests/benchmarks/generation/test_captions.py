@@ -218,7 +218,7 @@ def test_the_most_plausible_share_stays_and_is_refined(media, tmp_path):
         refined = run(source, order(server, **{"name": "Fewer", "plausibility": judges[0], "grammar": judges[1],
                                                "share": 1.0, "refine": True}))  # fmt: skip
     assert funnel(job)["plausible"] == 3
-    assert reasons(job, 4) == {"not among the best 50 %": 3}
+    assert reasons(job, 4) == {"not among the best 50%": 3}
     assert Embedding.objects.count() == 2 * 12
     item = Item.objects.filter(benchmark__name="Bowls").first()
     assert {"grammar_positive", "grammar_negative", "plausibility_positive", "plausibility_negative"} < set(item.meta)

@@ -47,7 +47,7 @@ def test_no_group_no_mean():
 
 def test_the_interval_of_a_mean_covers_the_truth_about_95_times_in_100():
     """600 simulated benchmarks of 12 groups, of 10 to 500 items, with accuracies from 0.3 to 1: a share of 600 has a
-    standard error of 0.9 points, so 92 to 98 % are three of them."""
+    standard error of 0.9 points, so 92 to 98% are three of them."""
     rng = np.random.default_rng(20260712)
     sizes, truths = rng.integers(10, 500, 12), np.linspace(0.3, 1, 12)
     covered = 0

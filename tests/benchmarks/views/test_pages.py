@@ -235,7 +235,7 @@ def running(**fields) -> Job:
 def test_a_running_job_shows_how_far_it_is_and_asks_again(client, staff):
     url = reverse("job-detail", args=[running().pk])
     fragment = client.get(url, headers={"HX-Request": "true"}).content.decode()
-    assert 'max="200" value="50"' in fragment and "25 %" in fragment
+    assert 'max="200" value="50"' in fragment and "25%" in fragment
     assert 'hx-trigger="every 1s"' in fragment and "<html" not in fragment
     assert ">Refresh</a>" in fragment
 

@@ -89,7 +89,7 @@ def test_strata_that_say_all_make_the_interval_narrow_and_others_never_wider():
 
 @pytest.mark.parametrize("design", [strata.DESIGNS[0], strata.DESIGNS[-1]], ids=lambda one: f"{one.sizes}")
 def test_strata_in_which_nearly_all_or_none_are_wrong_cover_the_truth(design):
-    """Such an audit once stopped at zero width, with the truth in 45 to 53 % of the orders."""
+    """Such an audit once stopped at zero width, with the truth in 45 to 53% of the orders."""
     held, judged = strata.coverage(design, 300)
     assert held >= 0.93 and judged < 200
 
@@ -243,9 +243,9 @@ STATES = [  # of 200 items: half-width, bound, wrong items judged, right ones af
     (None, 0.5, 100, 99, None, "not met yet", "The target is not met yet."),
     (None, 0.5, 100, 100, True, "met", "The target is met."),
     (None, 0.5, 101, 0, False, "not met, and cannot be met any more",
-     "The target is not met, and cannot be met any more: 101 of 200 items are wrong, more than 50 % even if no other "
+     "The target is not met, and cannot be met any more: 101 of 200 items are wrong, more than 50% even if no other "
      "is."),
-    (None, 0.5, 129, 71, False, "not met", "The target is not met: 129 of all 200 items are wrong, more than 50 %."),
+    (None, 0.5, 129, 71, False, "not met", "The target is not met: 129 of all 200 items are wrong, more than 50%."),
     (0.1, None, 100, 100, True, "met", "The target is met."),
 ]  # fmt: skip
 
@@ -272,32 +272,32 @@ def test_the_state_of_a_target_in_figures_and_sentences(half_width, at_most, wro
 OPEN_ITEMS = [True, False, False, None, False, True]  # the first of an order of 200
 CHANGE = sentence.Change(0.1, 0.2, 13)
 SENTENCES = [  # half-width, bound; items of the order; who; changes of the target; what is told, what is not
-    ((0.1, None), [True], sentence.Work(1), (), ["1 was judged, drawn", "1 was judged wrong (100.0 %"],
+    ((0.1, None), [True], sentence.Work(1), (), ["1 was judged, drawn", "1 was judged wrong (100.0%"],
      ["later", "more"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(2), (),
      ["3 were judged, drawn", "1 was judged wrong", "2 later items are judged too and do not count yet: an earlier one "
-      "is open. Of the first 6, 1 is open: 33.3 % are wrong if none of these is, 50.0 % if all are (95 % interval, "
-      "whatever they are, 9.8 to 81.0 %).", "not met yet", "Judged by 2 annotators: One decides."], ["had ended"]),
+      "is open. Of the first 6, 1 is open: 33.3% are wrong if none of these is, 50.0% if all are (95% interval, "
+      "whatever they are, 9.8 to 81.0%).", "not met yet", "Judged by 2 annotators: One decides."], ["had ended"]),
     ((0.1, None), [None, True, False], sentence.Work(0), (),
      ["2 later items are judged too and do not count yet: an earlier one is open. Of the first 3, 1 is open"],
      ["Cups"]),
     ((0.5, None), [True, *[False] * 11], sentence.Work(3, 2), (),
-     ["10 were judged", "2 later items are judged too and do not count: the audit had ended.", "± 50 %, met)",
+     ["10 were judged", "2 later items are judged too and do not count: the audit had ended.", "± 50%, met)",
       "Judged by 3 annotators (2 of them simulated): One"], ["not count yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1, 1, adjudicated=2, undecided=1, closed=True), (CHANGE,),
-     ["target ± 10 %, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
-      "count as wrong.", "The target was changed from ± 10 % to ± 20 % after 13 items, so that the audit did not stop "
+     ["target ± 10%, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
+      "count as wrong.", "The target was changed from ± 10% to ± 20% after 13 items, so that the audit did not stop "
       "by a width set in advance and the interval is not nominal.", "Judged by 1 annotator (simulated); adjudicators "
       "decided 2 items: One"], ["not met yet"]),
-    ((0.1, None), OPEN_ITEMS, sentence.Work(1), (sentence.Change(0.2, 0.1, 13),), ["± 20 % to ± 10 % after"],
+    ((0.1, None), OPEN_ITEMS, sentence.Work(1), (sentence.Change(0.2, 0.1, 13),), ["± 20% to ± 10% after"],
      ["nominal."]),
     ((None, 0.5), [True] * 30, sentence.Work(1), (sentence.Change(0.4, 0.5, None),),
-     ["at most 50 % wrong, not met, and with 95 % confidence out of reach)", "from 40 % to 50 %.", "whenever the"],
+     ["at most 50% wrong, not met, and with 95% confidence out of reach)", "from 40% to 50%.", "whenever the"],
      ["not nominal"]),
-    ((0.1, None), [False] * 9, sentence.Work(1), (), ["below 0.5 % wrong such intervals miss the truth in up to 12 %"],
+    ((0.1, None), [False] * 9, sentence.Work(1), (), ["below 0.5% wrong such intervals miss the truth in up to 12%"],
      ["met)"]),
-    ((None, 0.5), [False] * 9, sentence.Work(1), (), ["8 were judged", "50 % wrong, met)", "1 later item is"],
-     ["below 0.5 %"]),
+    ((None, 0.5), [False] * 9, sentence.Work(1), (), ["8 were judged", "50% wrong, met)", "1 later item is"],
+     ["below 0.5%"]),
 ]  # fmt: skip
 
 
@@ -328,7 +328,7 @@ def test_an_audit_that_was_asked_to_stops_as_soon_as_its_bound_is_out_of_reach()
     assert (other.n, other.ended, other.met, other.futile) == (60, False, None, True)
     low = sentence.percent(found.low)
     assert sentence.verdict(found, asked) == (
-        f"The target is not met: at least {low} of the items are wrong (95 % interval), more than 50 %."
+        f"The target is not met: at least {low} of the items are wrong (95% interval), more than 50%."
     )
     truth = Truth({f"i{number}": number < 130 for number in range(200)})
     assert replay(truth, asked).n < replay(truth, goes_on).n == 200 and not replay(truth, asked).met

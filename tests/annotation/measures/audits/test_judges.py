@@ -78,7 +78,7 @@ def test_once_all_items_are_judged_only_the_rates_are_uncertain():
 
 
 def test_one_and_two_judgments_find_what_the_page_warns_of():
-    """Really 3 % wrong, of right items 5 % taken for wrong, of wrong ones 10 % missed."""
+    """Really 3% wrong, of right items 5% taken for wrong, of wrong ones 10% missed."""
     assert [found_wrong(n) for n in (1, 2, 3)] == pytest.approx([0.0755, 0.026725, 0.036193], abs=1e-5)
 
 
