@@ -122,3 +122,29 @@ def test_a_set_marks_and_a_number_are_answered_on_the_annotators_page(visit, pag
     expect(page.locator("#main")).to_contain_text("Nothing to decide")
     which, where, part, count, _ = Outcome.objects.get().outcome.split("/")
     assert (which.count("option"), where.count(":"), part, count, page.errors) == (2, 1, "none", "7", [])
+
+
+def test_points_and_boxes_are_set_by_touch_beside_options_that_are_pictures(visit, open_page):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    stage = declared.judge(declared.of_file(ASKED, 1), 2, lambda task, who: f"option-{who}/1000:1000/none/{3 + who}/")
+    pictures.paint(stage.study)
+    outcomes.settle(stage.tasks.get(), stage)
+    visit(page, queue(stage))
+    page.get_by_text("Answer it yourself").first.tap()
+    expect(page.locator("#desk.ready")).to_be_visible()
+    picture, part = page.locator(".marking"), page.locator('.asked[data-name="part"]')
+    picture.tap(position={"x": 60, "y": 40})
+    expect(page.locator(".mark.point")).to_have_count(1)
+    part.evaluate("part => part.scrollIntoView({ block: 'end' }) || scrollBy(0, 160)")  # above the buttons
+    part.tap(position={"x": 60, "y": 20})
+    box, finger = picture.bounding_box(), page.context.new_cdp_session(page)
+    for kind, places in (("touchStart", [150]), ("touchMove", [200]), ("touchMove", [250]), ("touchEnd", [])):
+        points = [{"x": box["x"] + at, "y": box["y"] + at} for at in places]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    expect(page.locator(".mark.box")).to_have_count(1)
+    expect(page.locator(".mark.point")).to_have_count(1)
+    page.locator(".card-option").first.tap()
+    page.locator("input[name=count-number]").fill("7")
+    page.locator("#submit").tap()
+    expect(page.locator("input[value=own_answer]")).to_be_checked()
+    assert page.errors == []
