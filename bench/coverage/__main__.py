@@ -5,7 +5,7 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import adaptive, agreement, human_baseline, judges, rare, scores, signs, strata
+from bench.coverage import adaptive, agreement, human_baseline, judges, rare, scores, signs, speed, strata
 
 PARTS = {
     "baseline": human_baseline,
@@ -16,6 +16,7 @@ PARTS = {
     "adaptive": adaptive,
     "scores": scores,
     "signs": signs,
+    "speed": speed,
 }
 
 
