@@ -33,6 +33,11 @@ def exact(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(number)
 
 
+def signed(number: float, places: int, plus: str = "") -> str:
+    """Rounded, with a minus sign instead of a hyphen; `plus` is "+" to have that sign too."""
+    return f"{number:{plus}.{places}f}".replace("-", "−")
+
+
 def counted(count: int, noun: str) -> str:
     """The number with its noun: "1 item", "1,200 items"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -13,7 +13,7 @@ from typing import Any
 from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
-from annotation.wording import counted
+from annotation.wording import counted, signed
 
 _MANY = 12  # up to this many rows, a sentence names them all
 
@@ -168,8 +168,8 @@ def _measured(row: MeasuredRow) -> str:
     name, value, low, high, n, note = row
     if value is None:
         return f"{name} not defined{f', {note}' if note else ''}"
-    span = "" if low is None else f" ({low:.2f} to {high:.2f})"
-    return f"{name} {value:.2f}{span}{'' if n is None else f', n = {n:,}'}"
+    span = "" if low is None or high is None else f" ({signed(low, 2)} to {signed(high, 2)})"
+    return f"{name} {signed(value, 2)}{span}{'' if n is None else f', n = {n:,}'}"
 
 
 def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
@@ -181,7 +181,7 @@ def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
         return "none is defined"
     (low, lowest), (high, highest) = min(there), max(there)
     middle = median(value for value, _ in there)
-    return f"from {low:.2f} ({lowest}) to {high:.2f} ({highest}), median {middle:.2f}{gone}"
+    return f"from {signed(low, 2)} ({lowest}) to {signed(high, 2)} ({highest}), median {signed(middle, 2)}{gone}"
 
 
 # Over time

@@ -12,6 +12,7 @@ import numpy as np
 from annotation.charts.study import Column, Plot, Subject, Value, describe_intervals
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.table import HUMANS, REPORTED, Entry, chances, of_whole
+from annotation.wording import signed
 from benchmarks.predictions.names import NAMES, PLANE
 from benchmarks.runs.margins import spearman
 
@@ -102,5 +103,5 @@ def _correlated(entropy: np.ndarray, margin: np.ndarray) -> str:
     found = spearman(entropy, margin)
     if found is None:
         return "No rank correlation: it needs four tasks, and annotators who disagree on some of them."
-    rho, low, high = (f"{value:.2f}".replace("-", "−") for value in found)
+    rho, low, high = (signed(value, 2) for value in found)
     return f"Spearman’s rank correlation is {rho} (95% from {low} to {high}), n = {len(entropy):,}."

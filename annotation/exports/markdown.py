@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from annotation.measures.scored import intervals
+from annotation.wording import signed
 
 FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # of the templates
 URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
@@ -60,7 +61,7 @@ def percent(share: float | None) -> str:
 
 
 def decimal(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else signed(value, 2)
 
 
 def both_intervals(score: Mapping, write: Callable = decimal) -> str:

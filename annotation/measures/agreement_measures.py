@@ -22,15 +22,18 @@ from annotation.measures.types import Array, Figures
 from annotation.protocols import marks
 from annotation.protocols.base import BOXES, INTERVAL, NOMINAL, ORDINAL, POINTS, RANK, SET
 from annotation.protocols.option_sets import chosen
-from annotation.wording import counted
+from annotation.wording import counted, signed
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are not numbers, and their order was not given"
 NO_NUMBERS = "the labels are not numbers"
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
 TOO_MANY_SETS = "there are more than {:,} different sets"
-RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {:.3f}"
+RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {}"
+RESTS_ON_AGREED = RESTS_ON.replace(" with", " with two judgments for")
 FEW_OTHERS = 10  # items with another answer than the most frequent, below which intervals of κ and α are too narrow
+FEW_AGREED = 7  # the same, items with two judgments for such an answer,
+_RARE = 0.2  # where all others are at most this share of the answers
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # whose distances from one another take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
@@ -522,7 +525,7 @@ def mean_of_pairs_on(level: str) -> Measure:
 def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure], whole: bool = False) -> Figures:
     """Key → figure, of each of the measures. Those of a `whole` note if they rest on few items."""
     figures = {measure.key: measure.compute(found, scale) for measure in measures}
-    said = _rests_on(found, scale) if whole else ""
+    said = rests_on(found.patterns, found.times, scale) if whole else ""
     for measure in measures if said else ():
         one = figures[measure.key]
         if measure.of_rare and one["value"] is not None:
@@ -530,16 +533,23 @@ def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure], wh
     return figures
 
 
-def _rests_on(found: Compared, scale: LabelScale) -> str:
-    """How many items with two judgments have another label than the most frequent, if fewer than `FEW_OTHERS`."""
-    several = found.patterns.sum(axis=1) >= 2
-    counts, times = found.patterns[several], found.times[several]
+def rests_on(patterns: Array, times: Array, scale: LabelScale) -> str:
+    """How many items with two judgments have another label than the most frequent, if fewer than `FEW_OTHERS`, or on
+    how many two agree on a label that is rare, if on fewer than `FEW_AGREED`. Labels beside a scale do not count.
+    """
+    ac1 = signed(coefficients.ac1(scale.choices).value(patterns, times), 3)
+    counts = patterns if scale.kept is None else patterns[:, scale.kept]
+    several = counts.sum(axis=1) >= 2
+    counts, times = counts[several], times[several]
     totals = times @ counts
     if (totals > 0).sum() < 2:
         return ""
-    others = int(times @ (counts.sum(axis=1) > counts[:, totals.argmax()]))
-    ac1 = coefficients.ac1(scale.choices).value(found.patterns, found.times)
-    return RESTS_ON.format(counted(others, ITEMS), ac1) if others < FEW_OTHERS else ""
+    rest = np.delete(counts, totals.argmax(), axis=1)
+    others, agreed = int(times @ rest.any(axis=1)), int(times @ (rest >= 2).any(axis=1))
+    is_rare = times @ rest.sum(axis=1) <= _RARE * totals.sum()
+    if others < FEW_OTHERS:
+        return RESTS_ON.format(counted(others, ITEMS), ac1)
+    return RESTS_ON_AGREED.format(counted(agreed, ITEMS), ac1) if is_rare and agreed < FEW_AGREED else ""
 
 
 def measured_row(found: Compared, scale: LabelScale, whole: bool = False) -> Figures:

@@ -16,7 +16,7 @@ from annotation.measures.audits.judges import Corrected
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.roles import asked_as
-from annotation.wording import counted, pseudonym, readable_label
+from annotation.wording import counted, pseudonym, readable_label, signed
 from benchmarks.metrics import base
 
 register = template.Library()
@@ -105,7 +105,7 @@ def to_percent(low: float | None, high: float | None) -> str:
 
 
 def _points(share: float) -> str:
-    return f"{share * 100:.1f}".replace("-", "−")
+    return signed(share * 100, 1)
 
 
 def _to(low: float) -> str:
@@ -150,13 +150,13 @@ def whole_percent(share: float | None) -> str:
 
 @exact(register)
 def decimals(value: float | None, places: int = 2) -> str:
-    return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")
+    return NOTHING if value is None else signed(value, places)
 
 
 @exact(register)
 def points(difference: float | None) -> str:
     """Percentage points with their sign."""
-    return NOTHING if difference is None else f"{100 * difference:+.1f}".replace("-", "−")
+    return NOTHING if difference is None else signed(100 * difference, 1, "+")
 
 
 @exact(register)

@@ -1,7 +1,7 @@
 """Agreement where nearly all items get the same label: a rare label, and the ceiling of a scale.
 
-As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96% are 5. `k` is the number of
-items with another answer than the most frequent, from which on no page notes that a coefficient rests on few.
+As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96% are 5. Those are *noted*
+of which pages say that a coefficient rests on few items.
 """
 
 from collections.abc import Iterator
@@ -9,18 +9,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from annotation.measures import coefficients, jackknife
-from annotation.measures.agreement_measures import FEW_OTHERS
+from annotation.measures.agreement_measures import rests_on
+from annotation.measures.label_scale import LabelScale
 from annotation.measures.pairwise_kappa import AnnotatorPairs
 from annotation.measures.types import Array
 from bench.coverage.agreement import KAPPA, SEED, Cell, study, truth
 
 RARE, CEILING = (0.99, 0.01), (0.01, 0.01, 0.01, 0.01, 0.96)
-DESIGNS = ((2, 0.98), (3, 0.9))
+DESIGNS = ((2, 0.98), (3, 0.9), (3, 0.8))
 CELLS = [Cell(items, people, people, RARE, agree) for items in (50, 200, 500) for people, agree in DESIGNS]
-CELLS += [Cell(items, 3, 3, CEILING, 0.9) for items in (50, 200)]
+CELLS += [Cell(items, 3, 3, CEILING, agree) for items in (50, 200) for agree in (0.9, 0.8)]
 MEASURES = ("α", "α interval", KAPPA, "AC1")
-HEADS = ("labels", "items, annotators", "agree", f"k < {FEW_OTHERS}", *(
-    f"{name}{of}" for name in MEASURES for of in (f", k < {FEW_OTHERS}", f", k ≥ {FEW_OTHERS}")
+HEADS = ("labels", "items, annotators", "agree", "noted", *(
+    f"{name}{of}" for name in MEASURES for of in (", noted", ", not noted")
 ))  # fmt: skip
 _LARGE = 200_000  # items from which the truth of α interval is taken
 
@@ -39,7 +40,7 @@ def _percent(held: Array) -> str:
 
 
 def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:
-    """Of each study whether k is small, and whether each measure's interval has the truth (NaN without one)."""
+    """Of each study whether it is noted, and whether each measure's interval has the truth (NaN without one)."""
     dice, ability = np.random.default_rng(SEED), np.full(cell.people, cell.ability)
     labels = len(cell.shares)
     by_distance = coefficients.alpha(coefficients.interval(np.arange(labels, dtype=float)))
@@ -51,8 +52,8 @@ def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:
     for place in range(studies):
         table = study(cell, ability, dice)
         counts = _counts(table, labels)
-        few[place] = (counts.sum(axis=1) > counts[:, counts.sum(axis=0).argmax()]).sum() < FEW_OTHERS
         patterns = np.unique(counts, axis=0, return_counts=True)
+        few[place] = bool(rests_on(*patterns, LabelScale(None, None, choices=labels)))
         spans = {name: jackknife.interval(one, *patterns) for name, one in of.items()}
         for name, span in (spans | {KAPPA: AnnotatorPairs(table).interval()}).items():
             if span:

@@ -51,7 +51,7 @@ def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
     )
     assert "The 3 with the most judgments of shared items, of 500 annotators" in plot.caption
     assert plot.description == (
-        "Cohen’s κ on answer of 3 pairs of 3 annotators, out of 500: from -0.10 (A-01 and A-03) to 0.50 "
+        "Cohen’s κ on answer of 3 pairs of 3 annotators, out of 500: from −0.10 (A-01 and A-03) to 0.50 "
         "(A-01 and A-02), median 0.20; 1 not defined."
     )
     assert rows_of(plot)[2] == {"first": "A-02", "second": "A-03", "kappa": None, "n": 1, "note": ONE_LABEL}

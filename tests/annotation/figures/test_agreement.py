@@ -146,7 +146,7 @@ def test_who_cannot_judge_is_left_out_of_measures_on_a_scale_and_counted_beside_
         assert whole[name]["value"] == pytest.approx(alone[name]["value"]) and whole[name]["n"] == 3
         assert "without the 3 “cannot judge” answers" in whole[name]["note"]
     assert whole["alpha_nominal"]["n"] == 4
-    assert whole["alpha_nominal"]["note"] == RESTS_ON.format("4 items", -0.106)  # (1/6 − 71/288) / (1 − 71/288)
+    assert whole["alpha_nominal"]["note"] == RESTS_ON.format("3 items", "−0.106")  # (1/6 − 71/288) / (1 − 71/288)
 
 
 def test_where_all_but_one_cannot_judge_there_is_no_measure_on_a_scale():

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from annotation.measures import ratings_file
 from annotation.measures.agreement_measures import BY_KEY, RESTS_ON, measures_on
 from annotation.protocols.base import NOMINAL
+from annotation.wording import signed
 
 HEADER = "item,annotator,label\n"
 RATINGS = HEADER + "1,x,a\n1,y,a\n2,x,b\n2,y,a\n3,x,b\n3,y,b\n"
@@ -60,7 +61,7 @@ def test_a_step_of_the_order_that_nobody_used_changes_only_measures_that_count_c
     ]
     for one in found:
         del one["categories"]
-        few = RESTS_ON.format("3 items", one["measures"]["ac1"]["value"])  # of which AC1 counts choices
+        few = RESTS_ON.format("3 items", signed(one["measures"]["ac1"]["value"], 3))  # of which AC1 counts choices
         one["measures"] = {key: found for key, found in one["measures"].items() if not BY_KEY[key].of_choices}
         for key, measure in one["measures"].items():
             if BY_KEY[key].of_rare and measure["value"] is not None:

@@ -9,9 +9,18 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures import coefficients
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import MEASURES, NO_NUMBERS, NO_ORDER, RESTS_ON, UNEVEN
+from annotation.measures.agreement_measures import (
+    MEASURES,
+    NO_NUMBERS,
+    NO_ORDER,
+    RESTS_ON,
+    RESTS_ON_AGREED,
+    UNEVEN,
+    rests_on,
+)
 from annotation.measures.breakdowns import agreement_by
 from annotation.measures.counts import agreement_figures
+from annotation.measures.label_scale import label_scale
 from annotation.measures.pairwise_kappa import THIN_NOTE
 from annotation.measures.reliability import reliability
 from bench.coverage import agreement as made_up
@@ -69,7 +78,7 @@ def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
         (3, "", "rests on 3 items with another answer than the most frequent; AC1 is 0.969"),
         (3, "12345", "rests on 3 items with another answer than the most frequent; AC1 is 0.970"),
         (9, "", "rests on 9 items with another answer than the most frequent; AC1 is 0.902"),
-        (10, "", ""),
+        (10, "", "rests on 0 items with two judgments for another answer than the most frequent; AC1 is 0.890"),
     ],
 )
 def test_coefficients_say_if_they_rest_on_few_items_with_another_answer(others, order, note):
@@ -122,10 +131,28 @@ def test_weighted_kappa_is_scikit_learns():
 def test_words_have_no_order_unless_it_is_said():
     table = RatingTable([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
     notes = {key: one["note"] for key, one in reliability(table)["measures"].items() if one["note"]}
-    few = RESTS_ON.format("1 item", 0.2)  # (1/2 − 3/8) / (1 − 3/8)
+    few = RESTS_ON.format("1 item", "0.200")  # (1/2 − 3/8) / (1 − 3/8)
     undefined = {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER}
     assert notes == undefined | {"cohen_mean": f"{THIN_NOTE}; {few}", "fleiss": few, "alpha_nominal": few}
     assert values(reliability(table, order=["low", "high"]))["alpha_ordinal"] is not None
+
+
+@pytest.mark.parametrize("agreed, noted", [(6, True), (7, False)])
+def test_a_rare_label_that_few_items_agree_on_is_noted_though_many_have_it(agreed, noted):
+    """Of 200 items, 20 have one judgment of b that nobody shares."""
+    given = ["aa"] * (180 - agreed) + ["ab"] * 20 + ["bb"] * agreed
+    table = RatingTable((item, rater, label) for item, both in enumerate(given) for rater, label in enumerate(both))
+    note = reliability(table)["measures"]["alpha_nominal"]["note"]
+    assert note.startswith(RESTS_ON_AGREED.partition("{}")[0] + f"{agreed} items with two judgments") == noted
+
+
+def test_labels_beside_the_scale_are_not_other_answers_of_it():
+    labels = ["1", "2", "3", "cannot judge"]
+    patterns = np.array([[2, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 2]])
+    times = np.array([20, 5, 3, 9])
+    assert rests_on(patterns, times, label_scale(labels, aside=["cannot judge"], choices=3)).startswith(
+        "rests on 3 items"
+    )
 
 
 def test_nothing_is_defined_where_nobody_shares_an_item():
