@@ -54,6 +54,8 @@ def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
         except CannotChange as refusal:
             form.add_error("url", str(refusal))
         else:
+            if isinstance(owner, Study):
+                added.study = owner  # with `may`, which its pages' shell asks for
             return _detail_page(request, added, secret=secret)
     context = {**_of(owner), "webhooks": owner.webhooks.with_deliveries(), "form": form}
     return render(request, "webhooks/list.html", context, status=UNFIT if form.errors else 200)

@@ -48,7 +48,7 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
 def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of_the_same_user(site, page, sign_in):
     ana, bea = (User.objects.create_superuser(name, password=OWN) for name in ("ana", "bea"))
     stage, rule = studies.stage(items=1), "A rule that took long to write."
-    address, field = f"{site}/studies/{stage.study_id}/instructions/?stage=1", page.locator("#id_text")
+    address, field = f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1", page.locator("#id_text")
 
     def lose_it() -> None:
         sign_in(page, ana)
@@ -69,7 +69,7 @@ def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of
     expect(field).to_have_value(rule)
     expect(page.get_by_text("This is what you typed before. It is not saved yet.")).to_be_visible()
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page).to_have_url(re.compile(r"/studies/\d+/\?stage=1$"))
+    expect(page).to_have_url(re.compile(r"/studies/\d+/stages/1/$"))
     assert stage.instructions.latest("version").text == rule
     page.wait_for_function("() => !Object.keys(sessionStorage).some(name => name.startsWith('winnow-typed:'))")
 
@@ -78,7 +78,7 @@ def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of
 def test_what_was_typed_stays_until_the_server_has_saved_it(site, page, sign_in, lost):
     sign_in(page, User.objects.create_superuser("ana", password=OWN))
     stage, rule = studies.stage(items=1), "A rule that took long to write."
-    address, field = f"{site}/studies/{stage.study_id}/instructions/?stage=1", page.locator("#id_text")
+    address, field = f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1", page.locator("#id_text")
     page.goto(address)
     field.fill(rule)
 
@@ -103,7 +103,7 @@ def test_what_was_typed_stays_until_the_server_has_saved_it(site, page, sign_in,
             page.get_by_role("button", name="Preview").click()
             expect(page.get_by_role("heading", name="Preview: not saved yet")).to_be_visible()
     save.click()
-    expect(page).to_have_url(re.compile(r"/studies/\d+/\?stage=1$"))
+    expect(page).to_have_url(re.compile(r"/studies/\d+/stages/1/$"))
     assert stage.instructions.latest("version").text == rule
     page.wait_for_function("() => !Object.keys(sessionStorage).some(name => name.startsWith('winnow-typed:'))")
     assert not [one for one in page.context.cookies() if one["name"].startswith("winnow-typed")]
@@ -115,7 +115,7 @@ def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved
 ):
     sign_in(page, User.objects.create_superuser("ana", password=OWN))
     stage, rule = studies.stage(items=1), "A rule that took long to write."
-    page.goto(f"{site}/studies/{stage.study_id}/instructions/?stage=1")
+    page.goto(f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1")
     page.locator("#id_text").fill(rule)
     page.locator("main [name=csrfmiddlewaretoken]").first.evaluate("field => (field.value = 'x'.repeat(64))")
     page.get_by_role("button", name="Save as a new version").click()

@@ -24,9 +24,9 @@ def test_who_is_no_manager_is_told_so(client):
 def test_an_outdated_form_is_refused_with_a_page_that_has_what_was_typed():
     client, text = Client(enforce_csrf_checks=True), "A rule that took long to write."
     client.force_login(User.objects.create_superuser("ana", last_login=None))
-    back = "http://testserver/studies/1/instructions/"
+    back = "http://testserver/studies/1/settings/instructions/"
     answer = client.post(
-        "/studies/1/instructions/", {"text": text, "old_password": "s" * 30}, headers={"Referer": back}
+        "/studies/1/settings/instructions/", {"text": text, "old_password": "s" * 30}, headers={"Referer": back}
     )
     assert answer.status_code == 403 and "This page was out of date" in answer.text
     assert text in answer.text and f'href="{back}"' in answer.text and "s" * 30 not in answer.text
@@ -34,8 +34,8 @@ def test_an_outdated_form_is_refused_with_a_page_that_has_what_was_typed():
 
 
 def test_a_session_that_has_ended_leads_back_to_the_page_of_the_form(client):
-    page = "http://testserver/studies/1/participants/"
-    answer = client.post("/studies/1/participants/codes/", headers={"Referer": page})
+    page = "http://testserver/studies/1/people/prolific/"
+    answer = client.post("/studies/1/people/codes/", headers={"Referer": page})
     assert unquote(answer.url) == f"/login/?next={page}"
 
 

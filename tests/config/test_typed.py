@@ -23,6 +23,6 @@ def test_a_form_that_arrived_is_confirmed_with_its_status(client, sent, said, lo
     stage = studies.stage(items=1)
     if logged_in:
         client.force_login(User.objects.create_superuser("ana", last_login=None))
-    answer = client.post(f"/studies/{stage.study_id}/instructions/?stage=1", {"typed_key": KEY} | sent)
+    answer = client.post(f"/studies/{stage.study_id}/settings/instructions/?stage=1", {"typed_key": KEY} | sent)
     found = {name: cookie.value for name, cookie in answer.cookies.items() if name.startswith("winnow-typed")}
     assert found == (said if logged_in else {})

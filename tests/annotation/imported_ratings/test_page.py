@@ -46,7 +46,7 @@ def test_a_manager_imports_ratings_on_the_page(client, manager, benchmark, at_on
     assert (job.state, job.report["study"], job.report["judgments"]) == ("done", study.pk, 9)
     assert study.members.get().user == manager
     page = client.get(reverse("job-detail", args=[job.pk])).content.decode()
-    assert reverse("study-stage", args=[study.pk, 1]) in page
+    assert reverse("study-detail", args=[study.pk]) in page
     page = client.get(reverse("study-stage", args=[study.pk, 1])).content.decode()
     assert "9 judgments were made elsewhere" in page and "A paper" in page
 

@@ -172,7 +172,7 @@ def test_a_draft_is_published_and_a_study_made_of_it(client, draft):
     assert f"?protocol=verify@1&amp;{query}" in page
     study = studies.study(benchmark=studies.benchmark(items=1), protocol="verify@1")
     assert study.name in client.get(url).text
-    assert f'href="{url}"' in client.get(f"/studies/{study.pk}/").text
+    assert f'href="{url}"' in client.get(f"/studies/{study.pk}/stages/1/").text
 
 
 def test_a_version_shows_ones_own_studies_alone(client, manager):

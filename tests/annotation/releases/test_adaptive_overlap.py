@@ -51,7 +51,7 @@ def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin
     page = client.get(reverse("study-stage", args=[study.pk, 1])).content.decode()
     page = " ".join(strip_tags(page).split())
     assert f"Adaptive overlap: {found['judgments']} judgments on 23 finished tasks, estimated error" in page
-    assert "overlap 2, up to 5 while less than 80.0% certain" in page
+    assert "2 judgments a task, one more up to 5 while the leading kind is less than 0.8 certain" in page
 
     change_json(folder / "figures.json", lambda one: one["stages"][0]["adaptive"].update(judgments=1))
     mend(folder)

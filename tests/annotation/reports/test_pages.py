@@ -153,13 +153,13 @@ def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch
     asked = client.get(reverse("study-report-json", args=[study.pk]))
     assert asked.status_code == 202 and "Try again" in asked.json()["detail"]
     assert "The figures are being computed" in page(client, study)
-    tasks.compute_figures(Job.objects.get(state="queued").pk)
+    tasks.compute_figures(Job.objects.get(state="queued", params__kind="report").pk)
     assert answer(client, study)["totals"]["annotators"] == 3 and "Download JSON" in page(client, study)
 
 
 def test_the_study_page_leads_to_it(client, manager):
     study = studies.study()
-    assert reverse("study-report", args=[study.pk]) in page(client, study, "study-detail")
+    assert reverse("study-report", args=[study.pk]) in page(client, study, "study-results")
 
 
 def test_the_command_writes_both_and_the_page_stands_alone(client, manager, study, tmp_path):

@@ -60,7 +60,7 @@ def test_one_question_is_set_up_with_what_was_filled_in(client, manager):
     form |= {f"{ONE}-quota": 5, f"{ONE}-auto_advance": "on", f"{ONE}-instructions": "Look\r\nwell.", "currency": "eur"}
     answer = client.post(NEW, form | {"paused": "on", "consent": "I agree."})
     study = Study.objects.get(name="Round 1")
-    assert answer.url == reverse("study-stage", args=[study.pk, 1])
+    assert answer.url == reverse("study-detail", args=[study.pk])
     stage = study.stages.get()
     assert (stage.slots.count(), stage.quota, stage.auto_advance, study.currency) == (6, 5, True, "EUR")
     assert (study.created_by, stage.instructions.get().text) == (manager, "Look\nwell.")
