@@ -55,12 +55,12 @@ def take(winnow: Winnow, browser: Browser, out: Path) -> None:
     finish(annotator)
     simulate(winnow)  # others judge what the annotator's last answers passed on
     for number in (1, 2):
-        page.goto(f"{winnow.url}/studies/1/?stage={number}")
+        page.goto(f"{winnow.url}/studies/1/stages/{number}/")
         page.get_by_role("button", name="Close this stage").click()
         if page.locator("#close-anyway").count():  # items are open, or the sample would be short
             page.locator("#close-anyway").click()
     simulate(winnow)
-    page.goto(f"{winnow.url}/studies/1/?stage=1")
+    page.goto(f"{winnow.url}/studies/1/")
     page.wait_for_load_state("networkidle")
     save(page, out / "study-light.png")
     save(page, out / "study-dark.png", dark=True)
