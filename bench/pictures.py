@@ -101,12 +101,12 @@ def log_in(page: Page, winnow: Winnow) -> None:
     page.goto(f"{winnow.url}/login/")
     page.fill("[name=username]", "admin")
     page.fill("[name=password]", re.search(r"one-time password (\S+)", winnow.first_said)[1])
-    page.locator("main button").click()
+    page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/password/")
     own = secrets.token_urlsafe()
     for field in page.locator("main input[type=password]").all():
         field.fill(own)
-    page.locator("main button").click()
+    page.locator("main button.primary").click()
     page.wait_for_url("**/studies/")
 
 

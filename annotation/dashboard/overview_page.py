@@ -92,6 +92,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
         "tiles": tiles(stage, data),
         "figures": figures,
         "whole": whole,
+        "parts": _parts(whole),
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
         "plots": {
             "funnel": study_charts.funnel_plot(whole, subject),
@@ -99,3 +100,13 @@ def _drawn(stage: Stage, data: dict) -> dict:
             "by_type": study_charts.type_plot(figures, of_stage) if len(figures["by_type"]) > 1 else None,
         },
     }
+
+
+def _parts(whole: dict) -> list[tuple[str, float, float]]:
+    """Of the bar of all items: what each part is, its place and its width, in percent."""
+    found, x = [], 0.0
+    for kind in ("kept", "dropped", "open"):
+        width = 100 * whole[kind] / (whole["imported"] or 1)
+        found.append((kind, x, width))
+        x += width
+    return found

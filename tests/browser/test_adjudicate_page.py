@@ -26,7 +26,7 @@ def split(study: Study) -> Stage:
 
 
 def queue(stage: Stage, query: str = "") -> str:
-    return f"/studies/{stage.study_id}/adjudicate/?stage={stage.position}{query}"
+    return f"/studies/{stage.study_id}/quality/decide/?stage={stage.position}{query}"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def stage(site):
 
 def test_checks_are_added_and_removed_by_keyboard(page, visit, stage, axe_violations):
     """The page with everything open breaks no rule of accessibility and fits."""
-    visit(page, f"/studies/{stage.study_id}/stages/1/checks/")
+    visit(page, f"/studies/{stage.study_id}/settings/checks/1/")
     page.locator("summary", has_text="Add checks").focus()
     for key in ("Enter", "Tab", "Tab"):
         page.keyboard.press(key)

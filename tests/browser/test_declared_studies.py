@@ -88,7 +88,7 @@ def test_a_rating(real, sit, open_page, visit, tmp_path):
         second.page.wait_for_function(ANOTHER_SCREEN, arg=before)
     assert second.all_done().page.errors == []
     assert (sorted(labels(first.annotator)), labels(second.annotator)) == (["4", "5"], ["4", "4"])
-    page = visit(open_page(), f"/studies/{study.pk}/agreement/")
+    page = visit(open_page(), f"/studies/{study.pk}/quality/")
     expect(page.locator("main")).to_contain_text("ordinal")
     released(study, "prompt-fit", tmp_path)
 
@@ -105,6 +105,6 @@ def test_a_preference(real, sit, open_page, visit, tmp_path):
     assert len(told) == 3 * ITEMS and {"tie", "both_bad"} < set(told)
     assert set(told) - {"tie", "both_bad"} <= {f"picture-{place}" for place in range(3)}
     assert set(ItemImage.objects.values_list("attributes__model", flat=True)) == set(MODELS)
-    page = visit(open_page(), f"/studies/{study.pk}/")
+    page = visit(open_page(), f"/studies/{study.pk}/stages/1/")
     for model in MODELS:
         expect(page.locator("main")).to_contain_text(model)

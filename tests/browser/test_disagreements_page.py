@@ -26,7 +26,7 @@ def split(study: Study) -> Stage:
 
 
 def address(stage: Stage) -> str:
-    return f"/studies/{stage.study_id}/disagreements/?stage={stage.position}"
+    return f"/studies/{stage.study_id}/quality/disagreements/?stage={stage.position}"
 
 
 def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):

@@ -22,13 +22,18 @@ from workers.images import check_and_render
 
 WHO = ("honest", "honest", "fast honest", "always left")
 PAGES = {
-    "": {"funnel", "kappas", "series"},
-    "agreement/": {"agreement-by-type", "kappa-matrix"},
+    "stages/1/": {"kappas", "series"},
+    "quality/": {"agreement-by-type", "kappa-matrix"},
     "people/?plots=1": {"answers", "times"},
 }
 render = cache(check_and_render)
-PICTURED = {"funnel", "kappa-matrix"}  # saved as PNG too: a picture is made of the same drawing as an SVG
-DRAWN = "name => document.querySelectorAll(`#${name} .drawing svg path, #${name} .drawing svg text`).length > 4"
+PICTURED = {"kappas", "kappa-matrix"}  # saved as PNG too: a picture is made of the same drawing as an SVG
+DRAWN = """name => {  // within its figure: once all drawings lay over the top of the page
+  const place = one => document.querySelector(one).getBoundingClientRect();
+  const [inner, outer] = [place(`#${name} .drawing`), place(`#${name}`)];
+  const shapes = document.querySelectorAll(`#${name} .drawing svg path, #${name} .drawing svg text`);
+  return shapes.length > 4 && inner.top >= outer.top && inner.bottom <= outer.bottom + 1;
+}"""
 
 
 @pytest.fixture
@@ -43,7 +48,7 @@ def study(site) -> Study:
 
 @pytest.fixture
 def visit(visit, study):
-    def go(page: Page, path: str = "", drawn: bool = True) -> Page:
+    def go(page: Page, path: str = "stages/1/", drawn: bool = True) -> Page:
         visit(page, f"/studies/{study.pk}/{path}")
         for name in PAGES[path] if drawn else ():
             page.wait_for_function(DRAWN, arg=name)
@@ -75,14 +80,14 @@ def saved(page: Page, name: str, kind: str) -> tuple[str, bytes]:
 
 def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit, page, axe_violations, study):
     for path, names in PAGES.items():
-        page.emulate_media(reduced_motion="reduce" if path else "no-preference")
+        page.emulate_media(reduced_motion="no-preference" if path == "stages/1/" else "reduce")
         visit(page, path)
         assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == names
         DRAWN_AS[path](page)
         for name in names:
             assert len(table_of(page, name)) > 1 and not page.locator(f"#{name}-table").get_attribute("open")
             assert page.get_attribute(f"#{name} .drawing", "aria-label").endswith(".")
-            file = f"study-{study.pk}-{name}" if name == "funnel" else f"study-{study.pk}-stage-1-{name}"
+            file = f"study-{study.pk}-stage-1-{name}"
             for kind, check in SAVED.items():
                 if kind == "png" and name not in PICTURED:
                     continue
@@ -101,8 +106,6 @@ def progress_is_drawn(page: Page) -> None:
     counts = [int(row[1]) for row in table_of(page, "series")[1:]]
     series = drawing(page, "series")
     assert [bar["value"] for bar in series["series"][0]["data"]] == counts and series["animation"] is True
-    kept = [int(row[2] or 0) for row in table_of(page, "funnel")[1:]]
-    assert [bars["data"] for bars in drawing(page, "funnel")["series"] if bars.get("name") == "kept"] == [kept]
     spans = [[float(row[2]), float(row[3])] for row in table_of(page, "kappas")[1:] if row[2]]
     assert [span[1:] for span in drawing(page, "kappas")["series"][0]["data"]] == spans != []
 
@@ -162,10 +165,9 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
     page = open_page(390, 844, unshared=True)
     page.clock.install()
     visit(page)
-    for table in ("funnel", "kappas"):
-        page.click(f"#{table}-summary")
-    page.focus("#funnel-svg")
-    page.evaluate("document.getElementById('funnel-scroll').scrollLeft = 40; scrollTo(0, 900)")
+    page.click("#kappas-summary")
+    page.focus("#kappas-svg")
+    page.evaluate("document.getElementById('kappas-scroll').scrollLeft = 40; scrollTo(0, 900)")
     svg = page.evaluate_handle("document.querySelector('#kappas svg')")
     said = page.get_attribute("#series .drawing", "aria-label")
     exclude_one(study)
@@ -174,8 +176,8 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
     assert page.evaluate(
         "document.getElementById('kappas-table').open && !document.getElementById('series-table').open"
     )
-    assert page.evaluate("document.activeElement.id") == "funnel-svg"
-    left, top = page.evaluate("[document.getElementById('funnel-scroll').scrollLeft, scrollY]")
+    assert page.evaluate("document.activeElement.id") == "kappas-svg"
+    left, top = page.evaluate("[document.getElementById('kappas-scroll').scrollLeft, scrollY]")
     assert left == 40 and abs(top - 900) < 60  # the browser follows what is in view where a line above it wraps anew
     assert page.evaluate("svg => svg.isConnected", svg)
     counts = [int(row[1]) for row in table_of(page, "series")[1:]]
@@ -187,7 +189,7 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
 def test_the_page_of_agreement_stays_as_it_is_too(visit, open_page, study):
     page = open_page(unshared=True)
     page.clock.install()
-    stays_when_fetched_whole(visit, page, study, "agreement/", number=4)
+    stays_when_fetched_whole(visit, page, study, "quality/", number=4)
 
 
 def stays_when_fetched_whole(visit, page: Page, study: Study, path: str, number: int) -> None:
@@ -227,15 +229,15 @@ def test_colours_and_motion_are_the_readers_and_tables_stand_open_without_script
     plain = open_page(java_script_enabled=False)
     for without in (page, plain):
         visit(without, drawn=False)
-        assert all(without.locator(f"#{name} table").is_visible() for name in PAGES[""])
-    assert not any(plain.locator(f"#{name} .saves").is_visible() for name in PAGES[""])
+        assert all(without.locator(f"#{name} table").is_visible() for name in PAGES["stages/1/"])
+    assert not any(plain.locator(f"#{name} .saves").is_visible() for name in PAGES["stages/1/"])
 
 
 def test_a_matrix_of_many_is_cut_and_drawn_at_once(sign_in, open_page, site):
     many = crowds.stage(items=40, people=30, overlap=6)
     page = open_page(390, 844)
     sign_in(page, User.objects.create_superuser("ana", password="x"))
-    page.goto(f"{site}/studies/{many.study_id}/agreement/")
+    page.goto(f"{site}/studies/{many.study_id}/quality/")
     page.wait_for_function(DRAWN, arg="kappa-matrix")
     assert "The 25 with the most judgments of shared items, of 30" in page.inner_text("#kappa-matrix figcaption")
     assert len({row[0] for row in table_of(page, "kappa-matrix")[1:]}) <= 25 and fits(page)

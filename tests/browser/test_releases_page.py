@@ -29,10 +29,10 @@ def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_v
         assert flaws(page, axe_violations) == [], path
 
     paths = [f"/releases/{failed.pk}/", f"/releases/{making.pk}/", f"/releases/{second.pk}/?against={first.pk}"]
-    for path in [*paths, f"/studies/{study.pk}/releases/", f"/studies/{studies.study().pk}/releases/"]:
+    for path in [*paths, f"/studies/{study.pk}/results/releases/", f"/studies/{studies.study().pk}/results/releases/"]:
         visit(page, path)
         look(path)
-    visit(page, f"/studies/{study.pk}/releases/new/")
+    visit(page, f"/studies/{study.pk}/results/releases/new/")
     page.check("[value=own]")
     page.check("[value=gold]")
     page.fill("[name=version]", "one")
@@ -43,7 +43,7 @@ def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_v
 
 
 def test_the_keyboard_makes_one_and_sees_it_come(study, visit, page):
-    visit(page, f"/studies/{study.pk}/")
+    visit(page, f"/studies/{study.pk}/results/")
     tab_to(page, page.get_by_role("link", name="Releases", exact=True))
     enter(page)
     tab_to(page, page.get_by_role("link", name="Create the first release"))
@@ -80,7 +80,7 @@ def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, o
     plain.get_by_role("link", name="Compare them").click()
     expect(plain.get_by_text("Identical except for name and version")).to_be_visible()
 
-    visit(plain, f"/studies/{study.pk}/releases/new/")
+    visit(plain, f"/studies/{study.pk}/results/releases/new/")
     expect(plain.get_by_label("train (%)")).to_be_hidden()
     plain.check("[value=own]")
     plain.get_by_label("train (%)").fill("70")

@@ -11,7 +11,7 @@ WIDE = 700  # pixels between the margins of A4
 
 def test_it_fits_breaks_no_rule_and_is_printed_and_downloaded(visit, page, axe_violations):
     study = crowds.stage(items=12, people=3, overlap=2).study
-    visit(page, f"/studies/{study.pk}/report/")
+    visit(page, f"/studies/{study.pk}/results/report/")
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
     # By keyboard it is printed and downloaded.

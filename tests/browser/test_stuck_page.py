@@ -27,7 +27,7 @@ def stuck() -> Stage:
 
 def test_from_the_study_to_the_item_by_keyboard_alone(visit, page, axe_violations):
     """The pages on the way are accessible and fit."""
-    visit(page, f"/studies/{stuck().study_id}/")
+    visit(page, f"/studies/{stuck().study_id}/stages/1/")
     assert flaws(page, axe_violations, ".stuck") == []
     tab_to(page, page.locator("#stuck-gone"))
     page.keyboard.press("Enter")
@@ -35,7 +35,7 @@ def test_from_the_study_to_the_item_by_keyboard_alone(visit, page, axe_violation
     expect(page.locator("#stuck")).to_contain_text("reserved for an annotator who is gone")
     tab_to(page, page.get_by_role("link", name="item-0", exact=True))
     page.keyboard.press("Enter")
-    page.wait_for_url("**/adjudicate/**")
+    page.wait_for_url("**/decide/**")
     page.go_back()
     page.wait_for_url("**/blocked/**")
     page.goto(page.url.partition("&reason")[0])

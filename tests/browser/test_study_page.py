@@ -51,10 +51,11 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     assert study.invite in page.evaluate("navigator.clipboard.readText()")
     page.click("#invite summary")
 
+    page.click(".rail a:has-text('Stages')")
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
     page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
-    page.focus("#benchmark-link")
+    page.focus("#headline-link")
     page.evaluate("scrollTo(0, 700)")
     drawing = page.evaluate_handle("document.querySelector('#series svg')")
     judge_one(study)
@@ -62,7 +63,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     page.wait_for_selector("#live-annotators th:has-text('A-05')")
     assert page.evaluate("scrollY") == 700
     assert page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft") == 60
-    assert page.evaluate("document.activeElement.id") == "benchmark-link"
+    assert page.evaluate("document.activeElement.id") == "headline-link"
     assert page.evaluate("document.getElementById('series-table').open")
     assert page.evaluate("drawing => drawing.isConnected", drawing)
     assert page.errors == []
@@ -95,7 +96,7 @@ def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit, clock
 
     for _ in range(2):
         assert studies.judgment(annotator, stage, "candidate-0")
-    page = visit(clocked(), at(stage.study))
+    page = visit(clocked(), at(stage.study, "stages/1/"))
     see(page, 2, "62.2")
     page.click("#audit-table summary")
     for _ in range(4):
@@ -124,11 +125,10 @@ STAGES = [
 
 TILES_FIRST = """() => {
   const place = name => document.querySelector(name).getBoundingClientRect();
-  const tiles = [...document.querySelectorAll('#live-tiles .tile')].map(tile => tile.getBoundingClientRect());
+  const tiles = [...document.querySelectorAll('.tile')].map(tile => tile.getBoundingClientRect());
   const bottom = Math.max(...tiles.map(tile => tile.bottom));
-  return tiles.length === 6 && new Set(tiles.map(tile => tile.top)).size === 1
-    && place('#live-next_step').bottom <= place('#live-tabs').top && place('#live-tabs').bottom <= tiles[0].top
-    && bottom + scrollY <= innerHeight && bottom < place('#funnel-title').top;
+  return tiles.length <= 4 && new Set(tiles.map(tile => tile.top)).size === 1
+    && place('.next').bottom <= tiles[0].top && bottom + scrollY <= innerHeight && bottom < place('#where-title').top;
 }"""
 
 
@@ -142,22 +142,27 @@ CUT_OFF = """() => [...document.querySelectorAll('main .scroll')]
   .map(box => box.id || box.getAttribute('aria-labelledby'))"""
 
 
-def test_the_page_of_several_stages(visit, clocked, open_page, axe_violations):
-    """A judgment in one stage shows under another's tab; the page is accessible and fits; the tabs need no script."""
+def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
+    """A judgment changes the overview; it and a stage are accessible and fit; from stage to stage without script."""
     study = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
     crowds.work(study, people=4, undone=0.1, seed=2)
-    page = visit(clocked(), at(study, "?stage=2"))
-    before = page.inner_text("#live-funnel .sum")
+    page = visit(clocked(), at(study))
+    page.click("#funnel-types > summary")
+    before = page.inner_text(".path")
     assert studies.judgment(studies.annotator(study), study.stages.get(position=1), "none")
     next_look(page)
-    page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
-    assert page.inner_text("#stage-title").startswith("2 ")
-
+    page.wait_for_function("text => document.querySelector('.path').innerText !== text", arg=before)
+    assert page.evaluate("document.getElementById('funnel-types').open")
     assert page.evaluate(TILES_FIRST)
-    page.click("#funnel-types summary")
-    assert flaws(page, axe_violations) == []
+    drawn = "document.querySelectorAll('#funnel .drawing svg path').length > 4"
+    page.wait_for_function(drawn)
+    kept, said = page.locator("#funnel td[data-value]:nth-child(3)"), page.get_attribute("#funnel .drawing", "aria-label")
+    assert kept.count() > 1 and all(f"{int(text)} kept" in said for text in kept.all_text_contents() if text.strip("– \n"))
+    assert (flaws(page, axe_violations), page.errors) == ([], [])
+
+    visit(page, at(study, "stages/2/"))
     page.evaluate(AT_ITS_WIDEST)
-    for table in ("funnel", "kappas", "series"):
+    for table in ("kappas", "series"):
         page.click(f"#{table}-summary")
     for window in in_windows(page, DESK, (1024, 768, "light"), (1920, 1080, "light")):
         assert page.evaluate(CUT_OFF) == [], window
@@ -165,11 +170,10 @@ def test_the_page_of_several_stages(visit, clocked, open_page, axe_violations):
     expect(page.locator("#close-anyway")).to_be_visible()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
-    page = visit(open_page(java_script_enabled=False), at(study))
-    page.focus("#tab-2")
+    page = visit(open_page(java_script_enabled=False), at(study, "stages/"))
+    page.focus("main a:has-text('Find ambiguous items')")
     page.keyboard.press("Enter")
-    expect(page.locator("#stage-title")).to_have_text("2 disambiguate: Find ambiguous items")
-    assert page.get_attribute("#tab-2", "aria-current") == "page"
+    expect(page.locator("h1")).to_have_text("Find ambiguous items")
     assert page.locator("#series tbody tr").first.is_visible()
     page.click("#move-stage")
     expect(page.locator("main")).to_contain_text("still open")
@@ -177,6 +181,7 @@ def test_the_page_of_several_stages(visit, clocked, open_page, axe_violations):
     closed = "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, "
     expect(page.locator(".messages")).to_contain_text(closed)
     assert page.inner_text("#move-stage") == "Reopen this stage"
+    visit(page, at(study))
     with page.expect_navigation():
         page.click("button:has-text('Pause')")
     study.refresh_from_db()
@@ -184,12 +189,12 @@ def test_the_page_of_several_stages(visit, clocked, open_page, axe_violations):
 
 
 def test_pages_are_accessible_and_fit_with_the_boxes_of_links_inside(visit, page, axe_violations, study):
-    """The study's own page: test_the_page_of_several_stages, test_plots.py."""
-    for path in ("../", "instructions/"):
+    """The study's own pages: test_the_pages_of_several_stages, test_plots.py."""
+    for path in ("../", "settings/instructions/"):
         visit(page, at(study, path))
         assert (flaws(page, axe_violations), page.errors) == ([], []), path
-    visit(page, at(study))
-    for box in ("#invite", "#stage-invite"):
+    for path, box in (("", "#invite"), ("stages/1/", "#stage-invite")):
+        visit(page, at(study, path))
         page.click(f"{box} summary")
         for window in in_windows(page, *((width, 800, "light") for width in (1366, 390, 1024, 1920))):
             assert page.evaluate(INSIDE, f"{box} .card"), (box, window)

@@ -8,7 +8,7 @@ from tests.builders.pictures import paint
 
 
 def open_paper(visit, page, study) -> None:
-    visit(page, f"/studies/{study.pk}/")
+    visit(page, f"/studies/{study.pk}/stages/1/")
     for summary in page.locator("#live-paper summary").all():
         summary.click()
 

@@ -15,7 +15,7 @@ from tests.builders import every_protocol, pictures, studies
 def test_a_stage_is_tried_by_keyboard(visit, page, axe_violations, protocol, keys):
     stage = studies.stage(benchmark=every_protocol.benchmark(items=6), protocol=protocol, state="paused")
     pictures.paint(stage.study)
-    visit(page, f"/studies/{stage.study_id}/?stage=1")
+    visit(page, f"/studies/{stage.study_id}/stages/1/")
     page.get_by_role("link", name="Try it").click()
     assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Start").press("Enter")

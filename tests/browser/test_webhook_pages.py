@@ -22,7 +22,7 @@ def test_a_webhook_is_added_tested_and_resumed_by_keyboard(site, sign_in, page, 
         enter(page)
         expect(page.get_by_text(says).first).to_be_visible()
 
-    page.goto(f"{site}/studies/{study.pk}/")
+    page.goto(f"{site}/studies/{study.pk}/settings/")
     press("Webhooks", "None yet.", role="link")
     with receiver(lambda number: 500 if number else 200) as there:
         page.get_by_label("Address").focus()
