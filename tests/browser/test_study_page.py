@@ -156,8 +156,12 @@ def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
     assert page.evaluate(TILES_FIRST)
     drawn = "document.querySelectorAll('#funnel .drawing svg path').length > 4"
     page.wait_for_function(drawn)
-    kept, said = page.locator("#funnel td[data-value]:nth-child(3)"), page.get_attribute("#funnel .drawing", "aria-label")
-    assert kept.count() > 1 and all(f"{int(text)} kept" in said for text in kept.all_text_contents() if text.strip("– \n"))
+    kept, said = (
+        page.locator("#funnel td[data-value]:nth-child(3)"),
+        page.get_attribute("#funnel .drawing", "aria-label"),
+    )
+    counts = [text.strip() for text in kept.all_text_contents() if text.strip("– \n")]
+    assert counts and all(f"{count} kept" in said for count in counts)
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
     visit(page, at(study, "stages/2/"))
