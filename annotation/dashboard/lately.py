@@ -77,6 +77,7 @@ WORDS: Mapping[str, str] = {
     "moved to closed": "{by} closed {stage}",
     "reopened": "{by} opened {stage} again",
     "revised instructions": "{by} changed the instructions of {stage}",
+    "changed a setting": "{by} changed the settings of {stage}",
     "froze": "{by} froze a release",
     "exported": "{by} made an export",
     "estimated": "An estimate decided items of {stage}",

@@ -91,9 +91,9 @@ class Play:
             self.simulate(seed=3, limit=self.scenario.limit // 3)
             self.look_on("second")
         self.adjudicate(3)
-        self.post("participants/2/exclude/", reason="Answers do not follow the rules.")
-        self.post("participants/3/exclude/", reason="A mistake.")
-        self.post("participants/3/reinstate/", reason="It was a mistake.")
+        self.post("people/2/", act="exclude", reason="Answers do not follow the rules.")
+        self.post("people/3/", act="exclude", reason="A mistake.")
+        self.post("people/3/", act="reinstate", reason="It was a mistake.")
         self.simulate(seed=4, limit=self.scenario.limit // 4)
 
     def simulate(self, seed: int, limit: int) -> None:
