@@ -64,8 +64,8 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     asked = list(asked)
     if not asked:
         return []
-    # One transaction at a time fills batches and the agreement sample
-    fills = stage.strategy in BATCHED or stage.agreement_items
+    # One transaction at a time fills batches and the agreement sample, or draws an audit's order
+    fills = stage.strategy in (*BATCHED, Strategy.AUDIT) or stage.agreement_items
     [[stage.overlap]] = fetch(LOCK if fills else OVERLAP, stage=stage.pk)
     tasks = [
         Task(

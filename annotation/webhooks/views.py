@@ -54,8 +54,6 @@ def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
         except CannotChange as refusal:
             form.add_error("url", str(refusal))
         else:
-            if isinstance(owner, Study):
-                added.study = owner  # with `may`, which its pages' shell asks for
             return _detail_page(request, added, secret=secret)
     context = {**_of(owner), "webhooks": owner.webhooks.with_deliveries(), "form": form}
     return render(request, "webhooks/list.html", context, status=UNFIT if form.errors else 200)
@@ -84,6 +82,8 @@ def _detail_page(
     request: StaffRequest, webhook: Webhook, *, form: WebhookForm | None = None, since: SinceForm | None = None,
     secret: str = "", status: int = 200,
 ) -> HttpResponse:  # fmt: skip
+    if webhook.study_id is not None:  # with `may`, which the study's shell asks for, whoever fetched the webhook
+        webhook.study = permissions.study_for(request.user, webhook.study_id, Role.MANAGER)
     deliveries = Table(
         "deliveries", _deliveries(request, webhook), webhook.deliveries.all()[:SHOWN], label="deliveries-title",
         cards=True, css="figures deliveries", empty="No event yet. Send a test event to try your program.",

@@ -187,7 +187,7 @@ def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it
     study()
     step = step_of(client)
     page = client.get(step.step.url).text
-    assert 'id="invite" open' in page and "Only people in your own network can open this address" in collapsed(page)
+    assert 'id="invite" open' in page and "This link opens only in your own network" in collapsed(page)
 
 
 def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(client, manager):

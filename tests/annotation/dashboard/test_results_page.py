@@ -41,8 +41,8 @@ def link(study) -> str:
 def test_the_page_reads_its_table(client, built):
     shown = page(client, built)
     assert shown.context["sentences"] == [
-        "One person alone is right on 83.3 % of all items, the best model, =CLIP, on 75.0 %.",
-        "On the valid items it is right on 72.7 %.",
+        "One person alone is right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
+        "On the valid items it is right on 72.7%.",
         "People have no figure on the valid items, because their own answers chose these items.",
     ]
     text = shown.content.decode()

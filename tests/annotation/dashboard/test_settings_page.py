@@ -75,7 +75,7 @@ def test_axe_finds_nothing_and_the_bar_names_what_differs(open_page, site, sign_
     assert screen.locator("[data-changes]").text_content() == "2 changes: study name, quota"
     screen.get_by_role("button", name="Save").press("Enter")
     screen.get_by_text("The settings were not saved").wait_for()
-    assert screen.evaluate("document.activeElement.className") == "card refused"
+    assert screen.evaluate("document.activeElement.className") == "card problem-summary"
     assert axe_violations(screen) == []
     screen.keyboard.press("Tab")
     screen.keyboard.press("Enter")
