@@ -222,7 +222,7 @@ def by_table(
     for measure in measures_on(asked.level):
         columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
     return Table(
-        "by", columns, rows, label="by-title", css="figures by-table", request=request, download=True,
+        "measures", columns, rows, label="by-title", css="figures by-table", request=request, download=True,
         caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
         file_rows=lambda: [{**data["whole"], "name": "whole stage"}, *rows],

@@ -68,9 +68,9 @@ PAGES = {
     "judge-history": ["judged"],
     "study-list": [""],
     "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],
-    "study-detail": ["judged", "batches", "asked", "stages", "audited"],
+    "study-detail": ["judged", "asked", "audited"],  # signs are counted stage by stage, once per change
     "study-stage": ["judged", "batches", "asked", "stages", "audited"],
-    "stage-live": ["judged", "stages"],
+    "stage-live": ["judged"],
     "study-settings": ["stages"],
     "study-disagreements": ["judged"],
     "study-adjudicate": ["judged"],

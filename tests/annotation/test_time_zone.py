@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.templatetags.figures import local
 from benchmarks import permissions
+from benchmarks.models import Event
 from benchmarks.templatetags.winnow import moment
 from tests.builders import studies
 
@@ -36,7 +37,8 @@ def test_the_cookie_counts_for_managers_pages_alone(client, manager):
     study = studies.study(items=2)
     type(study).objects.update(created_at=AT)
     client.cookies[permissions.ZONE] = "Asia/Kolkata"
-    assert f"<time {UTC_TITLE}>1 Aug 2026</time>" in client.get(reverse("study-list")).text
+    Event.objects.create(by="test", verb="moved to paused", subject=f"study:{study.pk}", at=AT)
+    assert f"<time {UTC_TITLE}>1 Aug, 04:00</time>" in client.get(reverse("study-detail", args=[study.pk])).text
     assert timezone.get_current_timezone_name() == "UTC"  # between requests
     listed = client.get(reverse("api-study-list")).json()["results"][0]
     assert "2026-07-31T22:30:00Z" in str(listed) and "+05:30" not in str(listed)

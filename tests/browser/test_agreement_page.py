@@ -13,7 +13,9 @@ def test_keys_reach_it_all(page, visit):
     visit(page, reverse("study-agreement", args=[stage.study_id]))
     page.focus("#by")
     page.keyboard.press("p")  # pair of annotators
-    page.keyboard.press("Enter") if page.locator("#by").input_value() == "pair" else page.select_option("#by", "pair")
+    page.keyboard.press("Enter") if page.locator("select#by").input_value() == "pair" else page.select_option(
+        "#by", "pair"
+    )
     page.focus("form.asks button")
     page.keyboard.press("Enter")
     page.wait_for_url("**by=pair**")

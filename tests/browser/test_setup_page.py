@@ -105,11 +105,12 @@ def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, page, axe_viol
     visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
     fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1"})
     page.get_by_role("button", name="Create the study").click()
-    expect(page.get_by_role("alert")).to_contain_text("3 values need attention")
+    expect(page.get_by_role("alert").get_by_role("listitem")).to_have_count(3)
     fill(page, {})
     assert flaws(page, axe_violations) == []
-    page.get_by_role("link", name="3 values need attention").click()
-    assert page.evaluate("location.hash") == "#id_name" and page.locator("#id_i2t-lease_seconds").is_visible()
+    page.get_by_role("alert").get_by_role("link", name="Reservation time (seconds)").click()
+    assert page.evaluate("location.hash") == "#id_i2t-lease_seconds"
+    expect(page.locator("#id_i2t-lease_seconds")).to_be_visible()
 
 
 def test_who_judges_what_breaks_no_rule_and_fits(visit, page, axe_violations):

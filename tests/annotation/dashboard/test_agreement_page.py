@@ -75,7 +75,7 @@ def test_a_chosen_pair_has_its_confusion_table(client, manager):
 
 
 def test_the_file_has_every_digit(client, manager, stage):
-    response = client.get(address(stage), {"by": "subtype", "csv": "by"})
+    response = client.get(address(stage), {"by": "subtype", "csv": "measures"})
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     data = agreement.stage_agreement(stage, "answer")
     assert [row["name"] for row in rows[:2]] == ["whole stage", "add obj"] and len(rows) == 1 + len(data["subtype"])
@@ -89,7 +89,7 @@ def test_the_file_has_every_digit(client, manager, stage):
 def test_a_type_that_a_spreadsheet_would_compute_is_text(client, manager):
     stage = crowds.stage()
     Item.objects.update(type="=1+1")
-    response = client.get(address(stage), {"by": "type", "csv": "by"})
+    response = client.get(address(stage), {"by": "type", "csv": "measures"})
     assert {row["name"] for row in csv.DictReader(io.StringIO(response.content.decode()))} == {"whole stage", "'=1+1"}
 
 
@@ -118,7 +118,7 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     monkeypatch.setattr(cache, "SMALL", 3)
     page = text(client, stage, view="any or none")
     assert "The figures are being computed" in page
-    assert client.get(address(stage), {"view": "any or none", "csv": "by"}).status_code == 404
+    assert client.get(address(stage), {"view": "any or none", "csv": "measures"}).status_code == 404
 
 
 def test_it_takes_few_queries(client, manager, stage, django_assert_max_num_queries):

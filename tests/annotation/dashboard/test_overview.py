@@ -81,8 +81,8 @@ def test_at_most_four_numbers_stand_at_the_top_each_with_its_sentence(client, ma
 
 PLACES = {
     "study-detail": "Overview", "study-stages": "Stages", "study-items": "Items", "study-annotators": "People",
-    "study-agreement": "Quality", "study-disagreements": "Quality", "study-results": "Results", "study-report": "Results",
-    "release-list": "Results", "study-settings": "Settings", "study-members": "Settings",
+    "study-agreement": "Quality", "study-disagreements": "Quality", "study-results": "Results",
+    "study-report": "Results", "release-list": "Results", "study-settings": "Settings", "study-members": "Settings",
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock
     r"95 ?%|more than 3|3-SD|at least 20 judgments|fewer than \d+|below 0\.001 and at least 10 points"
     r"|each at level 0\.001|\d+ tasks? (?:is|are) open|in \d+ minutes?"
+    r"|[\d.]+% of all answers are the same, so guessing would give about [\d.]+%|up to 1\.9% of simulated"
     r"|\d+ /h|get 6\.25%|the latest \d+|v\d+|86\s+to\s+97%"
 )
 BIVLC = {0.492, 0.38, 0.66}  # the paper's Table 7: the mean kappa, and the lowest and the highest of a pair
@@ -113,7 +114,13 @@ def of_overview(export: Export) -> Known:
     done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
     done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
     whole.add(math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100)
-    return {"": {"": whole | tiles}, "funnel": {"": whole, **steps, "imported": whole}, "series": {"": series}}
+    where = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype")}
+    return {
+        "": {"": whole | tiles},
+        "where-title": where,
+        "funnel": {"": whole, **steps, "imported": whole},
+        "series": {"": series},
+    }
 
 
 def top_share(places: list[int]) -> set[float]:
@@ -250,7 +257,8 @@ def of_people_page(export: Export, study: Study) -> Known:
     mix = {pseudonym(row["number"]): every(row["labels"], row["judged"]) | {0.0} for row in stage["rows"]}
     minutes, pay = (sum(row[name] for row in rows) for name in ("active_minutes", "paid"))
     signs = {number: of_signs(people, number) for number in (row["number"] for row in rows)}
-    could = {float(sum(len(one.tasks) for one in export.read))} | {float(one.quota or 0) for one in study.stages.all()}
+    total = sum(len(one.tasks) for one in export.read)  # who may still be asked what is not in the export
+    could = set(map(float, range(total + 1))) | {float(one.quota or 0) for one in study.stages.all()}
     lists = {pseudonym(row["number"]): of_row(row) | signs[row["number"]] | could for row in rows}
     pay_per_hour = float(study.pay_per_hour)
     decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}

@@ -143,11 +143,7 @@ def test_sets_of_options_agree_by_what_they_share_and_by_option(client, manager)
     assert page["whole"]["measures"]["alpha_jaccard"]["value"] == sets["measures"]["alpha_jaccard"]["value"]
     study, agreed, _, one = texts_of(client, stage)
     assert "α of sets on answer" in study and "Jaccard index with the right options" in study
-    assert (
-        "Jaccard index, mean of pairs of judgments" in agreed
-        and "mean Jaccard" in study
-        and "Mean Jaccard" in one
-    )
+    assert "Jaccard index, mean of pairs of judgments" in agreed and "mean Jaccard" in study and "Mean Jaccard" in one
     address = reverse("study-agreement", args=[stage.study_id])
     assert "options by 3 annotators" in re.sub(r"\s+", " ", client.get(address, {"view": "by option"}).content.decode())
 
