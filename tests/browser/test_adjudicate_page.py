@@ -143,7 +143,7 @@ def test_points_and_boxes_are_set_by_touch_beside_options_that_are_pictures(visi
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     expect(page.locator(".mark.box")).to_have_count(1)
     expect(page.locator(".mark.point")).to_have_count(1)
-    page.locator(".card-option").first.tap()
+    page.locator(".card-option input").first.check()
     page.locator("input[name=count-number]").fill("7")
     page.locator("#submit").tap()
     expect(page.locator("input[value=own_answer]")).to_be_checked()
