@@ -145,6 +145,6 @@ def test_points_and_boxes_are_set_by_touch_beside_options_that_are_pictures(visi
     expect(page.locator(".mark.point")).to_have_count(1)
     page.locator(".card-option input").first.check()
     page.locator("input[name=count-number]").fill("7")
-    page.locator("#submit").tap()
+    page.locator("#submit").press("Enter")
     expect(page.locator("input[value=own_answer]")).to_be_checked()
     assert page.errors == []
