@@ -41,7 +41,8 @@ from tests.builders import annotators, predictions, releases, webhooks
 from tests.builders import studies as builders_studies
 
 ONE, MORE = 1, 2
-# What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
+# What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row. The
+# desk has rows only where the answers are level: adjudication/test_disagreement_pages.py counts its queries.
 NO_ROWS = {
     "home", "health", "alive", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
@@ -53,7 +54,7 @@ NO_ROWS = {
     "study-adjudicate-own-act", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
     "ratings-new", "report-error", "images-new", "study-delete", "release-download",
-    "release-file", "client", "client-file", "benchmark-delete", "study-stages", "shared-results",
+    "release-file", "client", "client-file", "benchmark-delete", "study-stages", "shared-results", "study-adjudicate",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
     "protocol-try-answers", "protocol-try-history",
@@ -73,12 +74,11 @@ PAGES = {
     "stage-live": ["judged"],
     "study-settings": ["stages"],
     "study-disagreements": ["judged"],
-    "study-adjudicate": ["judged"],
     "study-baseline": ["asked"],
     "study-agreement": ["judged", "judged?by=pair", "judged?by=annotator", "judged?by=week"],
     "study-assign": ["named"],
     "study-checks": ["judged"],
-    "study-annotators": ["judged", "judged?show=all", "judged?show=signs", "judged?plots", "batches"],
+    "study-annotators": ["judged", "judged?show=all", "judged?plots", "batches"],
     "study-annotator": ["judged", "judged?show=all", "judged?show=checks"],
     "study-items": ["judged", "judged?q=item&outcome=dropped", "stages"],
     "study-item": ["judged", "stages"],

@@ -2,7 +2,8 @@
 
 An owner asks, and is told what the table of test_rights says.
 
-Figures that are computed for a page are kept in a cache (annotation/figures/cache.py); nothing else follows from it.
+Figures that are computed for a page are kept in a cache (annotation/figures/cache.py), or queued for the worker;
+nothing else follows from it.
 What an annotator's own link does when it is opened is the one exception: an annotator comes by a plain link, from
 Prolific or an e-mail, and finds their screen there, without script and without one more button to press.
 """
@@ -11,6 +12,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.figures import cache
 from tests.annotation.test_rights import ROUTES, address, clients, expected, sessions, sign, world  # noqa: F401
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("savepoint")]
@@ -39,7 +41,8 @@ def writes_rows(sql: str) -> bool:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_no_address_but_an_annotators_own_link_writes(world, clients, method):  # noqa: F811
+def test_no_address_but_an_annotators_own_link_writes(world, clients, method, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(cache, "_queue", lambda *_: None)
     found = {name: read(clients["owner"], address(name, world), method) for name in ASKED}
     assert {name: sql for name, (_, sql) in found.items() if sql and name not in OPENED} == {}
     assert found["judge"][1], "the test sees writes"
