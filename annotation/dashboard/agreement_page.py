@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
-from annotation.dashboard.agreement_words import measures_in_words, most_common
+from annotation.dashboard.agreement_words import answer_shares, measures_in_words
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
@@ -94,7 +94,7 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     return {
         "figures": data,
         "words": measures_in_words(
-            data["whole"]["measures"], most_common(data["whole"].get("confusion", ())), data["pair"]
+            data["whole"]["measures"], answer_shares(data["whole"].get("confusion", ())), data["pair"]
         ),
         **measured(data["whole"], rows, asked.level, data.get("unit", "")),
         "of_choices": of_choices(data),

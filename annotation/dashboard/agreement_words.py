@@ -25,14 +25,16 @@ class AgreementWords:
     who: str = ""
 
 
-def agreement_in_words(figures: Mapping[str, Any], common: float | None) -> AgreementWords | None:
-    """Of a stage's figures; `common` is the share of the most common answer. None if no item has two judgments."""
+def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> AgreementWords | None:
+    """Of a stage's figures; `shares` are those of the answers, the most common first. None if no item has two
+    judgments.
+    """
     view = next(one for one in figures["agreement"] if one["on"] == figures["by_type_on"])
-    return measures_in_words(view["measures"], common)
+    return measures_in_words(view["measures"], shares)
 
 
 def measures_in_words(
-    measures: Mapping[str, Any], common: float | None, pairs: Sequence[Mapping[str, Any]] = ()
+    measures: Mapping[str, Any], shares: Sequence[float], pairs: Sequence[Mapping[str, Any]] = ()
 ) -> AgreementWords | None:
     """Of the measures of a view; `pairs` are its rows by pair of annotators, with their names."""
     share = measures["percent"]["value"] if "percent" in measures else None
@@ -41,10 +43,10 @@ def measures_in_words(
     chance = {key: found for key, found in measures.items() if found and found["value"] is not None}
     alpha = next((found["value"] for key, found in chance.items() if key.startswith("alpha")), None)
     rest = ""
-    if common is not None and common >= _COMMON:
-        guess = common**2 + (1 - common) ** 2
+    if shares and shares[0] >= _COMMON:
+        guess = sum(one * one for one in shares)
         rest = (
-            f"{percent(common)} of all answers are the same, so guessing would give about {percent(guess)}; "
+            f"{percent(shares[0])} of all answers are the same, so guessing would give about {percent(guess)}; "
             "α counts only what is above that."
         )
     elif alpha is not None and alpha < _LOW:
@@ -54,13 +56,15 @@ def measures_in_words(
     return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]), who_disagrees(pairs))
 
 
-def most_common(cells: Sequence[Sequence[int]]) -> float | None:
-    """The share of the most common label among the answers that are compared, from the pairs' (label, label, n)."""
+def answer_shares(cells: Sequence[Sequence[int]]) -> list[float]:
+    """The share of each label among the answers that are compared, from the pairs' (label, label, n); the most common
+    first.
+    """
     counts: Counter[int] = Counter()
     for one, other, n in cells:
         counts[one] += n
         counts[other] += n
-    return max(counts.values()) / counts.total() if counts else None
+    return [n / counts.total() for _, n in counts.most_common()]
 
 
 def who_disagrees(pairs: Sequence[Mapping[str, Any]]) -> str:

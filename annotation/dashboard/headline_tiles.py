@@ -147,7 +147,7 @@ def _basis(whole: Mapping[str, Any], share: bool) -> str:
 
 
 def _agreement(data: Mapping[str, Any]) -> Tile | None:
-    words = agreement_in_words(data["figures"], data["common"])
+    words = agreement_in_words(data["figures"], data["shares"])
     return None if words is None else Tile("People agree", words.share, words.lead, words.rest, words.basis)
 
 

@@ -38,7 +38,7 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
-    stage_figures.headline, and `common` the share of the most common answer.
+    stage_figures.headline, and `shares` those of the answers, the most common first.
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": _whole,
@@ -55,7 +55,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     found = {
         **_trimmed(figures),
         "headline": stage_figures.headline(figures),
-        "common": stage_figures.most_common_share(rows),
+        "shares": stage_figures.answer_shares(rows),
     }
     for name, compute in parts.items():
         found[name] = compute(stage)

@@ -151,7 +151,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "published": _published(stage, figures["by_type_on"]),
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
-        "agreement_words": agreement_in_words(figures, data["common"]),
+        "agreement_words": agreement_in_words(figures, data["shares"]),
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": stage_progress.still_open(stage, whole),

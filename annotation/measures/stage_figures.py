@@ -111,11 +111,11 @@ def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
     return {"scores": made} if any(made.values()) else {}
 
 
-def most_common_share(found: StageRows) -> float | None:
-    """The share of the most common of the counted answers, on the view that is shown first; None without answers."""
+def answer_shares(found: StageRows) -> list[float]:
+    """The share of each of the counted answers, on the view that is shown first, the most common first."""
     views = found.rule.projections()
     table = measures_counts.rating_table(found.standing).projected(views[base.main_view(views)])
-    return float(np.bincount(table.label).max() / len(table.label)) if len(table.label) else None
+    return sorted((np.bincount(table.label) / max(len(table.label), 1)).tolist(), reverse=True)
 
 
 def headline(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.agreement_words import most_common, who_disagrees
+from annotation.dashboard.agreement_words import answer_shares, who_disagrees
 
 
 def pairs(*rows):
@@ -36,5 +36,5 @@ def test_nobody_is_named_for_few_shared_tasks_or_in_a_pair(n):
     assert who_disagrees(few) == who_disagrees(pairs(("A-01", "A-02", 0.2, 500))) == ""
 
 
-def test_the_commonest_answer_is_that_of_the_pairs():
-    assert most_common([[0, 0, 8], [0, 1, 2]]) == 0.9 and most_common([]) is None
+def test_the_shares_of_answers_are_those_of_the_pairs():
+    assert answer_shares([[1, 1, 8], [0, 1, 2]]) == [0.9, 0.1] and answer_shares([]) == []

@@ -36,23 +36,24 @@ def agreed(percent: float | None, alpha: float | None) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("alpha", "common", "words"),
+    ("alpha", "shares", "words"),
     [
-        (0.08, 0.88, "88.0% of all answers are the same, so guessing would give about 78.9%"),
-        (0.08, 0.5, "That is hardly more than chance: people do not agree."),
-        (0.7, 0.5, ""),
-        (None, 0.5, ""),
+        (0.08, [0.88, 0.12], "88.0% of all answers are the same, so guessing would give about 78.9%"),
+        (0.08, [0.88, 0.06, 0.06], "88.0% of all answers are the same, so guessing would give about 78.2%"),
+        (0.08, [0.5, 0.5], "That is hardly more than chance: people do not agree."),
+        (0.7, [0.5, 0.5], ""),
+        (None, [0.5, 0.5], ""),
     ],
 )
-def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, common, words):
-    said = agreement_in_words(agreed(0.81, alpha), common)
+def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, shares, words):
+    said = agreement_in_words(agreed(0.81, alpha), shares)
     assert said.lead == "Two people give the same answer on 81.0% of the items"
     assert said.rest.startswith(words) and bool(said.rest) == bool(words)
     assert ("α 0.08" in said.basis) == (alpha == 0.08)
 
 
 def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
-    assert agreement_in_words(agreed(None, None), 0.5) is None
+    assert agreement_in_words(agreed(None, None), [0.5, 0.5]) is None
 
 
 @pytest.fixture
