@@ -17,6 +17,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from annotation.designs import part, presets
+from annotation.designs.fit import fitted
 from annotation.designs.plan import ExpectedEffort, StagePlan, effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.management.named import named
@@ -25,10 +26,10 @@ from annotation.pipeline.part import items_of
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
-from annotation.protocols.roles import CannotMap
+from annotation.protocols.roles import CannotMap, split
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
-from annotation.studies.setup import foreseen
+from annotation.studies.setup import first_item, foreseen
 from annotation.studies.setup_forms import StageForm
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import read_or_refuse
@@ -144,10 +145,7 @@ class Command(BaseCommand):
         source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
         asked = [self.known(one) for one in questions or ()]
         chosen = PRESETS[preset] if preset else presets.stages_in_order(asked)
-        try:
-            mapped = presets.with_roles_of_benchmark(chosen.stages, rest["roles"]) if rest["roles"] else chosen.stages
-        except CannotMap as refusal:
-            raise CommandError(f"--roles {refusal}") from None
+        mapped = self.mapped(chosen.stages, source, rest["roles"])
         name = name or f"{source.name}, {preset or ', '.join(asked)}"
         stages = with_changes(self.stages(mapped, preset, rest), rest["set"] or [])
         of_benchmark = self.chosen_part(rest)
@@ -168,6 +166,20 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(lines(study, foreseen(stages, items_of(study), float(pay)), home)))
         if owner is None:
             self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
+
+    def mapped(self, stages: Sequence[StagePlan], source: Benchmark, roles: str) -> Sequence[StagePlan]:
+        """With the benchmark's names for roles as given, else as guessed from its first item, as the page guesses."""
+        try:
+            if roles:
+                return presets.with_roles_of_benchmark(stages, roles)
+        except CannotMap as refusal:
+            raise CommandError(f"--roles {refusal}") from None
+        item = first_item(str(source.pk))
+        found = item and fitted(stages, item)
+        if item and not found:
+            parts = ", ".join(dict.fromkeys(one.role for one in (*item.images, *item.captions)))
+            self.stderr.write(f"The first item has {parts}. --roles ROLE=NAME,… says which of them a question means.")
+        return found or stages
 
     def chosen_part(self, given: dict) -> part.Part:
         if (sample := given["only_sample"]) is not None and sample < 1:
@@ -245,6 +257,7 @@ def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[s
     found = [f"Study {study.pk}: {study.name}"]
     for stage, one in zip(study.stages.all(), expected, strict=True):
         found += [f"{stage.position} {stage.name}: {expectation(one, study.currency)}", f"  {invite(stage.invite)}"]
+        found += [f"  {role} is the benchmark’s “{name}”" for role, name in split(stage.protocol)[1].items()]
     if len(expected) > 1:
         found.append(f"In all: {expectation(total_effort(expected), study.currency)}")
     return [*found, f"Invite annotators: {invite(study.invite)}"]

@@ -42,7 +42,7 @@ def test_a_file_is_published_first(tmp_path):
 
 def test_a_study_that_cannot_be_created_publishes_nothing(tmp_path):
     path = tmp_path / "mine.yaml"
-    for text, why in ((library.text_of("word-by-word"), "do not suit"), ("winnow: protocol/1", "problems")):
+    for text, why in ((library.text_of("rank-images"), "do not suit"), ("winnow: protocol/1", "problems")):
         path.write_text(text)
         with pytest.raises(CommandError, match=why):
             create("--protocol-file", str(path))
@@ -73,6 +73,13 @@ def test_roles_are_asked_under_the_benchmarks_names():
     assert stage.protocol == f"{NAME}@1:captions.negative=foil,captions.positive=fitting,images.positive=fitting"
     assert (stage.name, stage.tasks.first().shows) == (NAME, ["fitting-0"])
     assert sorted(stage.tasks.first().options) == ["caption-fitting-0", "caption-foil-0"]
+
+
+def test_names_of_the_benchmark_are_guessed_and_told():
+    benchmark, out = of(NAME, positive="caption", negative="foil"), StringIO()
+    call_command("create_study", benchmark.name, "--protocol", NAME, stdout=out)
+    assert Study.objects.get().stages.get().protocol.endswith("images.positive=caption")
+    assert "  captions.negative is the benchmark’s “foil”" in out.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("given, why", [
