@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from types import MappingProxyType
+from typing import Any
 
 from annotation.protocols import option_sets, schema
 from annotation.protocols.answers import PARTING
@@ -220,13 +221,19 @@ def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
 
 
 def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
-    """For each text of a checked list, the places (from 1) of those that must hold for it to count, as its attribute
-    has them: `tasks_of` refuses items in which they are not places of the list.
+    """For each text of a checked list, the places (from 1) of those that must hold for it to count: `tasks_of` refuses
+    items in which they are not places of the list.
     """
     if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
         return []
     start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
     own = {one.removeprefix(start): of for one, of in of_item.items() if one.startswith(start)}
     named = {int(place): of.get(answer.parents, []) for place, of in own.items()}
-    found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
-    return [said if isinstance(said, list) else [said] for said in found]
+    return [_places(named.get(place, [])) for place in range(max(named, default=-1) + 1)]
+
+
+def _places(value: object) -> list[Any]:
+    """Read an attribute such as [1, 4], 1 or "1,4"; 0 names no place, as in DSG's file."""
+    given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    found = [int(one) if isinstance(one, str) and one.strip().isdecimal() else one for one in given]
+    return [one for one in found if type(one) is not int or one]

@@ -258,9 +258,15 @@ def test_mean_ranks_over_an_attribute():
     assert [(row["name"], row["value"]) for row in found["rows"]] == [("x", 1.5), ("y", 1.5), ("z", 3)]
 
 
-def test_a_question_counts_only_where_its_direct_parents_are_answered_yes():
+@pytest.mark.parametrize("parents", [({}, [1], [2]), ({"parents": []}, 1, 2), ({"parents": "0"}, "1", " 2, 0")])
+def test_a_question_counts_only_where_its_direct_parents_are_answered_yes(parents):
+    """As the manifest writes them, and as a table does: 0 is none in DSG's file."""
     file = library.shipped("image-questions")
-    of = {0: {"caption-question-1": {"parents": [1]}, "caption-question-2": {"parents": [2]}}}
+    first, second, third = parents
+    of = {
+        0: {"caption-question-0": first, "caption-question-1": {"parents": second},
+            "caption-question-2": {"parents": third}},
+    }  # fmt: skip
     assert parents_of(file.answers[0], of[0]) == [[], [1], [2]]
     said = [(0, "", 1, "no,yes,yes"), (1, "", 1, "no,yes,yes")]
     (one,) = scores(file, rows(said), tasks(said), of)["answers"]

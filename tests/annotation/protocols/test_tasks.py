@@ -1,5 +1,6 @@
 """Which tasks an item makes, and what each shows and offers."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -7,7 +8,10 @@ import pytest
 
 from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.measuring import parents_of
 from annotation.protocols.tasks import tasks_of
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.format import FORMAT
 from benchmarks.records import CaptionRecord
 from tests.annotation.protocols.files import changed, problems, read
 from tests.annotation.protocols.items import item
@@ -139,7 +143,7 @@ def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images,
     [
         *(
             ([], wrong, "parents of text 2 of lists.question has .*; it must name places from 1 to 2")
-            for wrong in (3, [1, 0], "1", [1.0], [True], None)
+            for wrong in (3, [1, 3], "1,3", "one", "", [1.0], [True], None)
         ),
         ([], [1, 2], "texts of lists.question depend on themselves: 2 → 2"),
         ([2], [1], "texts of lists.question depend on themselves: [12] → [12] → [12]"),
@@ -152,6 +156,19 @@ def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, wor
     )
     with pytest.raises(UnsuitableItem, match=words):
         tasks_of(library.shipped("image-questions"), replace(item([], ["picture"]), captions=questions), {})
+
+
+@pytest.mark.real
+def test_the_questions_of_dsg_rest_on_others_as_its_table_says(real):
+    questions = {"from": "question_natural_language", "attributes": {"parents": "dependency"}}
+    mapping = {"winnow": "mapping/1", "id": "item_id", "together": ["item_id"], "texts": {"question": questions}}
+    file = library.shipped("image-questions")
+    records = list(FORMAT.read(real / "data/foreign/dsg-1k-anns.csv", ProblemLog(), mapping=json.dumps(mapping)))
+    assert len(records) == 20
+    for record in records:
+        assert len(tasks_of(file, replace(record, images=item([], ["picture"]).images), {})) == 1
+    places = parents_of(file.answers[0], records[1].attributes())
+    assert places == [[], [1], [1], [], [1, 4]]
 
 
 def test_an_item_makes_at_most_a_thousand_tasks():
