@@ -21,7 +21,7 @@ from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DAWID_SKENE, OPEN, Decision
-from annotation.protocols.ratings import read_rated
+from annotation.protocols.ratings import RatedFile, read_rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.sql import execute
 from annotation.studies.lifecycle import CannotCreate, create_study
@@ -89,7 +89,7 @@ class RatingsImport(BenchmarkWork):
             if stage.rule == DAWID_SKENE:
                 dawid_skene.request_estimate(stage=stage, by=self.by)
             report = {"study": study.pk, "name": study.name, "source": source.source, "file": source.name, **counts}
-            report |= {"named": bool(rated.mapping.annotator), "mapping": source.mapping, "left_out": log.left_out}
+            report |= {"named": _names_annotators(rated, tasks), "mapping": source.mapping, "left_out": log.left_out}
             report |= {"notes": [note.as_json() for note in log.notes[:100]]}
             self.finish({**report, "unrated": stage.tasks.count() - len(tasks)})
 
@@ -116,6 +116,12 @@ class RatingsImport(BenchmarkWork):
             problems = [Problem("CANNOT_CREATE", "", None, "", line) for line in str(refusal).split("\n")]
             raise Refused(problems) from None
         return study, study.stages.get()
+
+
+def _names_annotators(rated: RatedFile, tasks: Sequence[RatedTask]) -> bool:
+    """Whether the file has a column of annotators, or lists them: otherwise those of each task are numbered from 1."""
+    numbered = ({who for who, *_ in task.given} == set(map(str, range(1, len(task.given) + 1))) for task in tasks)
+    return bool(rated.mapping.annotator) or not all(numbered)
 
 
 def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dict[str, int]:

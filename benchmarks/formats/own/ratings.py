@@ -32,6 +32,7 @@ from benchmarks.formats.own.answer_columns import (
     word_of,
 )
 from benchmarks.formats.own.format import first_rows
+from benchmarks.formats.own.items import own_key
 from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in, columns_of, members
 from benchmarks.formats.table import TableLimits
 from benchmarks.records import Origin
@@ -63,7 +64,8 @@ def _by_part(value: object, where: str) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class RatingsMapping(AnswerMapping):
-    """`item`: a place; without one, each row is an item of its own. `attributes`: name → part of the item → place."""
+    """`item`: a place; without one, each row is an item of its own, named as an import without ids names it.
+    `attributes`: name → part of the item → place."""
 
     question: str = ""
     annotator: str = ""
@@ -96,24 +98,30 @@ def read(path: Path, mapping: RatingsMapping, log: ProblemLog, at_most: TableLim
 
 
 def given(numbered: Iterable[tuple[Origin, Row]], mapping: RatingsMapping, log: ProblemLog) -> Iterator[Given]:
-    """The ratings of these rows; rows without an item, an annotator or any answer are incomplete (`gap`)."""
+    """The ratings of these rows; rows without an item, an annotator or any answer are incomplete (`gap`). An annotator
+    whom a row names twice for one answer has rated twice."""
     numbers: Counter[tuple[str, str]] = Counter()
+    keys: Counter[str] = Counter()
     for origin, row in numbered:
         item, question, annotator = (text_in(row, getattr(mapping, name)) for name in mapping.PLAIN)
-        item = item if mapping.item else str(origin.row)
+        item = item if mapping.item else own_key(origin, keys)
         if not item or (mapping.annotator and not annotator):
             incomplete(origin, mapping.annotator if item else mapping.item, log)
             continue
         numbers[item, question] += 1
-        found: dict[str, dict[str, str]] = {}
+        found: dict[str, list[dict[str, str]]] = {}
         for name, source in mapping.answers.items():
             for who, value in _answers(row, source, annotator or str(numbers[item, question]), bool(annotator)):
-                found.setdefault(who, {})[name] = source.values.get(value, value)
+                ratings = found.setdefault(who, [])
+                if not (rating := next((one for one in ratings if name not in one), None)):
+                    ratings.append(rating := {})
+                rating[name] = source.values.get(value, value)
         if not found:
             incomplete(origin, ", ".join(one for of in mapping.answers.values() for one in of.all_places), log)
         attributes = _attributes(row, mapping.attributes)
-        for who, answers in found.items():
-            yield Given(origin, item, question, who, answers, attributes, row)
+        for who, ratings in found.items():
+            for answers in ratings:
+                yield Given(origin, item, question, who, answers, attributes, row)
 
 
 def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:

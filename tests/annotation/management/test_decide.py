@@ -97,6 +97,10 @@ def test_an_item_with_too_few_judgments_is_counted_by_what_it_needs(ratings):
     assert "  open, needs 3 judgments and has 1: 2\n  open, needs 3 judgments and has 2: 1\n" in out.getvalue()
 
 
+VSR = {
+    "winnow": "ratings/1", "attributes": {"label": "label"},
+    "answers": {"holds": {"voters": {"yes": "vote_true_validator_id", "no": "vote_false_validator_id"}}},
+}  # fmt: skip
 MEANS = {  # file: mapping, judgments of an item, the means of models
     "tifa_human_annotations.json": (
         {"item": "key", "answers": {"fit": "human_scores"}, "attributes": {"model": "{key - text_id}"}}, 2,
@@ -121,6 +125,21 @@ def test_published_ratings_have_a_mean_for_each_model(real, tmp_path, file):
     (score,) = found["scores"]["answers"]
     assert {row["name"]: round(row["value"], 2) for row in score["by"]["model"]} == means
     assert round(found["agreement"]["fit"]["measures"]["alpha_ordinal"]["value"], 6) in (0.718576, 0.685430)
+
+
+@pytest.mark.real
+def test_the_votes_in_vsrs_own_rows_keep_as_many_statements_as_its_paper(real, tmp_path):
+    """379 votes are given twice, and the paper counts each."""
+    (how := tmp_path / "mapping.json").write_text(json.dumps(VSR))
+    (file := tmp_path / "vsr.yaml").write_text(library.text_of("true-or-false").replace("judgments: 3", "judgments: 2"))
+    table = real / "data/foreign/all_vsr_raw_data.jsonl"
+    asked = {"protocol": str(file), "ratings": table, "mapping": how}
+    out = StringIO()
+    with pytest.raises(CommandError, match="379 problems"):
+        call_command("decide", **asked, stdout=out)
+    assert "REPEATED_RATING" in out.getvalue()
+    found = decided(**asked, repeated="all")
+    assert (found["kept"], found["dropped"], found["open"]) == (10_972, {"label_doubted": 1_837}, 0)
 
 
 @pytest.mark.parametrize(("repeated", "mean", "annotators"), [("first", 4, 2), ("last", 3, 2), ("all", 3.6667, 3)])

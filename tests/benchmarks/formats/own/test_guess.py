@@ -74,3 +74,10 @@ def test_names_of_given_images_are_recognised_without_ending_or_folder():
     rows = [{"candidate": "B005", "target": "B008", "captions": ["is red"]} for _ in range(3)]
     found = guess(["candidate", "target", "captions"], rows, ["images/B005.png", "images/B008.png"]).as_json()
     assert found["images"] == {"candidate": "images/{candidate}.png", "target": "images/{target}.png"}
+
+
+@pytest.mark.parametrize(("name", "place"), [("image", "image"), ("photo", "{photo}.png")])
+def test_an_id_after_which_the_images_are_called_is_no_second_image(name, place):
+    rows = [{"key": f"x{n}", name: f"x{n}{'.png' * (name == 'image')}", "text": "A cup."} for n in range(3)]
+    found = guess(["key", name, "text"], rows, [f"x{n}.png" for n in range(3)]).as_json()
+    assert (found["id"], found["images"]) == ("key", {"positive": place})

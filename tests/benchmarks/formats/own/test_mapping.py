@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, Part, item, items, missing
+from benchmarks.formats.own.items import item, items
+from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, Part, missing
 from benchmarks.records import Origin
 
 
@@ -64,6 +65,14 @@ def test_an_item_has_what_the_mapping_names_and_the_rest_as_meta():
         ("a.png", {"model": "one", "seed": 4}),
         ("b b.png", {"model": "two", "seed": 4}),
     ]
+
+
+def test_two_addresses_that_end_in_the_same_name_are_noted():
+    urls = ["http://a.org/photo.jpg", "http://b.org/photo.jpg", "http://a.org/photo.jpg?w=9", "http://a.org/2.jpg"]
+    log = ProblemLog()
+    made({"images": {"picture": "url"}}, *({"url": url} for url in [*urls, urls[0]]), log=log)
+    assert [(one.code, one.file) for one in log.notes] == [("SAME_NAME", "photo.jpg")]
+    assert f"{urls[0]} and {urls[1]}" in log.notes[0].advice
 
 
 def test_rows_that_belong_together_are_one_item():

@@ -9,6 +9,7 @@ from annotation.measures.agreement import RatingTable
 from annotation.measures.ratings_file import read_ratings
 from annotation.measures.reliability import reliability
 from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.format import FORMAT
 from benchmarks.formats.own.mapping import NotAMapping
 from benchmarks.formats.own.ratings import RatingsMapping, guess, read, understood
 
@@ -77,6 +78,8 @@ LONG = [("7", "1", ("fit", "4")), ("7", "2", ("fit", "5"))]
         ('[{"id": 7, "fit": {"ann": 4, "bob": 5}}]', ONE, [("7", "ann", ("fit", "4")), ("7", "bob", ("fit", "5"))]),
         ('[{"id": 7, "t": [3, 9], "f": [2]}]', {**ONE, "answers": {"ok": {"voters": {"yes": "t", "no": "f"}}}},
          [("7", "3", ("ok", "yes")), ("7", "9", ("ok", "yes")), ("7", "2", ("ok", "no"))]),
+        ('[{"id": 7, "t": [3, 3], "f": [3]}]', {**ONE, "answers": {"ok": {"voters": {"yes": "t", "no": "f"}}}},
+         [("7", "3", ("ok", "yes")), ("7", "3", ("ok", "yes")), ("7", "3", ("ok", "no"))]),
         ("id,t,f\n7,2,1\n", {**ONE, "answers": {"ok": {"voters": {"yes": "t", "no": "f"}}}},
          [("7", "1", ("ok", "yes")), ("7", "2", ("ok", "yes")), ("7", "3", ("ok", "no"))]),
         ("id,who,fit,sure\n7,a,4,\n7,b,,2\n",
@@ -85,11 +88,21 @@ LONG = [("7", "1", ("fit", "4")), ("7", "2", ("fit", "5"))]
         ("id,fit\n7,good\n", {**ONE, "answers": {"fit": {"from": "fit", "values": {"good": "5"}}}},
          [("7", "1", ("fit", "5"))]),
         ("id,image,fit\n7,7_sd-3.png,4\n", {**ONE, "item": "{image - id}"}, [("sd-3.png", "1", ("fit", "4"))]),
-        ("fit\n4\n5\n", {"answers": {"fit": "fit"}}, [("2", "1", ("fit", "4")), ("3", "1", ("fit", "5"))]),
+        ("fit\n4\n5\n", {"answers": {"fit": "fit"}},
+         [("ratings-1", "1", ("fit", "4")), ("ratings-2", "1", ("fit", "5"))]),
     ],
 )  # fmt: skip
 def test_a_row_has_the_answers_of_one_annotator_or_of_several(tmp_path, text, mapping, found):
     assert given(tmp_path, text, mapping) == found
+
+
+def test_rows_without_ids_are_called_as_an_import_calls_their_items(tmp_path):
+    """So that a file has items and their votes in the same rows, as VSR's has."""
+    text = "caption,yes\nA cup.,3\n,2\nA hat.,1\n"
+    rated = given(tmp_path, text, {"answers": {"ok": {"voters": {"yes": "yes"}}}})
+    log, how = ProblemLog(skip_incomplete=True), {"winnow": "mapping/1", "texts": {"positive": "caption"}}
+    items = FORMAT.read(tmp_path / "ratings.csv", log, mapping=json.dumps(how))
+    assert {one.key for one in items} == {"ratings-1", "ratings-3"} < {item for item, *_ in rated}
 
 
 def test_incomplete_rows_can_be_left_out(tmp_path):
