@@ -85,7 +85,8 @@ def guess(names: Sequence[str], rows: Sequence[Row], files: Sequence[str] = ()) 
     pictures = [one for one in found if one.has_pictures or one.name in paths]
     if local := [one for one in pictures if not one.mostly(lambda value: ADDRESS.match(as_text(value)))]:
         pictures = local
-    pictures = _named_once(pictures, paths, rows)
+    # Files may be called after an id, which is then no second image
+    pictures = [one for one in pictures if one.has_pictures or not ID.fullmatch(one.word)] or pictures
     rest = [one for one in found if not one.has_pictures and one not in pictures]
     texts = _texts([one for one in rest if one.has_texts])
     judged = any(LABEL.fullmatch(one.word) for one in rest)
@@ -129,15 +130,6 @@ def _path(column: _Column, files: Sequence[str]) -> str:
     around = Counter(tuple(name.split(text, 1)) for text, name in found if text and name)
     (ends, count), *_ = around.most_common(1) or [((), 0)]
     return f"{ends[0]}{{{column.name}}}{ends[1]}" if count and count >= MOST * len(found) else ""
-
-
-def _named_once(columns: Sequence[_Column], paths: Mapping[str, str], rows: Sequence[Row]) -> list[_Column]:
-    """Without those that name the same images as another: the ids after which the files are called."""
-    first: dict[tuple[str, ...], str] = {}
-    for one in sorted(columns, key=lambda one: (not one.has_pictures, bool(ID.fullmatch(one.word)))):
-        place = paths.get(one.name, one.name)
-        first.setdefault(tuple(as_text(cell(row, place)) for row in rows), one.name)
-    return [one for one in columns if one.name in first.values()]
 
 
 def _images(columns: Iterable[_Column], paths: Mapping[str, str]) -> dict[str, list[str]]:

@@ -78,6 +78,7 @@ def test_names_of_given_images_are_recognised_without_ending_or_folder():
 
 @pytest.mark.parametrize(("name", "place"), [("image", "image"), ("photo", "{photo}.png")])
 def test_an_id_after_which_the_images_are_called_is_no_second_image(name, place):
-    rows = [{"key": f"x{n}", name: f"x{n}{'.png' * (name == 'image')}", "text": "A cup."} for n in range(3)]
-    found = guess(["key", name, "text"], rows, [f"x{n}.png" for n in range(3)]).as_json()
+    rows = [{"key": f"x{n}", name: f"x{n + 1}{'.png' * (name == 'image')}", "text": "A cup."} for n in range(3)]
+    found = guess(["key", name, "text"], rows, [f"x{n}.png" for n in range(4)]).as_json()
     assert (found["id"], found["images"]) == ("key", {"positive": place})
+    assert guess(["key"], rows, [f"x{n}.png" for n in range(4)]).as_json()["images"] == {"key": "{key}.png"}
