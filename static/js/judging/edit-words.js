@@ -22,7 +22,7 @@ export function set(field, checked = true) {
 
 // The letter of a guideline → its line.
 export function lineOf(node, letter) {
-  return [...node.querySelectorAll(".line")].find((line) => line.querySelector("kbd").textContent.toLowerCase() === letter);
+  return [...node.querySelectorAll(".line")].find(({ dataset }) => dataset.key === letter);
 }
 
 let pointed = false; // the last touch was by mouse or finger, not by key

@@ -36,7 +36,7 @@ from tests.builders import every_protocol, pictures, studies
 
 JSON = {"HTTP_ACCEPT": "application/json"}
 CYCLES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
-FRAGMENT = re.compile(r'<fieldset class="screen" translate="no" data-lease=.*?</fieldset>', re.DOTALL)
+FRAGMENT = re.compile(r'<fieldset class="screen" data-lease=.*?</fieldset>', re.DOTALL)
 TREES = 150
 CLASSIFIERS = {
     "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
