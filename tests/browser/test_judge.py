@@ -13,7 +13,7 @@ from annotation.studies import lifecycle as study_lifecycle
 from tests.annotation.protocols.files import changed, read
 from tests.annotation.protocols.typed import LOOKS, SCREENS
 from tests.browser.conftest import Sitting, refuse, submit_button
-from tests.browser.looking import flaws, in_windows, tab_to
+from tests.browser.looking import compose, flaws, in_windows, tab_to
 from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
@@ -298,7 +298,7 @@ def test_keys_of_the_rules_the_zoom_and_the_sheets(sit):
     desk.press("Escape")
     desk.press("1", "f")
     desk.page.keyboard.type("2 n z u h ?")
-    desk.press("Enter")
+    desk.press("Shift+Enter")
     assert desk.page.locator("#flag-reason").input_value() == "2 n z u h ?\n"
     desk.picked("1").counts(0)
     desk.press("Escape", "2").picked("2")
@@ -316,6 +316,23 @@ def test_keys_of_the_rules_the_zoom_and_the_sheets(sit):
             desk.page.locator(f"#{sheet} summary").click()
             expect(desk.page.locator(f"#{sheet} .sheet")).to_be_in_viewport(ratio=1)
             desk.press("Escape")
+
+
+def test_enter_sends_a_flag_and_escape_keeps_its_words_for_their_screen(sit):
+    desk = sit(items=3)
+    words = desk.page.locator("#flag-reason")
+    desk.press("f")
+    desk.page.keyboard.type("The sentence is cut")
+    desk.press("Escape", "f")
+    assert words.input_value() == "The sentence is cut"
+    desk.press("Escape", "1", "Enter").counts(1).press("f")
+    assert words.input_value() == ""  # it was about the screen before
+    desk.press("Escape", "ArrowLeft").told("which you have answered").press("f")
+    compose(words, "Enter")
+    assert not Flag.objects.exists()
+    desk.page.keyboard.type(" off.")
+    desk.press("Enter").told("Flagged. Thank you!").press("2").picked("2")
+    assert Flag.objects.get().reason == "The sentence is cut off."
 
 
 def test_auto_advance_submits_after_a_moment_and_can_be_taken_back(sit):

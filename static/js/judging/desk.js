@@ -38,6 +38,7 @@ const knows = (lease) => have().includes(lease) || outbox.has(lease);
 export function paint(screen) {
   clearTimeout(now.advance);
   closeSheets();
+  turnSheets(screen);
   zoom.toggle(false);
   $("place").replaceChildren(screen?.node ?? pause());
   if (!screen) pauseSays();
@@ -100,6 +101,15 @@ function banner() {
 function bannerSays(words) {
   $("banner-text").textContent = words;
   say(words, true);
+}
+
+// What is written in the sheets is about one screen: it stays with it, and none is sent about another.
+let turnedTo = null;
+function turnSheets(screen) {
+  const fields = [...document.querySelectorAll(".sheet textarea")];
+  if (turnedTo) turnedTo.written = fields.map(({ value }) => value);
+  fields.forEach((field, place) => (field.value = screen?.written?.[place] ?? ""));
+  turnedTo = screen;
 }
 
 export const closeSheets = () => document.querySelectorAll("details[open]").forEach((sheet) => (sheet.open = false));

@@ -73,7 +73,8 @@ export function onKey(event, actions, screen) {
   const { target, key } = event;
   const pressed = letter(event);
   if (key === "Escape") return act("leave");
-  if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
+  const typed = key === "Enter" && !event.shiftKey && target.matches?.(".sheet textarea"); // Shift+Enter begins a line
+  if (typed || (key === "Enter" && (event.ctrlKey || event.metaKey))) {
     const send = target.closest?.(".sheet")?.querySelector("[type=submit], button:not([type])");
     if (send) return event.preventDefault(), event.repeat || send.click();
     if (target.closest?.("#place")) return act("submit");

@@ -5,7 +5,7 @@ import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint
 import { newKey, post } from "./outbox.js";
 import { forgetHere, format, say, sayHere, tell } from "./say.js";
 import { forget, same } from "./forms.js";
-import { answerOf, lacks, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
+import { answerOf, focus, lacks, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
 const CANNOT = "cannot_judge";
 
@@ -115,6 +115,7 @@ export async function flag() {
     if (json.refused) return say(json.refused);
     $("flag-reason").value = "";
     closeSheets();
+    focus(screen);
     sayHere(gettext("Flagged. Thank you! You can still answer."));
   } catch {
     say(gettext("The flag was not sent: there is no connection right now. Your text is still here; try again in a moment."));
