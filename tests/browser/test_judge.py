@@ -318,6 +318,24 @@ def test_keys_of_the_rules_the_zoom_and_the_sheets(sit):
             desk.press("Escape")
 
 
+def test_a_key_opens_the_zoom_where_the_pointer_or_the_last_zoom_was(sit):
+    """Arrow keys pan, also for somebody whose focus is on an answer."""
+    desk = sit(items=2)
+    seen = "() => ['--zx', '--zy'].map(name => Math.round(parseFloat(desk.style.getPropertyValue(name))))"
+    box = desk.page.locator(".card-option").first.bounding_box()
+    desk.page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] * 3 / 4)
+    desk.press("z")
+    assert desk.page.evaluate(seen) == [25, 75]
+    desk.press("ArrowRight", "ArrowUp", "Escape", "z")
+    assert desk.page.evaluate(seen) == [33, 67]
+    desk.press("Escape", "1", "Enter").counts(1)
+    desk.page.locator("#place input").first.focus()
+    desk.press("z", "ArrowLeft", "ArrowLeft").nothing_picked()
+    assert desk.page.evaluate(seen) == [17, 67]
+    desk.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert desk.page.evaluate(seen) == [50, 50]
+
+
 def test_enter_sends_a_flag_and_escape_keeps_its_words_for_their_screen(sit):
     desk = sit(items=3)
     words = desk.page.locator("#flag-reason")

@@ -51,7 +51,7 @@ function set(token, index) {
 
 // Whether the key was for a word of the marked question.
 export function wordKey(event, asked) {
-  if (asked?.dataset.kind !== "words") return false;
+  if (asked?.dataset.kind !== "words" || (event.key.startsWith("Arrow") && asked.closest(".zoomed"))) return false;
   const all = tokens(asked);
   const token = event.target.closest?.(".token");
   if (event.key === "Enter" && token) return asked.closest("form").requestSubmit(), true;

@@ -1,18 +1,21 @@
 // All pictures of a screen enlarged together about the same point: the mouse, a finger or the arrow keys move it; the
-// wheel or two fingers enlarge them more or less.
+// wheel or two fingers enlarge them more or less. It opens where the pointer is, or else where it was last.
 
 const STEP = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
 export class Zoom {
   constructor(desk, button) {
-    Object.assign(this, { desk, button, on: false, scale: 2.5, x: 50, y: 50, fingers: new Map(), apart: 0 });
+    Object.assign(this, { desk, button, on: false, scale: 2.5, x: 50, y: 50, fingers: new Map(), apart: 0, pointer: null });
+    for (const type of ["pointermove", "pointerdown"]) desk.addEventListener(type, (event) => (this.pointer = event));
+    desk.addEventListener("pointerleave", () => (this.pointer = null));
     desk.addEventListener("pointermove", (event) => this.on && this.#move(event));
     for (const type of ["pointerup", "pointercancel"]) addEventListener(type, ({ pointerId }) => this.#lift(pointerId));
     desk.addEventListener("wheel", (event) => this.on && this.#wheel(event), { passive: false });
   }
 
   toggle(on = !this.on) {
+    if (on && !this.on && this.pointer) this.#follow(this.pointer);
     this.on = on;
     this.desk.classList.toggle("zoomed", on);
     this.button.setAttribute("aria-pressed", on);
@@ -24,6 +27,7 @@ export class Zoom {
   pan(key) {
     const [dx, dy] = STEP[key] ?? [];
     if (dx === undefined) return false;
+    this.pointer = null; // until it moves
     this.x = clamp(this.x + dx, 0, 100);
     this.y = clamp(this.y + dy, 0, 100);
     this.#apply();
@@ -45,7 +49,7 @@ export class Zoom {
   }
 
   #follow(event) {
-    const card = event.target.closest?.(".card-place");
+    const card = document.elementFromPoint(event.clientX, event.clientY)?.closest(".card-place");
     if (!card) return;
     const box = card.getBoundingClientRect();
     this.x = clamp(((event.clientX - box.left) / box.width) * 100, 0, 100);
