@@ -47,6 +47,15 @@ def test_another_language_is_chosen_and_the_scripts_speak_it(sit):
     desk.told("Elige primero una respuesta").press("1", "Enter").counts(1).says("guardado")
 
 
+def test_back_is_to_the_right_where_pages_are_read_from_there(sit):
+    desk = sit(annotator=studies.annotator(pictures.paint(studies.study(items=3)), language="ar"))
+    back = desk.page.locator("#back")
+    assert (back.inner_text(), back.get_attribute("title")) == ("→", "الشاشة السابقة (→)")
+    desk.press("1", "Enter").counts(1).press("ArrowLeft", "ArrowRight").picked("1").press("ArrowLeft").nothing_picked()
+    desk.press("h")
+    assert desk.page.locator(".keys dt", has_text="→").inner_text().split() == ["→", "←"]
+
+
 def test_twenty_options_and_an_untouched_slider_are_in_order_from_right_to_left(sit):
     """The field that finds options begins on the right, and no words are on others, however many lines they take."""
     stage = declared.of_file(BOTH, 1)

@@ -1,7 +1,7 @@
 // Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
 
 import { kindOf } from "./forms.js";
-import { optionKey } from "./option-keys.js";
+import { BACKWARD, FORWARD, optionKey } from "./option-keys.js";
 import { ownsKey, videoKey } from "./videos.js";
 
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden], [type=range])";
@@ -9,7 +9,7 @@ const PRESSING = "button, a[href], summary"; // Enter and Space belong to what h
 
 const PLAIN = { u: "undo", f: "flag", h: "rules" };
 const HELP = ["?", "؟", "？"]; // as Latin, Arabic and full-width layouts write it
-const ARROWS = { ArrowLeft: "back", ArrowRight: "forward" };
+const ARROWS = { [BACKWARD]: "back", [FORWARD]: "forward" };
 
 // Every script hears of keys from here: those pressed while an input method composes a word are that method's. 229 is
 // what some browsers send for its first and last.

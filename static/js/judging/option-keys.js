@@ -2,6 +2,9 @@
 // Enter chooses the one that has the focus, and / goes to the field that finds words among them. A script of its own, so
 // that keys.js can import it: scripts that import each other in a circle cannot be named after their content.
 
+// As the page is read: Arabic goes on to the left.
+export const [BACKWARD, FORWARD] = document.dir === "rtl" ? ["ArrowRight", "ArrowLeft"] : ["ArrowLeft", "ArrowRight"];
+
 const OPTION = "label > input:is([type=radio], [type=checkbox])";
 export const listed = (asked) => [...asked.querySelectorAll(OPTION)].filter((one) => one.checkVisibility());
 
@@ -15,7 +18,7 @@ export function optionKey(event, asked, alone) {
   const at = options.indexOf(document.activeElement);
   if (event.key === "Enter" && at >= 0 && !options[at].checked) return options[at].click(), true;
   // Left and right look back unless an option has the focus; there the browser would choose what they come to.
-  const by = { ArrowUp: -1, ArrowDown: 1, ...(at < 0 ? {} : { ArrowLeft: -1, ArrowRight: 1 }) }[event.key];
+  const by = { ArrowUp: -1, ArrowDown: 1, ...(at < 0 ? {} : { [BACKWARD]: -1, [FORWARD]: 1 }) }[event.key];
   if (!by || !options.length) return false;
   const next = at < 0 && by < 0 ? options.length - 1 : at + by;
   if (!alone && !options[next]) return null;
