@@ -1,33 +1,33 @@
-"""Light or dark: the viewer's choice, kept in a cookie. Without one, pages follow the system.
+"""Light or dark, and whether single keys act: the viewer's choices, each kept in a cookie.
 
-The server writes it into the page, so nothing flashes while a page loads, and no script is needed. Annotators' pages
-are rendered without their request, so the choice is in a context variable while a request is answered.
+The server writes them into the page, so nothing flashes while a page loads, and a look needs no script. Annotators'
+pages are rendered without their request, so the choices are in a context variable while a request is answered.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-COOKIE = "appearance"
-AUTO, LIGHT, DARK = "auto", "light", "dark"
-CHOICES = (AUTO, LIGHT, DARK)
+# By cookie. The first is what holds without one: pages follow the system, and keys act.
+CHOICES = {"appearance": ("auto", "light", "dark"), "keys": ("on", "off")}
 AGE = 365 * 24 * 3600  # seconds
-_chosen: ContextVar[str] = ContextVar("appearance", default=AUTO)
+_NONE: Mapping[str, str] = MappingProxyType({})
+_chosen: ContextVar[Mapping[str, str]] = ContextVar("choices", default=_NONE)
 
 
-def chosen() -> str:
+def chosen(name: str) -> str:
     """The choice of whoever sent the request that is being answered: one of CHOICES."""
-    return _chosen.get()
+    return _chosen.get().get(name, CHOICES[name][0])
 
 
 def appearance(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: read the cookie for as long as the request is answered."""
+    """Middleware: read the cookies for as long as the request is answered."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        sent = request.COOKIES.get(COOKIE, AUTO)
-        token = _chosen.set(sent if sent in CHOICES else AUTO)
+        token = _chosen.set(_known(request.COOKIES))
         try:
             return get_response(request)
         finally:
@@ -36,8 +36,12 @@ def appearance(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
     return middleware
 
 
-def keep(response: HttpResponse, choice: str) -> None:
-    """Store the choice in the browser; anything else than a choice changes nothing."""
-    if choice in CHOICES:
+def keep(response: HttpResponse, sent: Mapping[str, str]) -> None:
+    """Store what was chosen in the browser; anything else than a choice changes nothing."""
+    for name, choice in _known(sent).items():
         secure = settings.SESSION_COOKIE_SECURE
-        response.set_cookie(COOKIE, choice, max_age=AGE, httponly=True, samesite="Lax", secure=secure)
+        response.set_cookie(name, choice, max_age=AGE, httponly=True, samesite="Lax", secure=secure)
+
+
+def _known(sent: Mapping[str, str]) -> dict[str, str]:
+    return {name: sent[name] for name, choices in CHOICES.items() if sent.get(name) in choices}

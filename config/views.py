@@ -53,12 +53,12 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("".join(lines), status=200 if state["database"] else 503, content_type="text/plain")
 
 
-@csrf_exempt  # annotators' pages have no session; all that another site could change is a colour
+@csrf_exempt  # annotators' pages have no session; another site could only change a colour or keys
 @require_POST
 def choose_appearance(request: HttpRequest) -> HttpResponse:
     """Keep the choice, and return to the page that it was made on."""
     response = redirect(came_from(request) or "home")
-    appearance.keep(response, request.POST.get("appearance", ""))
+    appearance.keep(response, request.POST)
     return response
 
 

@@ -5,4 +5,4 @@ from django import template
 from config import appearance
 
 register = template.Library()
-register.simple_tag(appearance.chosen, name="appearance")
+register.simple_tag(appearance.chosen, name="choice")

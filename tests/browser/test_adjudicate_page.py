@@ -61,6 +61,26 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
 
+def test_keys_are_read_by_their_place_and_can_be_switched_off(visit, page, stage):
+    visit(page, queue(stage))
+    picked = page.locator("input[name=verdict]:checked")
+    for composing, values in ((True, []), (False, ["none"])):
+        page.evaluate(
+            """isComposing => document.body.dispatchEvent(
+              new KeyboardEvent("keydown", { key: "т", code: "KeyN", isComposing, bubbles: true }))""",
+            composing,
+        )
+        assert [one.get_attribute("value") for one in picked.all()] == values
+    with visit(page, "/account/").expect_navigation():
+        page.get_by_role("button", name="off").click()
+    visit(page, queue(stage))
+    page.keyboard.press("2")
+    page.keyboard.press("?")
+    assert picked.count() == 0 and not page.locator("#keys").evaluate("keys => keys.open")
+    page.locator("#keys summary").click()
+    expect(page.locator("#keys")).to_contain_text("off (change)")
+
+
 def test_it_works_without_script(visit, open_page, stage):
     page = visit(open_page(java_script_enabled=False), queue(stage))
     page.locator("input[name=verdict]").first.check()

@@ -329,7 +329,7 @@ def test_a_key_opens_the_zoom_where_the_pointer_or_the_last_zoom_was(sit):
     desk.press("ArrowRight", "ArrowUp", "Escape", "z")
     assert desk.page.evaluate(seen) == [33, 67]
     desk.press("Escape", "1", "Enter").counts(1)
-    desk.page.locator("#place input").first.focus()
+    desk.page.locator("#place input[name=answer]").first.focus()
     desk.press("z", "ArrowLeft", "ArrowLeft").nothing_picked()
     assert desk.page.evaluate(seen) == [17, 67]
     desk.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -351,6 +351,24 @@ def test_enter_sends_a_flag_and_escape_keeps_its_words_for_their_screen(sit):
     desk.page.keyboard.type(" off.")
     desk.press("Enter").told("Flagged. Thank you!").press("2").picked("2")
     assert Flag.objects.get().reason == "The sentence is cut off."
+
+
+def test_single_keys_can_be_switched_off(sit, axe_violations):
+    """What types something does nothing then; Enter, arrows and Ctrl with a key still do."""
+    desk = sit(items=3)
+    desk.press("h")
+    with desk.page.expect_navigation():
+        desk.page.get_by_role("button", name="off").click()
+    desk.at_desk().press("1", "n", "z", "f", "u", "h", "?", "Shift+s", " ").nothing_picked()
+    assert not desk.page.locator("dialog[open], details[open], .zoomed, .walk kbd:visible").count()
+    desk.page.locator("#place input[name=answer]").first.focus()
+    desk.press(" ", "Enter").counts(1).press("ArrowLeft").picked("1")
+    desk.press("Control+z").told("Undone").counts(0)
+    desk.page.locator("#rules").click()
+    assert flaws(desk.page, axe_violations) == []
+    with desk.page.expect_navigation():
+        desk.page.get_by_role("button", name="on", exact=True).click()
+    desk.at_desk().press("2").picked("2")
 
 
 def test_auto_advance_submits_after_a_moment_and_can_be_taken_back(sit):

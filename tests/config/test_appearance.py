@@ -1,4 +1,4 @@
-"""Light or dark: the viewer's choice, on managers' and annotators' pages."""
+"""Light or dark, and whether single keys act: the viewer's choices, on managers' and annotators' pages."""
 
 import pytest
 
@@ -29,13 +29,24 @@ def test_the_choice_is_kept_for_every_page(client, sent, kept, looks):
     address = f"http://testserver{home}?rules"
     answer = client.post("/appearance/", {"appearance": sent}, headers={"referer": address})
     assert answer.url == address
-    cookie = answer.cookies.get(appearance.COOKIE)
+    cookie = answer.cookies.get("appearance")
     assert (cookie and cookie.value) == kept
     assert cookie is None or (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
     for page in ("/login/", home, f"{home}?rules", "/no-such-page/"):
         assert look(client.get(page).text) == looks, page
     assert f'value="{kept or "auto"}" aria-pressed="true"' in client.get(home).text
-    assert appearance.chosen() == appearance.AUTO  # between requests
+    assert appearance.chosen("appearance") == "auto"  # between requests
+
+
+def test_single_keys_are_switched_off_and_on_beside_the_look(client):
+    home = f"/judge/{studies.annotator(studies.study(items=2)).token}/"
+    client.post("/appearance/", {"appearance": "dark"})
+    for sent, holds in (("off", "off"), ("loud", "off"), ("on", "on")):
+        client.post("/appearance/", {"keys": sent})
+        for page in ("/login/", home, f"{home}?rules"):
+            text = client.get(page).text
+            assert ('data-single-keys="off"' in text) == (holds == "off") and look(text)[0]
+        assert f'value="{holds}" aria-pressed="true"' in text
 
 
 @pytest.mark.parametrize("referer", ["", "https://elsewhere.example/", "//elsewhere.example/"])
@@ -45,5 +56,5 @@ def test_nobody_is_led_elsewhere(client, referer):
 
 
 def test_a_forged_cookie_is_no_choice(client):
-    client.cookies[appearance.COOKIE] = '"><script>'
+    client.cookies["appearance"] = '"><script>'
     assert look(client.get("/login/").text) == (False, True, "light dark")

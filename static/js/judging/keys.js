@@ -1,4 +1,5 @@
-// Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
+// Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet;
+// single ones can be switched off (config/appearance.py).
 
 import { kindOf } from "./forms.js";
 import { BACKWARD, FORWARD, optionKey } from "./option-keys.js";
@@ -15,6 +16,13 @@ const ARROWS = { [BACKWARD]: "back", [FORWARD]: "forward" };
 // what some browsers send for its first and last.
 export function onKeyIn(place, act, early = false) {
   place.addEventListener("keydown", (event) => event.isComposing || event.keyCode === 229 || act(event), early);
+}
+
+const OFF = "singleKeys" in document.documentElement.dataset;
+
+// Whether single keys are switched off and this is one: it types something, without Ctrl or the like.
+export function isOff({ key, ctrlKey, metaKey, altKey }) {
+  return OFF && !ctrlKey && !metaKey && !altKey && ([...key].length === 1 || UNNAMED.includes(key.toLowerCase()));
 }
 
 const DIGIT = /^\p{Nd}$/u; // of any script
@@ -65,7 +73,7 @@ export function meant(event, those) {
 const answerFor = (event, screen) => screen && meant(event, screen.node.querySelectorAll("input[name=answer]"))?.value;
 
 export function onKey(event, actions, screen) {
-  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || isOff(event) || document.querySelector("dialog[open]")) return;
   const act = (name, ...given) => {
     event.preventDefault();
     if (!event.repeat) actions[name](...given);

@@ -1,6 +1,6 @@
 /* Keys of the desk: digits and letters pick an answer and move to the reason, which has the one used last with such an
    answer, so that Enter decides. S, or the arrow up in that field, fills in the last reason of all. */
-import { letter, meant, onKeyIn } from "../judging/keys.js";
+import { isOff, letter, meant, onKeyIn } from "../judging/keys.js";
 import { Zoom } from "../judging/zoom.js";
 
 const $ = (id) => document.getElementById(id);
@@ -65,7 +65,7 @@ function suggest({ dataset, value }) {
 const typing = (target) => target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
 
 onKeyIn(document, (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (isOff(event) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const pressed = letter(event);
   const radio = note && meant(event, form.querySelectorAll("input[name=verdict]"));
   const act = (done) => (event.preventDefault(), event.repeat || done());
