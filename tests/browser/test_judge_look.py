@@ -171,7 +171,7 @@ def test_submit_stays_where_it_is_from_item_to_item(sit):
         layout = desk.page.locator("#desk").get_attribute("data-layout")
         for window in in_windows(desk.page):
             box = desk.page.locator("#submit").bounding_box()
-            found.setdefault(window[0], set()).add((box["y"], box["height"]))
+            found.setdefault(window[0], set()).add(tuple(box.values()))
             found.setdefault("layouts", set()).add(layout)
             assert outside(desk.page) == []
         send(desk, "1", "Enter")

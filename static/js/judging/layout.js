@@ -39,7 +39,7 @@ const signal = (words) => words.classList.toggle("more", words.scrollHeight - wo
 function size(desk, screen) {
   const cards = [...screen.querySelectorAll(".cards")].find((one) => one.querySelector("img"));
   const own = screen.querySelector(".declared");
-  if (!cards || own) desk.dataset.layout = "words";
+  if (!cards || own) desk.dataset.layout = own || screen.dataset.form ? "words" : "top";
   if (!cards) return;
   if (own) {
     own.querySelectorAll(".cards").forEach(within);
@@ -99,7 +99,6 @@ function beside(desk, screen, cells) {
   const side = best(cells, innerWidth - least - 64, innerHeight - 32);
   const chosen = side.area > top.area * 1.08 ? side : top;
   desk.dataset.layout = chosen === side ? "side" : "top";
-  desk.style.setProperty("--field", `${Math.ceil(chosen.field)}px`);
   desk.style.setProperty("--panel", `${Math.max(least, Math.min(PANEL.most, innerWidth - chosen.field - 64))}px`);
   return chosen;
 }
