@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from django.contrib.auth.models import User
+from django.db.models import IntegerField, QuerySet
+from django.db.models.expressions import RawSQL
 
 from annotation.adjudication import answers_shown, decisions
 from annotation.adjudication.answers_shown import Part, parts_named
@@ -55,18 +57,15 @@ UNION ALL
  ORDER BY task.rank LIMIT %(most)s)
 ORDER BY why, rank
 """
-# By stage, the tasks that somebody must decide: undecided, or flagged by an annotator.
-UNDECIDED = f"""
-SELECT stage_id, count(*) FROM (
-  SELECT task.stage_id, task.id FROM annotation_task task
-  WHERE task.stage_id = ANY(%(stages)s) AND task.live AND {LEFT_OPEN}
-  UNION SELECT task.stage_id, task.id
+# The tasks of each stage that somebody must decide: undecided, or flagged by an annotator.
+UNDECIDED = f"""(SELECT count(*) FROM (
+  SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}
+  UNION SELECT task.id
   FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   JOIN annotation_task task ON task.id = lease.task_id
-  WHERE task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
+  WHERE task.stage_id = annotation_stage.id AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
     AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')
-) undecided GROUP BY stage_id
-"""
+) undecided)"""
 DECIDED = """
 SELECT task.id, 'decided', 0 FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
@@ -154,9 +153,15 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     return [(task, why) for task, why, _ in fetch(DECIDED if decided else QUEUE, stage=stage.pk, most=MOST)]
 
 
+def with_undecided(stages: QuerySet[Stage]) -> QuerySet[Stage]:
+    """Each stage with `undecided`: how many of its tasks are in the queue, as undecided or flagged."""
+    return stages.annotate(undecided=RawSQL(UNDECIDED, (), IntegerField()))
+
+
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
-    """Count the tasks of each stage, by its key, that are in the queue as undecided or flagged. One query."""
-    return dict(fetch(UNDECIDED, stages=[stage.pk for stage in stages]))
+    """The same by the keys of the stages. One query."""
+    found = Stage.objects.filter(pk__in=[stage.pk for stage in stages])
+    return dict(with_undecided(found).values_list("pk", "undecided"))
 
 
 def find_task(stage: Stage, pk: int) -> Task | None:

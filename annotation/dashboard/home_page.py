@@ -18,11 +18,21 @@ from django.utils.safestring import SafeString
 from annotation import permissions
 from annotation.adjudication import cases
 from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, next_step, passed_on_by, under_way, way
+from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
-from annotation.figures.study_list import StageResults, results_of, with_judging, with_people, with_stages
+from annotation.figures.study_list import (
+    COUNTS,
+    StageResults,
+    needs_of,
+    results_of,
+    with_judging,
+    with_people,
+    with_stages,
+)
 from annotation.models import Annotator, Judgment, LeaseState, Release, Role, Stage, Study, StudyState
-from annotation.participants.review import people_to_review
+from annotation.participants.review import with_review
+from annotation.pipeline.part import count_of
 from annotation.templatetags.figures import percent, to_percent
 from annotation.wording import counted
 from benchmarks.models import Benchmark
@@ -30,17 +40,18 @@ from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_s
 from benchmarks.templatetags.winnow import moment
 
 ListedStudy = Any  # a Study with what `_listed` annotates
+ListedStage = Any  # a Stage of `_stages_of`
 Results = Mapping[int, StageResults] | None  # by position; None while the worker counts them
 
 
 @dataclass(frozen=True, slots=True)
 class StudyStep:
-    """A study's next `step`, the `way` to its release, whom to `review` (numbers), and how many items to decide."""
+    """A study's next `step` in its `stages`, the `way` to its release, and how many items to decide."""
 
     study: ListedStudy
+    stages: Sequence[ListedStage]
     step: NextStep
     way: Sequence[Point]
-    review: Sequence[int]
     undecided: int
 
 
@@ -59,7 +70,8 @@ def contents(request: HttpRequest) -> dict:
     search, state = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state", "")
     named = Q(name__icontains=search) | Q(benchmark__name__icontains=search)
     studies: list[ListedStudy] = list(_listed(permissions.studies_for(request.user).filter(named)))
-    steps = {one.study.pk: one for one in _steps(with_stages(filter(_may_need_somebody, studies)))}
+    active = with_stages(filter(_may_need_somebody, studies))
+    steps = {one.study.pk: one for one in _steps(active, _stages_of(active))}
     for study in studies:
         study.next = steps.get(study.pk)
         study.group = _group(study)
@@ -170,9 +182,16 @@ def _group(study: ListedStudy) -> str:
 
 
 def step_of(user, study: Study) -> StudyStep:
-    """The study's next step as the list has it, and the way to it."""
-    (listed,) = with_stages(_with_released(permissions.studies_for(user).filter(pk=study.pk)))
-    return _steps([listed])[0]
+    """The study's next step as the list has it, and the way to it. Four queries, of which the first also counts the
+    study's items, unless the worker counts its judgments or it has audits.
+    """
+    found = _with_released(permissions.studies_for(user).filter(pk=study.pk))
+    listed: ListedStudy = found.annotate(large=cache.is_large(), items=count_of(study)).get()
+    stages = _stages_of([listed])
+    first = stages[study.pk][0]
+    listed.latest = cache.latest(first, COUNTS, small=False) if listed.large else None
+    listed.needs = needs_of(stages[study.pk])
+    return _steps([listed], stages)[0]
 
 
 def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
@@ -185,13 +204,15 @@ def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """Each with its benchmark, how many `people` have joined, and the newest version that was `released`."""
+    """Each with its benchmark, how many `people` have joined, whom of them to `review`, and the newest version that was
+    `released`.
+    """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
-    return with_people(studies).annotate(released=Subquery(frozen.values("version")[:1]))
+    return with_review(with_people(studies)).annotate(released=Subquery(frozen.values("version")[:1]))
 
 
-def _steps(active: Sequence[ListedStudy]) -> list[StudyStep]:
-    stages, results = _stages_of(active), results_of(active)
+def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedStage]]) -> list[StudyStep]:
+    results = results_of(active)
     reached = {study.pk: _reached_by(stages[study.pk], results[study.pk]) for study in active}
     going = [
         stage
@@ -201,24 +222,23 @@ def _steps(active: Sequence[ListedStudy]) -> list[StudyStep]:
         if stage is not None
     ]
     unstaffed = unstaffed_in(going, stages)
-    undecided = cases.undecided(stage for study in active for stage in stages[study.pk])
-    review = people_to_review([study.pk for study in active])
     found = []
     for study in active:
-        at, waits = stages[study.pk], review.get(study.pk, [])
-        step = _step(study, at, results[study.pk], reached[study.pk], undecided, unstaffed, waits)
-        count, released = sum(undecided.get(stage.pk, 0) for stage in at), bool(study.released)
+        at = stages[study.pk]
+        step = _step(study, at, results[study.pk], reached[study.pk], unstaffed)
+        count, released = sum(stage.undecided for stage in at), bool(study.released)
         points = way(
-            step, reached[study.pk], joined=study.people, review=len(waits), undecided=count, released=released
+            step, reached[study.pk], joined=study.people, review=len(study.review), undecided=count, released=released
         )
-        found.append(StudyStep(study, step, points, waits, count))
+        found.append(StudyStep(study, at, step, points, count))
     return found
 
 
-def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[Stage]]:
-    """In order, each with its study and its source."""
+def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[ListedStage]]:
+    """In order, each with its study and its source, and how many items of it are `undecided`."""
     known, found = {study.pk: study for study in studies}, defaultdict(list)
-    stages = {stage.pk: stage for stage in Stage.objects.filter(study__in=known).order_by("study", "position")}
+    rows = cases.with_undecided(Stage.objects.filter(study__in=known)).order_by("study", "position")
+    stages: dict[int, ListedStage] = {stage.pk: stage for stage in rows}
     for stage in stages.values():
         stage.study = known[stage.study_id]
         if stage.source_id is not None:
@@ -236,11 +256,11 @@ def _reached_by(stages: Sequence[Stage], results: Results) -> list[Reached]:
 
 
 def _step(
-    study: ListedStudy, stages: Sequence[Stage], results: Results, reached: Sequence[Reached],
-    undecided: Mapping[int, int], unstaffed: Mapping[int, int], review: Sequence[int],
+    study: ListedStudy, stages: Sequence[ListedStage], results: Results, reached: Sequence[Reached],
+    unstaffed: Mapping[int, int],
 ) -> NextStep:  # fmt: skip
-    """The study's next step over all its stages; the first that waits for a person comes first. By a stage's key,
-    `undecided` has its items that a person must decide, `unstaffed` those that no annotator is left to judge.
+    """The study's next step over all its stages; the first that waits for a person comes first. `unstaffed` has, by a
+    stage's key, its items that no annotator is left to judge.
     """
     by_stage = _results_by(stages, results)
     shown, of = next((one for one in by_stage if one[1].came_open), by_stage[0])
@@ -250,11 +270,11 @@ def _step(
         shown,
         reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
-        adjudicate=undecided,
+        adjudicate={stage.pk: stage.undecided for stage in stages},
         reopen=of.came_open,
         joined=bool(study.people),
         released=bool(study.released),
-        review=review,
+        review=study.review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
     )
 

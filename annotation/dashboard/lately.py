@@ -1,6 +1,6 @@
 """What happened in a study lately, in words: from its audit trail."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -8,13 +8,19 @@ from itertools import groupby
 from django.contrib.auth import get_user_model
 from django.db.models import Max, QuerySet
 
-from annotation.models import Stage, Study
+from annotation.models import Study
+from annotation.sql import fetch
 from annotation.wording import counted, pseudonym
 from benchmarks import audit
 from benchmarks.models import Event
 
 SHOWN = 8
 LOOKED_AT = 200  # newest events of the study's parts
+PARTS = """
+SELECT 'stage:' || id, position FROM annotation_stage WHERE study_id = %(study)s UNION ALL
+SELECT 'annotator:' || id, number FROM annotation_annotator WHERE study_id = %(study)s UNION ALL
+SELECT 'release:' || id, 0 FROM annotation_release WHERE study_id = %(study)s
+"""
 
 
 @dataclass(frozen=True)
@@ -27,14 +33,13 @@ def events(study: Study) -> list[Happened]:
     """The newest first: who joined, left or was excluded, what was closed, opened, released or changed. What happened
     several times in a row, such as joining, is one line with its newest time.
     """
-    stages = {audit.named(stage): stage for stage in study.stages.all()}
-    people = dict(study.annotators.values_list("pk", "number"))
-    shown = list(_about(study).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
+    parts = _parts(study)
+    shown = list(_about(study, parts).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
     users = _users(shown)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
-            who=_who([_number(event, people) for event in same]), by=users.get(by, by),
-            stage=_stage(stages.get(subject)),
+            who=_who([_number(event, parts) for event in same]), by=users.get(by, by),
+            stage=f"stage {parts[subject]}" if subject in parts else "the study",
         ))
         for (verb, by, subject), same in (
             (key, list(group)) for key, group in groupby(shown, key=_alike)
@@ -45,16 +50,17 @@ def events(study: Study) -> list[Happened]:
 
 def newest(study: Study) -> int:
     """The key of the newest event; 0 without one."""
-    return _about(study).aggregate(newest=Max("pk"))["newest"] or 0
+    return _about(study, _parts(study)).aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def _about(study: Study) -> QuerySet[Event]:
-    """The events about the study, its stages, annotators and releases, by an index of subjects."""
-    parts: dict[str, QuerySet] = {
-        "stage": study.stages.all(), "annotator": study.annotators.all(), "release": study.releases.all(),
-    }  # fmt: skip
-    names = [f"{kind}:{pk}" for kind, rows in parts.items() for pk in rows.values_list("pk", flat=True)]
-    return Event.objects.filter(subject__in=[audit.named(study), *names])
+def _parts(study: Study) -> dict[str, int]:
+    """The study's stages and annotators with their numbers, and its releases, by their names in the audit trail."""
+    return dict(fetch(PARTS, study=study.pk))
+
+
+def _about(study: Study, parts: Collection[str]) -> QuerySet[Event]:
+    """The events about the study and its parts, by an index of subjects."""
+    return Event.objects.filter(subject__in=[audit.named(study), *parts])
 
 
 def _alike(event: Event) -> tuple[str, str, str]:
@@ -93,13 +99,10 @@ def _users(found: list[Event]) -> dict[str, str]:
     return {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=pks)}
 
 
-def _number(event: Event, people: Mapping[int, int]) -> int | None:
+def _number(event: Event, parts: Mapping[str, int]) -> int | None:
     """Of the annotator whom the event is about."""
-    for name in (event.subject, event.by):
-        kind, _, pk = name.partition(":")
-        if kind == "annotator" and pk.isdecimal():
-            return people.get(int(pk))
-    return people.get(event.data.get("annotator", 0))
+    names = (event.subject, event.by, f"annotator:{event.data.get('annotator')}")
+    return parts.get(next(name for name in names if name.startswith("annotator:")))
 
 
 def _who(numbers: Sequence[int | None]) -> str:
@@ -107,7 +110,3 @@ def _who(numbers: Sequence[int | None]) -> str:
     if len(known) == 1:
         return pseudonym(known[0])
     return counted(len(numbers), "annotator")
-
-
-def _stage(stage: Stage | None) -> str:
-    return f"stage {stage.position}" if stage else "the study"

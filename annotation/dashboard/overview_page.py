@@ -51,8 +51,7 @@ def fingerprint(study: Study, stage: Stage | None = None) -> str:
     stage = stage or stage_progress.main_stage(stage_progress.stages_of(study))
     stage.study = study
     reports = study.reader_reports.order_by("pk").values_list("pk", "answer")
-    review = people_to_review([study.pk])
-    return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports), list(review.items())))
+    return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports), people_to_review(study)))
 
 
 def _figures(stage: Stage, small: bool) -> LatestFigures:

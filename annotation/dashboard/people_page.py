@@ -125,7 +125,7 @@ def contents(study: Study, found: LatestFigures, *, show: str, sort: str, page: 
 def lines(study: Study, data: Mapping) -> list[Line]:
     """Everybody, in the order of joining. Later arrivals have no figures yet."""
     rows = {row["number"]: row for row in data["whole"]}
-    look = set(review.people_to_review([study.pk]).get(study.pk, []))
+    look = set(review.people_to_review(study))
     away = {who.number for who in review.people_away(study)}
     times, same, signs = _times(data), _same(data), evidence(data)
     return [

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from annotation.dashboard import home_page
+from annotation.dashboard.home_page import StudyStep
 from annotation.figures import human_baseline
 from annotation.models import Study
 from annotation.pipeline.part import items_of
@@ -47,16 +48,19 @@ PLACES = (
 ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin
 
 
-def rail(request: HttpRequest, study: Study) -> dict:
-    """The links with which is open, what waits, and the next step unless the page is the overview."""
-    found = home_page.step_of(request.user, study) if study.may.manage else None
+def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> dict:
+    """The links with which is open, what waits, and the next step unless the page is the overview. `found` is the step
+    of a page that has it.
+    """
     here, address = _place_of(request)
     waits: Mapping[str, str] = {}
-    if found:
-        signs, undecided = len(found.review), found.undecided
+    if study.may.manage:
+        found = found or home_page.step_of(request.user, study)
+        signs, undecided = len(found.study.review), found.undecided
         waits = {"people": counted(signs, "sign") if signs else "", "quality": f"{undecided:,}" if undecided else ""}
-    counts = {"stages": study.stages.count(), "items": items_of(study).count()}
-    measured = human_baseline.pairs_of(list(study.stages.all())) if here == "results" else []
+    stages = found.stages if found else list(study.stages.all())
+    counts = {"stages": len(stages), "items": found.study.items if found else items_of(study).count()}
+    measured = human_baseline.pairs_of(stages) if here == "results" else []
     links = [
         {
             "words": place.words,

@@ -50,7 +50,7 @@ def still_open(stage: Stage, whole: dict) -> int:
     return shown["total"] - shown["done"]
 
 
-def reached(stages: list[Stage], whole: dict) -> list[Reached]:
+def reached(stages: Sequence[Stage], whole: dict) -> list[Reached]:
     return [Reached(one, shown["done"], shown["total"]) for one in stages for shown in [tab(one, one, whole)]]
 
 

@@ -1,16 +1,16 @@
 """What takes long on the study page: computed during the request or, for a large study, by the worker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 
 from annotation.adjudication import disagreement_list
 from annotation.dashboard import audit_block, stage_progress
 from annotation.dashboard.next_step import under_way
 from annotation.figures import blocked_items, cache
-from annotation.figures.funnel import funnel
+from annotation.figures.funnel import of_stages
 from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import stage_figures
-from annotation.models import Kind, Slot, Stage, StageState, Strategy
+from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study
 from annotation.pipeline import audits
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -40,8 +40,9 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
     stage_figures.headline, and `shares` those of the answers, the most common first.
     """
+    stages = stage_progress.stages_of(stage.study)
     parts: dict[str, Callable[[Stage], object]] = {
-        "whole": _whole,
+        "whole": lambda stage: _whole(stage.study, stages),
         "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
         "stuck": blocked_items.counts,
         "batches": _batches,
@@ -61,22 +62,22 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
         found[name] = compute(stage)
         tell(next(done), total)
     audit = audit_block.summary(stage, figures)
-    return {**found, "audit": audit, "unstaffed": _unstaffed(stage, found)}
+    return {**found, "audit": audit, "unstaffed": _unstaffed(stage, stages, found)}
 
 
-def _whole(stage: Stage) -> dict:
+def _whole(study: Study, stages: Sequence[Stage]) -> dict:
     """The study's funnel, with `needed` in the steps of its audits: the items that each is expected to need in all."""
-    found = funnel(stage.study)
-    audited = {one.position: one for one in stage.study.stages.filter(strategy=Strategy.AUDIT)}
+    found = of_stages(study, stages)
+    audited = {one.position: one for one in stages if one.strategy == Strategy.AUDIT}
     for step in found["stages"]:
         if step["stage"] in audited:
             step["needed"] = audits.needs(audited[step["stage"]]).items
     return found
 
 
-def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:
+def _unstaffed(stage: Stage, stages: Sequence[Stage], found: dict) -> dict[str, int]:
     """The items that no annotator is left to judge in the first stage that is under way, by its position."""
-    reached = stage_progress.reached(stage_progress.stages_of(stage.study), found["whole"])
+    reached = stage_progress.reached(stages, found["whole"])
     going = under_way(reached)
     if going is None:
         return {}

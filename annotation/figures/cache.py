@@ -16,7 +16,8 @@ from functools import partial
 from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotation.models import CachedFigures, Slot, Stage, Study
@@ -40,15 +41,12 @@ KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
 # In index order: otherwise finding a study's first rows may scan those of all others.
-LARGE = """
-SELECT study.id FROM annotation_study study
-WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
+IS_LARGE = """{small} < greatest(
   (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
-     SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT %(small)s + 1) asked
-   WHERE stage.study_id = study.id),
-  (SELECT count(*) FROM (
-     SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id ORDER BY position LIMIT %(small)s + 1) items))
-"""
+     SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT {small} + 1) asked
+   WHERE stage.study_id = annotation_study.id),
+  (SELECT count(*) FROM (SELECT FROM benchmarks_item
+     WHERE benchmark_id = annotation_study.benchmark_id ORDER BY position LIMIT {small} + 1) items))"""
 
 
 # Freshness
@@ -195,7 +193,12 @@ def few_judged(slots: QuerySet[Slot]) -> bool:
 
 def large(studies: Collection[int]) -> set[int]:
     """The studies whose figures the worker computes. Reads only as many rows of each as make it large."""
-    return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
+    return set(Study.objects.filter(is_large(), pk__in=studies).values_list("pk", flat=True))
+
+
+def is_large() -> RawSQL:
+    """The same of each study in a query."""
+    return RawSQL(IS_LARGE.format(small=SMALL), (), BooleanField())
 
 
 def latest(

@@ -117,7 +117,11 @@ def _needs(study: int, rows: Iterable[StageRow]) -> dict[int, audits.Needs]:
     """What the audits among the stages of the study need, by position."""
     if not any(row.strategy == Strategy.AUDIT for row in rows):
         return {}
-    return {stage.position: audits.needs(stage) for stage in Stage.objects.filter(study=study, strategy=Strategy.AUDIT)}
+    return needs_of(Stage.objects.filter(study=study))
+
+
+def needs_of(stages: Iterable[Stage]) -> dict[int, audits.Needs]:
+    return {stage.position: audits.needs(stage) for stage in stages if stage.strategy == Strategy.AUDIT}
 
 
 def _results(rows: Iterable[Sequence], study: int) -> dict[int, StageResults]:

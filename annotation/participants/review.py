@@ -1,17 +1,24 @@
 """Annotators on whom a manager should look: with signs about their answers, or away."""
 
-from collections import defaultdict
-from collections.abc import Collection
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, IntegerField, OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from annotation.figures import annotators
-from annotation.models import Annotator, CachedFigures, Lease, Slot, Study
+from annotation.models import Annotator, Lease, Slot, Study
 from annotation.participants.lifecycle import KEPT, REINSTATED
-from benchmarks import audit
-from benchmarks.models import Event
+
+TO_REVIEW = f"""ARRAY(
+  SELECT DISTINCT who.number FROM annotation_stage stage
+  JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
+  CROSS JOIN LATERAL jsonb_array_elements_text(found.data->'look') look(number)
+  JOIN annotation_annotator who ON who.study_id = stage.study_id AND who.number = look.number::int
+  WHERE stage.study_id = annotation_study.id AND who.excluded_at IS NULL AND NOT EXISTS (
+    SELECT FROM benchmarks_event WHERE subject = 'annotator:' || who.id AND verb IN ('{KEPT}', '{REINSTATED}'))
+  ORDER BY who.number)"""
 
 AWAY = timedelta(hours=1)  # without a screen, after which somebody who has judged nothing counts as away
 
@@ -24,20 +31,12 @@ def people_away(study: Study) -> list[Annotator]:
     return list(people.filter(~Exists(judged), ~Exists(lately)).order_by("number"))
 
 
-def people_to_review(studies: Collection[int]) -> dict[int, list[int]]:
-    """By study, the numbers of those to look at, as last computed: a manager's decision about one, to keep or to
-    exclude them, takes them out at once. Three queries, however many studies.
+def with_review(studies: QuerySet[Study]) -> QuerySet[Study]:
+    """Each study with `review`: the numbers of those to look at, as last computed. A manager's decision about one, to
+    keep or to exclude them, takes them out at once.
     """
-    looked = CachedFigures.objects.filter(stage__study__in=studies, kind=annotators.KIND, data__look__isnull=False)
-    wanted = {study: set(look) for study, look in looked.values_list("stage__study", "data__look") if look}
-    found = defaultdict(list)
-    people = Annotator.objects.filter(study__in=wanted, excluded_at=None).order_by("study", "number")
-    waiting = [one for one in people if one.number in wanted[one.study_id]] if wanted else []
-    names = [audit.named(one) for one in waiting]
-    decided = set(
-        Event.objects.filter(subject__in=names, verb__in=(KEPT, REINSTATED)).values_list("subject", flat=True)
-    )
-    for one, name in zip(waiting, names, strict=True):
-        if name not in decided:
-            found[one.study_id].append(one.number)
-    return found
+    return studies.annotate(review=RawSQL(TO_REVIEW, (), ArrayField(IntegerField())))
+
+
+def people_to_review(study: Study) -> list[int]:
+    return with_review(Study.objects.filter(pk=study.pk)).values_list("review", flat=True).get()

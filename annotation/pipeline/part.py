@@ -4,19 +4,30 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, Expression, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Least
 
 from annotation.models import Study
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.schema import bounds
 from benchmarks.models import Caption, Item, ItemImage
+from benchmarks.queries import counted
 from workers import outside_json
 
 
 def items_of(study: Study) -> QuerySet[Item]:
     """All items of the study, whenever they came. A sample stays the one that was drawn when the study was created."""
     return items_in(Item.objects.filter(benchmark=study.benchmark_id), study.part)
+
+
+def count_of(study: Study) -> Expression:
+    """How many `items_of` has, in a query."""
+    part = study.part
+    found = narrowed(Item.objects.filter(benchmark=study.benchmark_id), part)
+    if "until" in part:
+        found = found.filter(position__lte=part["until"])
+    count = counted(found.order_by().values("benchmark").annotate(count=Count("pk")))
+    return Least(count, part["sample"]) if part.get("sample") else count
 
 
 def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
@@ -60,8 +71,8 @@ def narrowed(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
 def _count_of(role: str) -> Coalesce:
     kind, _, name = role.partition(".")
     parts = (ItemImage if kind == "images" else Caption).objects.filter(item=OuterRef("pk"), role=name)
-    counted = parts.order_by().values("item").annotate(count=Count("pk")).values("count")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    of_role = parts.order_by().values("item").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(of_role, output_field=IntegerField()), 0)
 
 
 def _as_json(values: list[str]) -> list[Any]:

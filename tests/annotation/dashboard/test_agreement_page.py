@@ -122,5 +122,5 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
 
 
 def test_it_takes_few_queries(client, manager, stage, django_assert_max_num_queries):
-    with django_assert_max_num_queries(28):  # eleven of them of the rail
+    with django_assert_max_num_queries(21):  # four of them of the rail
         text(client, stage, by="pair")

@@ -101,7 +101,7 @@ def test_each_filter_counts_the_rows_behind_it_and_signs_are_those_of_the_next_s
     for key, numbers in expected.items():
         found = [line.who.number for line in client.get(table(stage.study, show=key, sort="who")).context["lines"]]
         assert found == numbers, key
-    assert people_to_review([stage.study_id])[stage.study_id] == expected["signs"]
+    assert people_to_review(stage.study) == expected["signs"]
     assert home_page.step_of(manager, stage.study).step.url == table(stage.study, show="signs")
     participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot", by="test")
     shown = client.get(table(stage.study, show="signs"))

@@ -84,5 +84,5 @@ def test_of_a_large_study_it_is_what_the_worker_found_last(client, manager, monk
 def test_it_takes_as_many_queries_for_three_as_for_one(client, manager, items, django_assert_num_queries):
     stage = studies.stage(items=items)
     look(client, stage)
-    with django_assert_num_queries(17):  # eleven of them of the rail
+    with django_assert_num_queries(11):  # three of them of the rail
         look(client, stage)

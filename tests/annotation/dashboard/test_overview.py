@@ -3,16 +3,18 @@
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import permissions
-from annotation.dashboard import headline_tiles, lately, overview_page
+from annotation.dashboard import headline_tiles, lately, overview_page, rail
 from annotation.dashboard.agreement_words import agreement_in_words
-from annotation.models import Role, Study
+from annotation.figures import annotators
+from annotation.models import CachedFigures, Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies import members
 from annotation.urls import MOVED
-from tests.builders import crowds, studies
+from tests.builders import crowds, pipelines, studies
 from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
@@ -56,9 +58,19 @@ def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
     assert agreement_in_words(agreed(None, None), [0.5, 0.5]) is None
 
 
+def judged_study() -> Study:
+    return crowds.stage(items=12, people=3, overlap=2).study
+
+
 @pytest.fixture
 def judged() -> Study:
-    return crowds.stage(items=12, people=3, overlap=2).study
+    return judged_study()
+
+
+def test_an_overview_of_a_small_study_takes_few_queries(client, manager, judged, django_assert_max_num_queries):
+    client.get(reverse("study-detail", args=[judged.pk]))
+    with django_assert_max_num_queries(40):
+        client.get(reverse("study-detail", args=[judged.pk]))
 
 
 def test_a_fresh_study_shows_one_thing_to_do_and_no_zeros(client, manager):
@@ -92,6 +104,22 @@ def test_the_rail_marks_the_place_of_each_page(client, manager, judged, name, pl
     page = collapsed(client.get(reverse(name, args=[judged.pk]), follow=True).text)
     (here,) = [part for part in page.split('<a class="go"')[1:] if "aria-current" in part.split(">")[0]]
     assert here.split(">")[1].split("<")[0].strip() == place
+
+
+@pytest.mark.parametrize("of", ["fresh", "judged", "signs", "stages"])
+def test_the_rail_takes_at_most_four_queries(rf, manager, django_assert_max_num_queries, of):
+    """However far the study is; annotators with signs are found in the query of the study."""
+    made = {"fresh": studies.study, "stages": pipelines.pipeline}.get(of, judged_study)()
+    if of == "signs":
+        found = {"stage": made.stages.get(), "kind": annotators.KIND, "made_at": timezone.now()}
+        CachedFigures.objects.create(**found, data={"look": [2]}, state="", seconds=0)
+    request = rf.get("/")
+    request.user = manager
+    study = permissions.study_for(manager, made.pk)
+    with django_assert_max_num_queries(4):
+        shown = rail.rail(request, study)
+    assert [link["count"] for link in shown["links"][1:3]] == [study.stages.count(), study.benchmark.items.count()]
+    assert shown["links"][3]["waits"] == ("1 sign" if of == "signs" else "")
 
 
 def test_a_viewer_has_no_settings_and_no_next_step(client, judged):
