@@ -57,15 +57,19 @@ UNION ALL
  ORDER BY task.rank LIMIT %(most)s)
 ORDER BY why, rank
 """
-# The tasks of each stage that somebody must decide: undecided, or flagged by an annotator.
-UNDECIDED = f"""(SELECT count(*) FROM (
+# The tasks of a stage that somebody must decide: undecided, or flagged by an annotator.
+UNDECIDED = f"""
   SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}
   UNION SELECT task.id
   FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   JOIN annotation_task task ON task.id = lease.task_id
   WHERE task.stage_id = annotation_stage.id AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
-    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')
-) undecided)"""
+    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')"""
+WAITING = f"""
+SELECT DISTINCT task.item_id
+FROM annotation_stage CROSS JOIN LATERAL ({UNDECIDED}) undecided JOIN annotation_task task ON task.id = undecided.id
+WHERE annotation_stage.id = ANY(%(stages)s)
+"""
 DECIDED = """
 SELECT task.id, 'decided', 0 FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND outcome.by = 'adjudicator'
@@ -155,13 +159,18 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
 
 def with_undecided(stages: QuerySet[Stage]) -> QuerySet[Stage]:
     """Each stage with `undecided`: how many of its tasks are in the queue, as undecided or flagged."""
-    return stages.annotate(undecided=RawSQL(UNDECIDED, (), IntegerField()))
+    return stages.annotate(undecided=RawSQL(f"(SELECT count(*) FROM ({UNDECIDED}) undecided)", (), IntegerField()))
 
 
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
     """The same by the keys of the stages. One query."""
     found = Stage.objects.filter(pk__in=[stage.pk for stage in stages])
     return dict(with_undecided(found).values_list("pk", "undecided"))
+
+
+def waiting(stages: Iterable[Stage]) -> set[int]:
+    """The items of the stages' queues, undecided or flagged."""
+    return {item for (item,) in fetch(WAITING, stages=[stage.pk for stage in stages])}
 
 
 def find_task(stage: Stage, pk: int) -> Task | None:

@@ -4,8 +4,9 @@ Which four follows from the stage: it audits, it scores, it measures people, or 
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from annotation.dashboard.agreement_words import agreement_in_words
@@ -19,6 +20,8 @@ from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
 
 MOST = 4
+MOST_SCORES = 2
+NAMED = 1  # pair that is not told apart
 ROUND = (10, 20, 100)  # of items, in a share in words
 BASELINE = ("group", "i2t", "t2i")
 
@@ -58,8 +61,8 @@ def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
         yield from _audit(data["audit"])
     elif protocol_named(stage.protocol).measures and (found := human_baseline.baselines(stage.study)):
         yield from _baseline(found[-1])
-    elif scores := data["figures"].get("scores", {}).get("answers"):
-        yield from _scores(scores)
+    elif (scores := data["figures"].get("scores")) and any(scores.values()):
+        yield from islice(_scores(scores), MOST_SCORES)
     elif not protocol_named(stage.protocol).measures:
         yield _valid(data["figures"])
 
@@ -115,12 +118,52 @@ def _baseline(baseline: Mapping[str, Any]) -> Iterator[Tile]:
             )  # fmt: skip
 
 
-def _scores(answers: Sequence[Mapping[str, Any]]) -> Iterator[Tile]:
-    for one in answers[:2]:
+def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tile]:
+    for one in scores["answers"]:
         if "right" in one:
             yield _share_right(one["right"])
         elif one.get("whole") and one["whole"]["value"] is not None:
             yield _score(one)
+            by, rows = next(((by, rows) for by, rows in one["by"].items() if len(rows) > 1), ("type", one["by_type"]))
+            yield from _ends("Highest and lowest", by, rows, one["differences"].get(by, ()), one["is_share"])
+    for one in scores["strengths"]:
+        yield from _ends("Best and worst", one["over"], one["rows"], one["differences"])
+    for one in scores["mean_ranks"]:
+        yield from _ends("Best and worst", one["over"], [{**row, "rank": True} for row in one["rows"]])
+
+
+def _ends(
+    label: str, by: str, rows: Iterable[Mapping[str, Any]], apart: Sequence[Mapping[str, Any]] = (), share: bool = False
+) -> Iterator[Tile]:
+    """The first and the last of the rows' values of what they are `by`, and which of them are not told `apart`: their
+    difference may be 0. Of mean ranks the lowest is first.
+    """
+    known = sorted((row for row in rows if row["value"] is not None), key=lambda row: row["value"])
+    if len(known) < 2:
+        return
+    last, first = (known[-1], known[0]) if "rank" in known[0] else (known[0], known[-1])
+    write = percent if share else decimals
+    counts = sorted(row["n_items"] if "n_items" in row else row["n"] for row in known)
+    each = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,}–{counts[-1]:,}"
+    yield Tile(
+        label, f"{write(first['value'])} – {write(last['value'])}",
+        f"{_name(first)} is ahead, {_name(last)} behind", _alike(apart),
+        f"{counted(len(known), by)}, {each} {'items' if 'n_items' in first else 'comparisons'} each",
+    )  # fmt: skip
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return row["name"] if "name" in row else "/".join(filter(None, (row["type"], row["subtype"])))
+
+
+def _alike(apart: Sequence[Mapping[str, Any]]) -> str:
+    """Those whose difference may be 0, by name if they are few."""
+    ends = [(one, _interval(one)) for one in apart]
+    alike = [one for one, (low, high) in ends if low is not None and low <= 0 <= high]
+    if len(alike) > NAMED:
+        return f"{len(alike)} of {len(apart)} pairs cannot be told apart."
+    pairs = " and ".join(f"{one['first']} and {one['second']}" for one in alike)
+    return f"{pairs} cannot be told apart." if alike else ""
 
 
 def _share_right(right: Mapping[str, Any]) -> Tile:
@@ -138,12 +181,17 @@ def _score(one: Mapping[str, Any]) -> Tile:
 
 
 def _basis(whole: Mapping[str, Any], share: bool) -> str:
-    people = whole.get("over") == ANNOTATORS
-    low, high = (whole["low"], whole["high"]) if people else (whole["these_low"], whole["these_high"])
+    low, high = _interval(whole)
     if low is None:
         return counted(whole["n_judgments"], "judgment")
     ends = to_percent(low, high) if share else f"{decimals(low)}–{decimals(high)}"
     return f"95%: {ends} · {counted(whole['n_items'], 'item')}"
+
+
+def _interval(found: Mapping[str, Any]) -> tuple[Any, Any]:
+    """For other annotators, or for these if the judgments do not show how annotators differ."""
+    people = found.get("over") == ANNOTATORS
+    return (found["low"], found["high"]) if people else (found["these_low"], found["these_high"])
 
 
 def _agreement(data: Mapping[str, Any]) -> Tile | None:

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from annotation.adjudication import disagreement_list
+from annotation.adjudication import cases, disagreement_list
 from annotation.dashboard import audit_block, stage_progress
 from annotation.dashboard.next_step import under_way
 from annotation.figures import blocked_items, cache
-from annotation.figures.funnel import of_stages
+from annotation.figures.funnel import figures_of, measures, walk_of
 from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import stage_figures
+from annotation.measures.funnel import fates
 from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study
 from annotation.pipeline import audits
+from annotation.protocols.decision_rule import OPEN
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
@@ -66,8 +68,15 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
 
 
 def _whole(study: Study, stages: Sequence[Stage]) -> dict:
-    """The study's funnel, with `needed` in the steps of its audits: the items that each is expected to need in all."""
-    found = of_stages(study, stages)
+    """The study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`), and `needed` in
+    the steps of its audits: the items that each is expected to need in all.
+    """
+    selecting = [one for one in stages if not measures(one)]
+    walk = walk_of(study, selecting)
+    ends = fates(walk)
+    queue = [ends[item].state for item in cases.waiting(selecting) if item in ends]
+    waiting = queue.count(OPEN)
+    found = {**figures_of(walk, ends, stages), "waiting": waiting, "flagged": len(queue) - waiting}
     audited = {one.position: one for one in stages if one.strategy == Strategy.AUDIT}
     for step in found["stages"]:
         if step["stage"] in audited:

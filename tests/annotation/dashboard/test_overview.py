@@ -9,7 +9,7 @@ from annotation import permissions
 from annotation.dashboard import headline_tiles, lately, overview_page, rail
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import annotators
-from annotation.models import CachedFigures, Role, Study
+from annotation.models import CachedFigures, Flag, Lease, Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies import members
@@ -58,6 +58,47 @@ def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
     assert agreement_in_words(agreed(None, None), [0.5, 0.5]) is None
 
 
+def row(name: str, value: float, **more) -> dict:
+    return {"name": name, "value": value, "n_items": 300, **more}
+
+
+def apart(first: str, second: str, low: float, high: float) -> dict:
+    return {"first": first, "second": second, "over": "items", "these_low": low, "these_high": high}
+
+
+def whole(value: float) -> dict:
+    return {"value": value, "over": "items", "these_low": 3.76, "these_high": 3.88, "n_items": 1200}
+
+
+SCORE = {
+    "answer": "fit", "score": "mean", "is_share": False, "from": 1, "to": 5, "whole": whole(3.82), "by": {},
+    "by_type": [], "differences": {},
+}  # fmt: skip
+GENERATORS = [row("A", 3.34), row("B", 3.81), row("C", 4.21)]
+DIFFERENCES = [apart("A", "B", -0.6, -0.2), apart("A", "C", -1.0, -0.5), apart("B", "C", -0.5, 0.1)]
+BY_MODEL = {"by": {"generator": GENERATORS}, "differences": {"generator": DIFFERENCES}}
+TYPES = [{**whole(3.2), "type": "swap", "subtype": ""}, {**whole(4), "type": "add", "subtype": "obj"}]
+RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
+
+
+@pytest.mark.parametrize(
+    ("scores", "tile"),
+    [
+        ({"answers": [SCORE | BY_MODEL]},
+         ("4.21 – 3.34", "C is ahead, A behind", "B and C cannot be told apart.", "3 generators, 300 items each")),
+        ({"answers": [SCORE | {"by_type": TYPES}]},
+         ("4.00 – 3.20", "add/obj is ahead, swap behind", "", "2 types, 1,200 items each")),
+        ({"mean_ranks": [RANKED]}, ("1.20 – 2.40", "C is ahead, A behind", "", "2 models, 300 items each")),
+        ({"strengths": [{"over": "model", "rows": GENERATORS, "differences": DIFFERENCES[:1] + DIFFERENCES[2:] * 2}]},
+         ("4.21 – 3.34", "C is ahead, A behind", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
+    ],
+)  # fmt: skip
+def test_scores_say_which_is_ahead_and_which_behind(scores, tile):
+    """Of mean ranks the lowest is the best."""
+    tiles = list(headline_tiles._scores({"answers": [], "strengths": [], "mean_ranks": [], **scores}))
+    assert (tiles[-1].value, tiles[-1].lead, tiles[-1].rest, tiles[-1].basis) == tile
+
+
 def judged_study() -> Study:
     return crowds.stage(items=12, people=3, overlap=2).study
 
@@ -69,7 +110,7 @@ def judged() -> Study:
 
 def test_an_overview_of_a_small_study_takes_few_queries(client, manager, judged, django_assert_max_num_queries):
     client.get(reverse("study-detail", args=[judged.pk]))
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(42):
         client.get(reverse("study-detail", args=[judged.pk]))
 
 
@@ -90,6 +131,31 @@ def test_at_most_four_numbers_stand_at_the_top_each_with_its_sentence(client, ma
     assert again.status_code == 204
     studies.judgment(studies.annotator(judged), judged.stages.get())
     assert client.get(reverse("study-detail", args=[judged.pk]), {"seen": shown["seen"]}).status_code == 200
+
+
+def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, manager):
+    """An item that has an outcome and is flagged waits in the same queue; it is a part by its outcome."""
+    stage = studies.stage(items=3, overlap=2, tie_rule="adjudicate")
+    for answers in (("candidate-0", "none"), ("candidate-0", "candidate-1")):
+        person = studies.annotator(stage.study)
+        for answer in answers:
+            studies.judgment(person, stage, answer)
+    Flag.objects.create(lease=Lease.objects.filter(task__decided__state="kept").latest("pk"), reason="Odd.")
+    shown = overview_page.contents(permissions.study_for(manager, stage.study_id), manager)
+    assert {part.kind: part.items for part in shown["parts"]} == {"kept": 1, "dropped": 0, "waiting": 1, "open": 1}
+    assert shown["whole"]["flagged"] == 1 and shown["next"].undecided == 2
+    assert "1 more item waits for you" in collapsed(client.get(reverse("study-detail", args=[stage.study_id])).text)
+
+
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [((6859, 373, 42, 237), ["91.3%", "5.0%", "0.6%", "3.1%"]), ((1, 1, 0, 1), ["33.4%", "33.3%", "33.3%"]),
+     ((0, 0, 0, 0), ["0.0%", "0.0%", "0.0%"])],
+)  # fmt: skip
+def test_the_shares_of_the_parts_add_up(counts, shares):
+    kept, dropped, waiting, going = counts
+    whole = {"kept": kept, "dropped": dropped, "waiting": waiting, "open": waiting + going, "imported": sum(counts)}
+    assert [part.share.split(">")[1].split("<")[0] for part in overview_page.parts_of(whole)] == shares
 
 
 PLACES = {
