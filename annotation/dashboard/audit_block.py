@@ -22,6 +22,7 @@ from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.studies import audit_target
+from annotation.wording import in_plain_words
 
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
@@ -62,7 +63,8 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
             found, target, work_of(stage, rows, found), benchmark=stage.study.benchmark.name,
             stratified=is_stratified(stage), seed=stage.seed, sha256=stage.order_sha256,
             changes=audits.changes_of(stage), corrected=without_errors,
-            decision=f"{rule_in_words(stage)}. An item is wrong if it is {dropped_how(stage.wrong_reasons)}.",
+            decision=in_plain_words(rule_in_words(stage))
+            + f". An item is wrong if it is {dropped_how(stage.wrong_reasons)}.",
             scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip

@@ -9,7 +9,7 @@ from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import Change, aim, changed, dropped_how
 from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import VERSION_SIGN
-from annotation.wording import exact
+from annotation.wording import exact, in_plain_words
 
 STRATEGIES = {
     "pool": "each annotator gets the next free item, in one random order for all",
@@ -164,7 +164,7 @@ def in_words(settings: Mapping[str, Any], of_benchmark: Mapping[str, Any] = _ALL
 def _lines(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Items", _items(stage, of_benchmark)
     yield "Judgments", _judgments(stage)
-    yield "Decision", stage["decision_rule"]
+    yield "Decision", in_plain_words(stage["decision_rule"])
     several = max(stage["overlap"], stage["agreement_overlap"] or 1, stage["cap"] or 1) > 1
     if several and not stage["confirms"] and not stage.get("protocol_file"):  # whose rules say what happens to ties
         yield "Ties", TIES[stage["tie_rule"]]
