@@ -63,11 +63,15 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
             found, target, work_of(stage, rows, found), benchmark=stage.study.benchmark.name,
             stratified=is_stratified(stage), seed=stage.seed, sha256=stage.order_sha256,
             changes=audits.changes_of(stage), corrected=without_errors,
-            decision=in_plain_words(rule_in_words(stage))
-            + f". An item is wrong if it is {dropped_how(stage.wrong_reasons)}.",
+            decision=_decision(stage),
             scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def _decision(stage: Stage) -> str:
+    rule = in_plain_words(rule_in_words(stage))
+    return f"{rule}. An item is wrong if it is {dropped_how(stage.wrong_reasons)}."
 
 
 def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Work:

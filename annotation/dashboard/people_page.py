@@ -25,6 +25,7 @@ from annotation.models.choices import POOLED
 from annotation.participants import review, roster
 from annotation.participants.lifecycle import Decision, decisions
 from annotation.participants.roster import Participant
+from annotation.templatetags.figures import top_share
 from annotation.wording import pseudonym, readable_label
 
 ON_A_PAGE = 50
@@ -50,7 +51,7 @@ class Line:
 
     one: Participant
     row: Mapping | None  # their figures over the whole study
-    seconds: float | None  # the median time of a screen, where they judged most
+    most: Mapping  # their row of the stage where they judged most
     same: Mapping  # {"same", "n"}: gave the common answer, as their page counts it
     evidence: Sequence[Evidence]
     review: bool
@@ -67,6 +68,25 @@ class Line:
     @property
     def judged(self) -> int:
         return self.row["judged"] if self.row else 0
+
+    @property
+    def seconds(self) -> float | None:
+        """The median time of a screen."""
+        return self.most.get("median_seconds")
+
+    @property
+    def top(self) -> float | None:
+        """The share of picks at the place picked most."""
+        return top_share(self.places)
+
+    @property
+    def places(self) -> Sequence[int]:
+        """How often each place on the screen was picked."""
+        return self.most["side"]["counts"] if self.most else ()
+
+    @property
+    def kappa(self) -> float | None:
+        return self.row["kappa"] if self.row else None
 
     @property
     def common(self) -> float | None:
@@ -93,6 +113,8 @@ ORDERS: dict[str, Callable[[Line], Any]] = {
     "judged": lambda line: line.judged,
     "time": lambda line: line.seconds,
     "common": lambda line: line.common,
+    "kappa": lambda line: line.kappa,
+    "top": lambda line: line.top,
     "active": lambda line: line.one.active_minutes,
     "paid": lambda line: line.one.pay,
     "signs": lambda line: line.weight,
@@ -127,10 +149,10 @@ def lines(study: Study, data: Mapping) -> list[Line]:
     rows = {row["number"]: row for row in data["whole"]}
     look = set(review.people_to_review(study))
     away = {who.number for who in review.people_away(study)}
-    times, same, signs = _times(data), _same(data), evidence(data)
+    most, same, signs = _most(data), _same(data), evidence(data)
     return [
         Line(
-            one, rows.get(number), times.get(number), same[number], signs.get(number, []), number in look,
+            one, rows.get(number), most.get(number, {}), same[number], signs.get(number, []), number in look,
             number in away,
         )
         for one in roster.participants(study, data)
@@ -148,14 +170,10 @@ def _same(data: Mapping) -> Mapping[int, Mapping]:
     return found
 
 
-def _times(data: Mapping) -> dict[int, float]:
-    """The median seconds of each person in the stage in which they judged most."""
-    found: dict[int, tuple[int, float]] = {}
-    for stage in data["stages"]:
-        for row in stage["rows"]:
-            if row["median_seconds"] is not None and row["judged"] > found.get(row["number"], (0, 0.0))[0]:
-                found[row["number"]] = row["judged"], row["median_seconds"]
-    return {number: seconds for number, (_, seconds) in found.items()}
+def _most(data: Mapping) -> dict[int, Mapping]:
+    """Each person's row of the stage in which they judged most."""
+    rows = [row for stage in data["stages"] for row in stage["rows"]]
+    return {row["number"]: row for row in sorted(rows, key=lambda row: row["judged"])}
 
 
 def ordered(found: Sequence[Line], sort: str) -> list[Line]:

@@ -61,6 +61,7 @@ class Study(models.Model):
 
     may: May
     name = models.CharField(max_length=120, unique=True)
+    title = models.CharField(max_length=120, blank=True, default="", db_default="")  # annotators see it for the name
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
     part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark, {}: all (designs/part.py)
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
@@ -89,6 +90,11 @@ class Study(models.Model):
 
     def __str__(self):
         return self.name
+
+    @property
+    def shown_name(self) -> str:
+        """What annotators see."""
+        return self.title or self.name
 
     @property
     def consent_sha256(self) -> str:

@@ -91,7 +91,7 @@ def most_judgments(stage: Stage) -> int:
 
 @transaction.atomic
 def change_study(*, study: Study, by: str, **given: Any) -> Study:
-    """Change the `name`, `consent`, `pay_per_hour` or `currency`. Raises CannotChange.
+    """Change the `name`, `title`, `consent`, `pay_per_hour` or `currency`. Raises CannotChange.
 
     Whoever agreed to another consent text is asked again before their next screen.
     """

@@ -14,9 +14,11 @@ from annotation.studies.setup_forms import StageForm
 from annotation.studies.study_form import StudyForm
 from benchmarks.seen import SeenForm
 
-OF_STUDY = ("name", "consent", "pay_per_hour", "currency")
+OF_STUDY = ("name", "title", "consent", "pay_per_hour", "currency")
 OF_STAGE = ("overlap", "quota", "tie_rule", "check_rate")
 HINTS = {
+    "name": "Members see it in lists, reports and releases; annotators too, unless they have a title.",
+    "title": "Annotators see it for the name, so it should not hint at the answers. Empty: they see the name.",
     "consent": "In Markdown, shown before the first screen. Whoever agreed to another text is asked again.",
     "pay_per_hour": "Annotators see it before they join. Can change until the first judgment, for all hours.",
     "currency": "Three letters, such as EUR. Can change as long as the pay can.",
@@ -27,13 +29,19 @@ HINTS = {
 }
 
 
+class TitledForm(StudyForm):
+    title = forms.CharField(
+        label="Title for annotators", max_length=Study._meta.get_field("title").max_length, required=False
+    )
+
+
 class StudySettingsForm(SeenForm, StudyForm):
     """A field that is `locked` has the reason, and takes no other value."""
 
     def __init__(self, data=None, *, study: Study, stages: Sequence[Stage]):
         self.study, self.stages = study, stages
         of_study, of_stages = settings.locked(study), settings.locked_in(stages)
-        fields = {name: _field(StudyForm, name, getattr(study, name), of_study) for name in OF_STUDY}
+        fields = {name: _field(TitledForm, name, getattr(study, name), of_study) for name in OF_STUDY}
         for stage in stages:
             for name in OF_STAGE:
                 field = _field(StageForm, name, getattr(stage, name), of_stages[stage.pk])

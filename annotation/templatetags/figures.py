@@ -1,6 +1,6 @@
 """How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
@@ -234,13 +234,13 @@ def annotator_number(name: str) -> int:
 
 
 @register.filter
-def top_share(places: list[int]) -> float | None:
+def top_share(places: Sequence[int]) -> float | None:
     """The share of picks at the most-picked place."""
     return max(places) / sum(places) if sum(places) else None
 
 
 @register.filter
-def place_counts(places: list[int]) -> str:
+def place_counts(places: Sequence[int]) -> str:
     """How often each place on the screen was picked, in words."""
     return ", ".join(f"place {place}: {count}" for place, count in enumerate(places, start=1))
 

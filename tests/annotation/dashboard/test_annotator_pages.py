@@ -83,6 +83,8 @@ def test_a_column_says_how_it_is_sorted_and_its_link_turns_it_round(client, mana
     shown = client.get(table(stage.study, sort="-judged", show="signs")).text
     assert 'aria-sort="descending"><a href="?show=signs&amp;sort=judged"' in shown
     assert 'aria-sort="none"><a href="?show=signs&amp;sort=-paid"' in shown
+    by_kappa = [line.kappa for line in client.get(table(stage.study, sort="-kappa")).context["lines"]]
+    assert by_kappa == sorted(by_kappa, reverse=True) and None not in by_kappa
 
 
 @pytest.mark.parametrize("query", [{"sort": "nothing"}, {"sort": "-"}, {"show": "x"}, {"page": "99"}, {"page": "x"}])

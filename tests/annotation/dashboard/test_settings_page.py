@@ -46,6 +46,13 @@ def test_a_save_with_an_error_stores_nothing_and_leads_to_the_field(client, stud
     assert '<a href="#id_overlap_1">Judgments per item</a>: It can grow, not shrink: from 2 to 50.' in answer.text
 
 
+@pytest.mark.parametrize(("title", "shown"), [("Pictures and sentences", "Pictures and sentences"), ("", "Spring")])
+def test_annotators_see_the_title_and_without_one_the_name(client, study, title, shown):
+    client.post(page(study), sent(title=title))
+    assert f'<h1 dir="auto">{shown}</h1>' in client.get(reverse("join", args=[study.invite])).text
+    assert "Spring" in client.get(reverse("study-detail", args=[study.pk])).text
+
+
 def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
     studies.judgment(studies.annotator(study), study.stages.get(), "none")
     assert 'name="pay_per_hour"' not in client.get(page(study)).text

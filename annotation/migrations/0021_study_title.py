@@ -1,0 +1,11 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """A title for annotators. Cached figures of overviews lack the items that wait: they are computed again."""
+
+    dependencies = [("annotation", "0020_study_consent_changed_at")]
+    operations = [
+        migrations.AddField("study", "title", models.CharField(blank=True, db_default="", default="", max_length=120)),
+        migrations.RunSQL("DELETE FROM annotation_cachedfigures WHERE kind = 'page'", migrations.RunSQL.noop),
+    ]
