@@ -108,6 +108,7 @@ def _take_back(tasks: Iterable[Task]) -> None:
 def _ask_again(item: Item, task: Task) -> None:
     """The same question in the next round: at its place in an audit's order, and for those to whom it was assigned."""
     stage, audited = task.stage, task.stage.strategy == Strategy.AUDIT
+    stage.overlap = task_creation.overlap_of(stage)  # it may have grown since the stage was read
     base = stage.agreement_overlap if task.shared and stage.agreement_overlap else stage.overlap
     new = Task(
         stage=stage, item=item, question=task.question, round=task.round + 1, shows=task.shows, options=task.options,

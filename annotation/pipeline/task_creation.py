@@ -66,7 +66,7 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
         return []
     # One transaction at a time fills batches and the agreement sample, or draws an audit's order
     fills = stage.strategy in (*BATCHED, Strategy.AUDIT) or stage.agreement_items
-    [[stage.overlap]] = fetch(LOCK if fills else OVERLAP, stage=stage.pk)
+    stage.overlap = overlap_of(stage, alone=bool(fills))
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
@@ -92,6 +92,12 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
         audit_order.give_out_as_planned(stage)
     return tasks
+
+
+def overlap_of(stage: Stage, alone: bool = False) -> int:
+    """The stage's present overlap, which cannot grow until the transaction ends; `alone`: nor can others read it so."""
+    [[overlap]] = fetch(LOCK if alone else OVERLAP, stage=stage.pk)
+    return overlap
 
 
 def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:

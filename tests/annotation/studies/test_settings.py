@@ -14,7 +14,8 @@ from annotation.pipeline import promotion, task_creation
 from annotation.screens import read_answer
 from annotation.studies import lifecycle, settings
 from annotation.studies.settings import CannotChange
-from benchmarks.models import Event
+from benchmarks.corrections.correct import Change, correct
+from benchmarks.models import Action, Event
 from tests.annotation.judging.test_closing_races import somebody_waits
 from tests.builders import studies, visla_items
 
@@ -162,6 +163,17 @@ def test_items_that_come_in_meanwhile_get_the_further_judgments():
     with meanwhile(lambda: task_creation.create_tasks(stage, promotion.new_tasks(stage, items))):
         settings.change_stage(stage=Stage.objects.get(), by="test", overlap=2)
     assert list(Slot.objects.order_by("task", "number").values_list("number", flat=True)) == [1, 2, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_judged_item_that_is_corrected_meanwhile_gets_the_further_judgments():
+    stage = studies.stage()
+    judged(stage, ("none",))
+    item = stage.study.benchmark.items.get()
+    change = Change(item=item.key, action=Action.CAPTION, place="caption-negative-0", new="A new cup.", reason="Typo.")
+    with meanwhile(lambda: correct(benchmark=stage.study.benchmark, changes=[change], by="test")):
+        settings.change_stage(stage=Stage.objects.get(), by="test", overlap=2)
+    assert list(Slot.objects.filter(task__live=True).values_list("number", flat=True).order_by("number")) == [1, 2]
 
 
 @contextlib.contextmanager
