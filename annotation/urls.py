@@ -9,9 +9,8 @@ from django.views.generic import RedirectView
 from annotation.adjudication import own_answer
 from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
-from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
-from annotation.dashboard import annotator_views, item_views, results_views, settings_page
+from annotation.dashboard import annotator_views, checks_views, item_views, results_views, settings_page
 from annotation.dashboard import views as dashboard_views
 from annotation.imported_ratings import views as ratings_views
 from annotation.judging import draft_views, join_views, trial_views
@@ -87,6 +86,7 @@ SETTINGS = [
     path("", settings_page.study_settings, name="study-settings"),
     path("instructions/", instructions_views.study_instructions, name="study-instructions"),
     path("checks/<int:position>/", checks_views.study_checks, name="study-checks"),
+    path("checks/<int:position>/pick/", checks_views.study_checks_pick, name="study-checks-pick"),
     path("members/", studies_views.study_members, name="study-members"),
     path("members/<int:member>/", studies_views.study_member, name="study-member"),
     path("webhooks/", webhooks_views.study_webhooks, name="study-webhooks"),

@@ -59,7 +59,6 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "card's text": cards.text,
     "card's paragraphs": cards.paragraphs,
     "card's code": cards.code,
-    "known items": lambda text: parsing.read_known(text, {"1"}),
     "comprehension questions": parsing.read_questions,
     "sentence": edits.one_line,
     "languages": lambda text: hub_metadata.LANGUAGE.search(text),

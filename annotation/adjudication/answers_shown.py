@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.models import Flag, Kind, Stage
 from annotation.pipeline.ranks import random_rank
@@ -190,11 +190,17 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
     return [_flagged(protocol, flag, items[flag.lease.task.item_id]) for flag in flags]
 
 
+def as_asked(protocol: Protocol, item: Item, shows: Sequence[str], options: Sequence[str], carried: Carried) -> Seen:
+    """An item with what a task of it shows and offers, in this order, and no answers."""
+    there = parts(item, carried)
+    shown = parts_named(there, [one for one in shows if one not in options])
+    sides = _sides(protocol, parts_named(there, options), [])
+    return Seen(0, item, shown, sides, protocol.form is not None, can_decide=False)
+
+
 def _flagged(protocol: Protocol, flag: Flag, item: Item) -> Seen:
     task = flag.lease.task
-    there = parts(item, task.carried)
-    options = parts_named(there, task.options if protocol.form else drawn_order(task.pk, task.options))
-    sides = _sides(protocol, options, [])
-    shown = parts_named(there, [one for one in task.shows if one not in task.options])
+    options = task.options if protocol.form else drawn_order(task.pk, task.options)
     asked = task.kind == Kind.JUDGE and task.live
-    return Seen(task.pk, item, shown, sides, protocol.form is not None, undecided=asked, flag=flag, can_decide=asked)
+    seen = as_asked(protocol, item, task.shows, options, task.carried)
+    return replace(seen, task=task.pk, undecided=asked, flag=flag, can_decide=asked)

@@ -18,6 +18,7 @@ from annotation.measures import pass_rules
 from annotation.models import Annotator, Kind, Lease, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import POOLED
 from annotation.pipeline.exposure import had_leases
+from annotation.pipeline.promotion import lock_stage
 from annotation.pipeline.ranks import SPAN, random_rank
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -70,6 +71,7 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
 def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) -> list[Task]:
     """Make these items checks with these correct answers (none: the known ones), all or none. Raises CannotSet."""
     known = {item: Known(tuple(right)) for item, right in answers.items()}
+    stage = lock_stage(stage)  # its rate may have changed since it was read
     made = gold_items.set_known(stage=stage, kind=Kind.CHECK, known=known, by=by)
     top_up(stage=stage)
     return made
@@ -78,6 +80,7 @@ def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) 
 @transaction.atomic
 def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, int]:
     """Remove checks or practice. Returns how many were removed, and how many only retired because someone saw them."""
+    stage = lock_stage(stage)
     found = gold_items.remove(stage=stage, tasks=tasks, by=by)
     top_up(stage=stage)
     return found

@@ -14,7 +14,7 @@ from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, 
 from annotation.pipeline import promotion, task_creation
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols import item_data
-from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
+from annotation.protocols.base import Carried, TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
 from annotation.wording import as_lines
 from benchmarks import audit, queries
@@ -49,12 +49,6 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
     return made
 
 
-@transaction.atomic
-def reasons_against(stage: Stage, known: Mapping[Item, Known]) -> list[str]:
-    """A sentence for each of these items that `set_known` would refuse."""
-    return _asked(stage, known)[1]
-
-
 def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, list[KnownAsk]]], list[str]]:
     """What each item asks, and the reasons why other items cannot be used."""
     asked: list[tuple[Item, list[KnownAsk]]] = []
@@ -82,12 +76,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
         raise UnsuitableItem(
             f"an annotator of this stage has already seen item {item.key}; choose one that nobody has seen"
         )
-    live = [task for task in there if task.live]
-    asks: list[tuple[TaskSpec, Task | None]]
-    asks = [(TaskSpec(tuple(task.shows), tuple(task.options), task.question), task) for task in live]
-    if not live:
-        specs = protocol_named(stage.protocol).tasks_for(queries.record_of(item), carried_to(stage, item))
-        asks = [(spec, None) for spec in specs]
+    asks = questions_of(stage, item, [task for task in there if task.live], carried_to(stage, [item])[item.pk])
     if known.answers and len(asks) > 1:
         knows = protocol_named(stage.protocol).right_answer is not no_right_answer
         what = "leave out the answers: they are known" if knows else "choose one that makes a single question"
@@ -95,16 +84,36 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     return [(ask, _right_answers(stage, item, ask, known.answers), task) for ask, task in asks]
 
 
+def questions_of(
+    stage: Stage, item: Item, live: Sequence[Task], carried: Carried
+) -> list[tuple[TaskSpec, Task | None]]:
+    """What the item asks in the stage: its live tasks, or those that it would make. Raises UnsuitableItem."""
+    if live:
+        return [(TaskSpec(tuple(task.shows), tuple(task.options), task.question), task) for task in live]
+    specs = protocol_named(stage.protocol).tasks_for(queries.record_of(item), carried)
+    return [(spec, None) for spec in specs]
+
+
+def answers_to(stage: Stage, ask: TaskSpec) -> list[str]:
+    """Every answer that could be the right one."""
+    return [*ask.options, *(choice.identity for choice in protocol_named(stage.protocol).fixed)]
+
+
+def answers_known(stage: Stage, item: Item, ask: TaskSpec) -> list[str]:
+    """The imported right answers, else the protocol's."""
+    protocol, allowed = protocol_named(stage.protocol), answers_to(stage, ask)
+    imported = [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
+    of_item = item_data.attributes_of(protocol.made_from, queries.record_of(item)) if protocol.made_from else {}
+    return imported or list(filter(None, [protocol.right_answer(ask.question, ask.options, of_item)]))
+
+
 def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
-    """The correct answers: those given, else the imported ones, else the protocol's. Raises UnsuitableItem."""
-    protocol = protocol_named(stage.protocol)
-    allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
+    """The correct answers: those given, else those known. Raises UnsuitableItem."""
+    allowed = answers_to(stage, ask)
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
         raise UnsuitableItem(f"item {item.key} has no answer {', '.join(unknown)}; use one of: {', '.join(allowed)}")
-    known = list(given) or [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
-    of_item = item_data.attributes_of(protocol.made_from, queries.record_of(item)) if protocol.made_from else {}
-    known = known or list(filter(None, [protocol.right_answer(ask.question, ask.options, of_item)]))
+    known = list(given) or answers_known(stage, item, ask)
     if not known:
         raise UnsuitableItem(f"item {item.key} was imported without a known answer; give one of: {', '.join(allowed)}")
     if set(known) >= set(allowed):
@@ -112,13 +121,15 @@ def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]
     return sorted(set(known), key=allowed.index)
 
 
-def carried_to(stage: Stage, item: Item) -> dict[str, str]:
-    """What the item brings into the stage: what earlier stages chose, or should have chosen."""
+def carried_to(stage: Stage, items: Sequence[Item]) -> dict[int, Carried]:
+    """What each item brings into the stage: what earlier stages chose, or should have chosen."""
+    found = {} if stage.source is None else promotion.results(stage.source, [item.pk for item in items])
+    chosen = {item: result.carried for item, result in found.items() if result.label in stage.takes}
+    return {item.pk: chosen[item.pk] if item.pk in chosen else _should_carry(stage, item) for item in items}
+
+
+def _should_carry(stage: Stage, item: Item) -> Carried:
     carried: dict[str, str] = {}
-    if stage.source is not None:
-        found = promotion.results(stage.source, [item.pk]).get(item.pk)
-        if found is not None and found.label in stage.takes:
-            return dict(found.carried)
     while stage.source is not None:
         stage = stage.source
         fixed = {choice.identity for choice in protocol_named(stage.protocol).fixed}
@@ -133,7 +144,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
     if task is None:
         task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
         task.rank = random_rank(kind, stage.seed, item.pk, item.key, ask.question)
-        task.carried = carried_to(stage, item)
+        task.carried = dict(carried_to(stage, [item])[item.pk])
         last = Task.objects.filter(stage=stage, item=item, question=ask.question).order_by("-round").first()
         task.round = last.round + 1 if last else 1
     else:

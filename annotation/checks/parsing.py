@@ -1,22 +1,17 @@
-"""Parse and write back what managers type or paste about known items and comprehension questions. Pure.
+"""Parse and write back what managers type as comprehension questions (docs/guide/checks.md). Pure."""
 
-docs/guide/checks.md describes both formats.
-"""
-
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_OPTIONS = 9
-NOTE = " # "
 
 
 class Unreadable(ValueError):
-    """The text cannot be parsed; `reasons` has a sentence for each problem, `read` the lines without one."""
+    """The text cannot be parsed; `reasons` has a sentence for each problem."""
 
-    def __init__(self, reasons: Sequence[str], read: Mapping[str, "Known"] | None = None):
+    def __init__(self, reasons: Sequence[str]):
         super().__init__("\n".join(reasons))
         self.reasons = list(reasons)
-        self.read = read or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,47 +20,6 @@ class Known:
 
     answers: Sequence[str] = ()
     note: str = ""  # practice only: shown after the answer
-
-
-def keys_in(text: str) -> set[str]:
-    """Every key that a line could refer to."""
-    firsts = [_columns(line)[0] for line in text.splitlines() if line.strip()]
-    return {*firsts, *(first.rsplit(None, 1)[0] for first in firsts if first)}
-
-
-def read_known(text: str, keys: Collection[str]) -> dict[str, Known]:
-    """The known answers on each line, by item key, in the order of the lines.
-
-    A line is `key` or `key answer|answer`, optionally followed by ` # note`; with tabs, the three are columns. A key
-    may contain spaces: `keys` are the existing ones. Raises Unreadable.
-    """
-    found: dict[str, Known] = {}
-    reasons: list[str] = []
-    lines: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        key, answers, note = _columns(line)
-        if "\t" not in line and key not in keys and len(key.split()) > 1:
-            key, answers = key.rsplit(None, 1)
-        if key not in keys:
-            reasons.append(f"Line {number}: the benchmark has no item {key}.")
-        elif key in lines:
-            reasons.append(f"Line {number}: item {key} is already on line {lines[key]}.")
-        lines.setdefault(key, number)
-        found[key] = Known(tuple(answer.strip() for answer in answers.split("|") if answer.strip()), note)
-    if reasons:
-        raise Unreadable(reasons, {key: known for key, known in found.items() if key in keys})
-    return found
-
-
-def _columns(line: str) -> tuple[str, str, str]:
-    """The first column (without tabs, everything before the note), the second one, and the note."""
-    if "\t" in line:
-        first, second, third = [*(part.strip() for part in line.split("\t")), "", ""][:3]
-        return first, second, third
-    first, _, note = line.partition(NOTE)
-    return first.strip(), "", note.strip()
 
 
 # Comprehension questions: [{"question", "options": [...], "answer": index}]

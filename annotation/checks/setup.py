@@ -4,12 +4,14 @@ from collections.abc import Collection
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.checks import attention_checks, gold_items, qualification
 from annotation.checks.gold_items import CannotSet
-from annotation.checks.parsing import Known, Unreadable, keys_in, read_known
+from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
-from annotation.models import AttemptKind, Kind, Stage, Task
+from annotation.models import AttemptKind, Kind, Lease, Stage, Task
+from annotation.pipeline.part import items_of
 from annotation.pipeline.promotion import lock_stage
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import no_right_answer
@@ -39,36 +41,41 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
     return stage
 
 
-def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known: int, by: str) -> list[Task]:
-    """Add checks or practice items from pasted lines, and draw this many more whose answer was imported.
-
-    All or none. Raises CannotSet.
-    """
-    items = {item.key: item for item in benchmark.present.filter(key__in=keys_in(text))}
-    try:
-        known = {items[key]: one for key, one in read_known(text, items).items()}
-    except Unreadable as error:
-        read = {items[key]: one for key, one in error.read.items()}
-        raise CannotSet([*error.reasons, *gold_items.reasons_against(stage, read)]) from None
-    if draw_known:
-        known |= dict.fromkeys(_draw_items(stage, benchmark, draw_known, known), Known())
-    if not known:
-        raise CannotSet(["Name at least one item, or enter how many to pick at random."])
+def set_known(*, stage: Stage, kind: Kind, items: Collection[int], known: Known, by: str) -> list[Task]:
+    """Make these items (by id) checks or practice, all or none. Raises CannotSet."""
+    given = dict.fromkeys(Item.objects.filter(pk__in=items, withdrawn=False), known)
+    if not given:
+        raise CannotSet(["Pick at least one item."])
     if kind == Kind.PRACTICE:
-        return gold_items.set_known(stage=stage, kind=kind, known=known, by=by)
-    return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
+        return gold_items.set_known(stage=stage, kind=kind, known=given, by=by)
+    return attention_checks.set_checks(stage=stage, answers=dict.fromkeys(given, known.answers), by=by)
 
 
-def _draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: Collection[Item]) -> list[Item]:
-    """Items with a known answer that nobody has seen in the stage, drawn by its seed."""
-    known = benchmark.present.exclude(pk__in=[item.pk for item in besides])
-    if protocol_named(stage.protocol).right_answer is no_right_answer:
-        known = known.filter(truth__has_key=stage.protocol)
-    free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
-    found = sorted(free.distinct(), key=lambda item: random_rank("known", stage.seed, item.key))
-    if len(found) < count:
-        raise CannotSet([f"{benchmark} has only {len(found)} free items with a known answer, not {count}."])
-    return found[:count]
+def pickable(stage: Stage, benchmark: Benchmark) -> QuerySet[Item]:
+    """Items that nobody has seen in the stage, and those that are checks or practice there."""
+    tasks = Task.objects.filter(item=OuterRef("pk"), stage=stage, corrected=None)
+    met = tasks.filter(Q(decided__isnull=False) | Exists(Lease.objects.filter(task=OuterRef("pk"))), kind=Kind.JUDGE)
+    return benchmark.present.filter(~Exists(met))
+
+
+def with_known_answer(stage: Stage, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those whose right answers were imported, or that the stage's protocol knows."""
+    knows = protocol_named(stage.protocol).right_answer is not no_right_answer
+    return items if knows else items.filter(truth__has_key=stage.protocol)
+
+
+def drawn(stage: Stage, items: QuerySet[Item], count: int) -> list[int]:
+    """As many of the items that are no checks or practice yet, by the stage's seed; fewer if there are fewer."""
+    free = items.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).values_list("key", "pk")
+    return [pk for _, pk in sorted(free, key=lambda row: random_rank("known", stage.seed, row[0]))[:count]]
+
+
+def departing(stage: Stage, items: Collection[int]) -> tuple[int, int]:
+    """How many of these items the stage would judge and does not if they are checks or practice, and how many it has
+    left without them."""
+    there = items_of(stage.study).exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE))
+    gone = there.filter(pk__in=items).count()
+    return gone, there.count() - gone
 
 
 def screening_results(stage: Stage) -> list[dict]:

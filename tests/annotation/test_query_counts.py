@@ -78,6 +78,7 @@ PAGES = {
     "study-agreement": ["judged", "judged?by=pair", "judged?by=annotator", "judged?by=week"],
     "study-assign": ["named"],
     "study-checks": ["judged"],
+    "study-checks-pick": ["judged", "judged?as=practice&draw=9"],
     "study-annotators": ["judged", "judged?show=all", "judged?plots", "batches"],
     "study-annotator": ["judged", "judged?show=all", "judged?show=checks"],
     "study-items": ["judged", "judged?q=item&outcome=dropped", "stages"],

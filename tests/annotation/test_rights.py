@@ -160,6 +160,7 @@ study-adjudicate-own-act ++--0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
 study-checks            ++--0L  ++--0L
+study-checks-pick       ++--0L  ++--0L
 study-try               ++--0L  xxxxxx
 study-try-screens       ++--0L  xxxxxx
 study-try-history       ++--0L  xxxxxx

@@ -4,11 +4,13 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
+from annotation.assignment import leases as assignment_leases
 from annotation.checks import attention_checks
 from annotation.models import Kind, Strategy
 from tests.annotation.checks.test_attention_checks import gold_benchmark, with_checks, work_through
 from tests.annotation.checks.test_qualification import QUESTIONS, practise, questions, stage_with
-from tests.builders import studies
+from tests.builders import every_protocol, studies
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 
@@ -28,57 +30,113 @@ def send(client, stage, do, **fields):
     return client.post(address(stage), {"do": do, **fields}, follow=True)
 
 
-def add(client, stage, lines, do="check", benchmark=None, **fields):
-    source = benchmark or stage.study.benchmark
-    return send(client, stage, do, benchmark=source.pk, lines=lines, **fields)
+def pick(client, stage, *items, query="", **fields):
+    """Press an answer of an item, or the button for several."""
+    there = reverse("study-checks-pick", args=[stage.study_id, stage.position]) + query
+    return client.post(there, {"item": [item.pk for item in items], **fields}, follow=True)
 
 
-def test_checks_are_pasted_and_shown(staff):
+def items_of(stage):
+    return list(stage.study.benchmark.items.order_by("position"))
+
+
+def picker(client, stage, **asked):
+    return client.get(reverse("study-checks-pick", args=[stage.study_id, stage.position]), asked)
+
+
+def test_a_press_on_the_right_answer_makes_a_check_and_the_page_says_what_leaves(staff):
     stage = studies.stage(items=3)
-    page = add(staff, stage, "item-0 candidate-1|candidate-2\nitem-2 none")
-    assert page.status_code == 200 and "Added 2." in page.content.decode()
-    found = {task.item.key: task.gold for task in stage.tasks.filter(kind=Kind.CHECK)}
-    assert found == {"item-0": ["candidate-1", "candidate-2"], "item-2": ["none"]}
-    assert "candidate-1 or candidate-2" in page.content.decode()
+    before = picker(staff, stage)
+    assert "Items that you pick leave the study: 3 are left." in collapsed(before.text)
+    first, *_ = items_of(stage)
+    assert f'value="{first.pk}"' in before.text and before.text.count('name="answer"') > 3
+    page = pick(staff, stage, first, answer=["candidate-1"])
+    assert "“item-0” is a check now. This item left the study: 2 are left." in page.text
+    assert "that you pick leave the study: 2 are left." in collapsed(page.text) and page.redirect_chain[-1][0].endswith(
+        f"#item-{first.pk}"
+    )
+    assert [(task.item, task.gold) for task in stage.tasks.filter(kind=Kind.CHECK)] == [(first, ["candidate-1"])]
+    assert "✓ right" in staff.get(address(stage)).text
 
 
-def test_checks_come_from_another_benchmark_by_what_the_import_brought(staff):
+def test_several_answers_can_be_right(staff):
+    stage = studies.stage(items=1)
+    page = pick(staff, stage, *items_of(stage), answer=["candidate-2", "candidate-1"])
+    assert stage.tasks.get(kind=Kind.CHECK).gold == ["candidate-1", "candidate-2"]
+    assert page.text.count("✓ right") == 2
+
+
+def test_checks_are_drawn_from_another_benchmark_and_nothing_leaves(staff):
     stage, source = studies.stage(), gold_benchmark(5)
-    add(staff, stage, "item-3", benchmark=source, draw_known=2)
+    shown = picker(staff, stage, benchmark=source.pk, draw=3)
+    assert "Nothing leaves the study." in shown.text and len(shown.context["rows"]) == 3
+    pick(staff, stage, *source.items.filter(pk__in=shown.context["drawn"]), query="?draw=3")
     assert stage.tasks.filter(kind=Kind.CHECK, item__benchmark=source, gold=["candidate-1"]).count() == 3
+    left = picker(staff, stage, benchmark=source.pk, draw=9)
+    assert "No more than 2 of these items" in collapsed(left.text)
 
 
-def test_lines_that_are_wrong_for_different_reasons_are_all_named(staff):
-    html = add(staff, studies.stage(items=2), "item-0 candidate-9\nitem-7 none").content.decode()
-    assert "Line 2: the benchmark has no item item-7." in html and "Item item-0 has no answer candidate-9" in html
+def test_what_a_draw_takes_out_is_said_before(staff):
+    stage = studies.stage(items=5)
+    stage.study.benchmark.items.update(truth={stage.protocol: ["none"]})
+    assert "These 2 items leave the study: 3 are left." in picker(staff, stage, draw=2).text
+    assert not stage.tasks.exclude(kind=Kind.JUDGE).exists()
 
 
-def test_one_wrong_line_and_nothing_is_set(staff):
-    stage = studies.stage(items=2)
-    page = add(staff, stage, "item-0 none\nitem-7 none")
-    html = page.content.decode()
-    assert page.status_code == 422 and "Line 2: the benchmark has no item item-7." in html
-    assert "item-0 none\nitem-7 none" in html and not stage.tasks.exclude(kind=Kind.JUDGE).exists()
+def test_items_are_found_by_words_type_and_known_answers_and_none_that_was_seen(staff):
+    stage = studies.stage(items=3)
+    one, two, three = items_of(stage)
+    three.truth, three.type = {stage.protocol: ["none"]}, "odd"
+    three.save()
+    seen = assignment_leases.hold(annotator=studies.annotator(stage.study), stage=stage, wanted=1)[0].task.item
+
+    def found(**asked):
+        return [row.case.item for row in picker(staff, stage, **asked).context["rows"]]
+
+    assert found() == [item for item in (one, two, three) if item != seen]
+    wanted = [three][: three != seen]
+    assert [found(q="item-2"), found(type="odd"), found(known="on")] == [wanted] * 3
 
 
 def test_what_cannot_be_set_is_said(staff):
     stage = studies.stage()
-    for lines, fields, reason in (
-        ("", {}, "Name at least one item"),
-        ("item-0 candidate-7", {}, "has no answer candidate-7"),
-        ("item-0", {}, "was imported without a known answer"),
-        ("", {"draw_known": 3}, "has only 0 free items with a known answer"),
-        ("", {"draw_known": 0}, "greater than or equal to 1"),
+    [item] = items_of(stage)
+    for given, answer, reason in (
+        ([], [], "Pick at least one item"),
+        ([item], ["candidate-7"], "has no answer candidate-7"),
+        ([item], [], "was imported without a known answer"),
     ):
-        page = add(staff, stage, lines, **fields)
-        assert page.status_code == 422 and reason in page.content.decode(), reason
+        page = pick(staff, stage, *given, answer=answer)
+        assert page.status_code == 422 and reason in page.text and 'id="problems"' in page.text, reason
+    assert not stage.tasks.exclude(kind=Kind.JUDGE).exists()
+
+
+def test_an_item_of_several_questions_is_used_with_its_known_answers(staff):
+    stage = studies.stage(benchmark=every_protocol.benchmark(items=1), protocol="bivlc-t2i")
+    page = picker(staff, stage).text
+    assert "Use the known answers to its 2 questions" in collapsed(page) and 'name="answer"' not in page
+    assert "is a check now" in pick(staff, stage, *items_of(stage)).text
+    assert stage.tasks.filter(kind=Kind.CHECK).count() == 2
 
 
 def test_practice_has_notes(staff):
     stage = studies.stage(items=2)
-    page = add(staff, stage, "item-0 none # Look at the plate.", do="practice")
-    assert "Look at the plate." in page.content.decode()
+    item, _ = items_of(stage)
+    assert 'name="note"' in picker(staff, stage, **{"as": "practice"}).text
+    page = pick(staff, stage, item, query="?as=practice", answer=["none"], note="Look at the plate.")
+    assert "Look at the plate." in page.text
     assert stage.tasks.get(kind=Kind.PRACTICE).note == "Look at the plate."
+
+
+def test_a_pick_is_taken_back_where_it_was_made(staff):
+    stage = studies.stage(items=2)
+    item, _ = items_of(stage)
+    pick(staff, stage, item, answer=["none"])
+    page = pick(staff, stage, item, task=[stage.tasks.get(kind=Kind.CHECK).pk])
+    assert (
+        "that you pick leave the study: 2 are left." in collapsed(page.text)
+        and not stage.tasks.exclude(kind=Kind.JUDGE).exists()
+    )
 
 
 def test_marked_ones_are_removed(staff):
@@ -137,6 +195,8 @@ def test_the_number_of_queries_does_not_grow_with_checks(staff, django_assert_ma
             work_through(studies.annotator(stage.study), stage)
         with django_assert_max_num_queries(25):
             staff.get(address(stage))
+        with django_assert_max_num_queries(30):
+            assert len(picker(staff, stage, benchmark=stage.tasks.last().item.benchmark_id).context["rows"]) == known
 
 
 def test_anything_else_does_nothing(staff):

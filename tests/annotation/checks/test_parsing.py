@@ -1,42 +1,10 @@
-"""What managers paste is read as they meant it, or refused by line."""
+"""The questions that managers type are read as they meant them, or refused by number."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.checks.parsing import Known, Unreadable, keys_in, read_known, read_questions, write_questions
-
-KEYS = {"item-1", "item-2", "a key 3", "a key"}
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "known"),
-    [
-        ("item-1 none", "item-1", Known(("none",))),
-        ("item-1 candidate-0|candidate-2", "item-1", Known(("candidate-0", "candidate-2"))),
-        ("item-1", "item-1", Known()),
-        ("item-1 none # No picture has a plate.", "item-1", Known(("none",), "No picture has a plate.")),
-        ("a key 3", "a key 3", Known()),
-        ("a key 3 none", "a key 3", Known(("none",))),
-        ("a key none", "a key", Known(("none",))),
-        ("item-1\tnone\tNo picture.", "item-1", Known(("none",), "No picture.")),
-        ("a key 3\t\t", "a key 3", Known()),
-    ],
-)
-def test_a_line(text, key, known):
-    assert key in keys_in(text)
-    assert read_known(f"\n  {text}\r\n", KEYS) == {key: known}
-
-
-def test_every_wrong_line_is_named():
-    with pytest.raises(Unreadable) as error:
-        read_known("item-1 none\nitem-9 none\n\nitem-1\n", KEYS)
-    assert error.value.reasons == [
-        "Line 2: the benchmark has no item item-9.",
-        "Line 4: item item-1 is already on line 1.",
-    ]
-    assert list(error.value.read) == ["item-1"]
-
+from annotation.checks.parsing import Unreadable, read_questions, write_questions
 
 TEXT = """\
 What counts?

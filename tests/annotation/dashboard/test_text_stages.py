@@ -133,9 +133,11 @@ def test_a_flag_is_read_with_the_words_that_an_earlier_stage_gave(client, manage
 def test_checks_are_not_offered_and_the_page_says_why(client, manager, stage):
     there = reverse("study-checks", args=[stage.study_id, 1])
     page = client.get(there).text
-    assert NO_CHECKS in page and "Add checks" not in page and 'name="check_rate"' not in page
-    lines = {"do": "check", "benchmark": stage.study.benchmark_id, "lines": "item-0 reject"}
-    assert client.post(there, lines).status_code == 422
+    assert NO_CHECKS in page and "Pick checks" not in page and 'name="check_rate"' not in page
+    pick = reverse("study-checks-pick", args=[stage.study_id, 1])
+    assert client.get(pick).url == there
+    given = {"item": stage.study.benchmark.items.first().pk, "answer": "reject"}
+    assert client.post(pick, given).status_code == 422
     with pytest.raises(CannotSet, match="more than that"):
         setup.revise(stage=stage, by="test", check_rate=0.1)
     assert not Task.objects.exclude(kind="judge").exists()

@@ -1,0 +1,95 @@
+"""Items as a manager picks checks and practice from them: what each would ask, with its right answers if known."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from annotation.adjudication.answers_shown import Seen, as_asked
+from annotation.checks import gold_items, setup
+from annotation.checks.attention_checks import Result
+from annotation.dashboard import item_list
+from annotation.models import Kind, Stage, Task
+from annotation.protocols.base import Protocol, UnsuitableItem
+from annotation.protocols.registry import protocol_named
+from benchmarks import queries
+from benchmarks.models import Item
+
+
+@dataclass(slots=True)
+class Row:
+    """An item, and the `task` that it is as a check or practice. `right` are identities of its right answers; without
+    `picks`, no answer can be picked, and `reason` says why if it cannot be used either."""
+
+    case: Seen
+    task: Task | None = None
+    right: Sequence[str] = ()
+    fixed: Sequence[tuple[str, str]] = ()  # further answers: identity, words
+    picks: bool = False
+    known: bool = False  # it can be used without picking an answer
+    several: int = 0  # its questions, if more than one
+    reason: str = ""
+    result: Result | None = None
+
+    @property
+    def many(self) -> bool:
+        """Whether more than one answer can be right."""
+        return self.picks and len(self.case.sides) + len(self.fixed) > 2
+
+
+def picked_rows(stage: Stage, results: Iterable[tuple[Task, Result | None]]) -> list[Row]:
+    """A row for each of these tasks."""
+    found = list(results)
+    items = queries.with_material(Item.objects.select_related("benchmark"))
+    there = items.in_bulk({task.item_id for task, _ in found})
+    return [_of_task(stage, there[task.item_id], task, result) for task, result in found]
+
+
+def _of_task(stage: Stage, item: Item, task: Task, result: Result | None = None) -> Row:
+    protocol = protocol_named(stage.protocol)
+    case = as_asked(protocol, item, task.shows, task.options, task.carried)
+    return Row(case, task, task.gold, _fixed(protocol), result=result)
+
+
+def _fixed(protocol: Protocol) -> list[tuple[str, str]]:
+    return [(choice.identity, choice.label) for choice in protocol.fixed]
+
+
+def rows_to_pick(stage: Stage, items: Sequence[Item]) -> list[Row]:
+    """The items, read `with_material`, as the stage would ask them; those that are checks or practice say so."""
+    tasks: dict[int, list[Task]] = defaultdict(list)
+    for task in Task.objects.filter(stage=stage, item__in=items, corrected=None).order_by("-live", "pk"):
+        tasks[task.item_id].append(task)
+    carried = gold_items.carried_to(stage, items)
+    return [_to_pick(stage, item, tasks[item.pk], carried[item.pk]) for item in items]
+
+
+def _to_pick(stage: Stage, item: Item, tasks: Sequence[Task], carried: gold_items.Carried) -> Row:
+    known = [task for task in tasks if task.kind != Kind.JUDGE]
+    if len(known) == 1:
+        return _of_task(stage, item, known[0])
+    try:
+        asks = gold_items.questions_of(stage, item, known or [task for task in tasks if task.live], carried)
+    except UnsuitableItem as reason:
+        return Row(item_list.as_row(item), reason=f"{str(reason)[0].upper()}{str(reason)[1:]}.")
+    if known:
+        return Row(item_list.as_row(item), known[0], several=len(known))
+    right = [gold_items.answers_known(stage, item, ask) for ask, _ in asks]
+    if len(asks) > 1:
+        reason = "" if all(right) else f"It asks {len(asks)} questions here, and their answers are not known."
+        return Row(item_list.as_row(item), known=all(right), several=len(asks), reason=reason)
+    [(ask, task)] = asks
+    protocol = protocol_named(stage.protocol)
+    case = as_asked(protocol, item, ask.shows, ask.options, task.carried if task else carried)
+    return Row(case, None, right[0], _fixed(protocol), picks=True, known=bool(right[0]))
+
+
+def departure(stage: Stage, items: Collection[int] | None = None, done: bool = False) -> str:
+    """A sentence: how many of these items leave the study, or did, and how many it has left; or what every pick does."""
+    gone, left = setup.departing(stage, items or ())
+    if items is not None and not gone:
+        return "Nothing leaves the study."
+    verb = "left" if done else "leaves" if gone == 1 else "leave"
+    these = "This item" if gone == 1 else f"These {gone:,} items" if gone else "Items that you pick"
+    place = "study" if stage.study.stages.count() == 1 else "stage"
+    more = " Others take their places in the sample." if stage.sample else ""
+    return f"{these} {verb} the {place}: {left:,} {'is' if left == 1 else 'are'} left.{more}"
