@@ -84,7 +84,7 @@ def _to_pick(stage: Stage, item: Item, tasks: Sequence[Task], carried: gold_item
 
 
 def departure(stage: Stage, items: Collection[int] | None = None, done: bool = False) -> str:
-    """A sentence: how many of these items leave the study, or did, and how many it has left; or what every pick does."""
+    """A sentence: how many of these items leave the study (`done`: left it) and how many stay; or of any pick."""
     gone, left = setup.departing(stage, items or ())
     if items is not None and not gone:
         return "Nothing leaves the study."

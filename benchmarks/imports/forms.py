@@ -73,6 +73,12 @@ class ImportForm(KeptFilesForm):
         buttons = ("check_only", "look")
         return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name not in buttons]
 
+    def has_options(self) -> bool:
+        """Whether anything beside the files and the name is set, or wrong."""
+        if self["format"].value() != OWN or {"format", "second", "second_origin"} & {*self.errors}:
+            return True
+        return any(one.value() or one.errors for one in (*self.switches(), self["split"], self["mapping"]))
+
     def takes_several(self, name: str, files: Sequence) -> bool:
         archive = any(fits(file.name, ARCHIVES) for file in files)
         return not archive and (name == "images" or FORMATS[self.cleaned_data["format"]].several)

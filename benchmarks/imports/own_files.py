@@ -32,14 +32,15 @@ UNKNOWN = "No column is recognised as a caption or an image. Say which is which 
 def understood(order: Order, files: Files, log: ProblemLog) -> Order:
     """The order with a mapping: the given one, the benchmark's, or else the likely one; and with what the file has in
     its report. Raises Refused if the file cannot be read, has other columns, or none that is recognised."""
+    shaped = [one for one in FORMATS.values() if one.shape]
+    known = recognition.recognised(files.path, shaped) if order.options.look else []
     likely, names, sample = proposed(files.path, log, _image_names(files))
-    if not sample:
+    if not (sample or known):
         log.refuse_if_any()
     given = order.options.mapping or _of_benchmark(order.benchmark_name)
     mapping = read_mapping(given) if given else likely
     report = columns.looked(files.path.name, names, sample, mapping.as_json())
     if order.options.look:
-        known = recognition.recognised(files.path, [one for one in FORMATS.values() if one.shape])
         report |= {"look": True, "known": [{"name": one.name, "title": one.title} for one in known]}
         return replace(order, report={**order.report, **report})
     if not (mapping.texts or mapping.images):

@@ -36,7 +36,7 @@ def import_new(request: StaffRequest) -> HttpResponse:
     return order_page(
         request, "imports/new.html", form, partial(queue_from_form, request.user, form, looks_first=True),
         formats=[format for format in FORMATS.values() if format not in OF_EXPORTS], of_exports=OF_EXPORTS,
-        opened=form["format"].value() != order.OWN,
+        opened=form.has_options(),
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def test_checks_are_added_and_removed_by_keyboard(page, visit, stage, axe_violat
     page.get_by_role("button", name="Right: candidate 1 of item-0").focus()
     enter(page)
     expect(page.get_by_text("Items that you pick leave the study: 2 are left.")).to_be_visible()
-    expect(page.locator("#item-" + str(stage.tasks.get(item__key="item-0").item_id))).to_be_in_viewport()
+    expect(page.locator("#item-" + str(stage.study.benchmark.items.get(key="item-0").pk))).to_be_in_viewport()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Checks and practice of").focus()

@@ -127,20 +127,49 @@ stop.addEventListener("click", () => stopped?.abort(new Error("stopped")));
 addEventListener("pageshow", (event) => event.persisted && location.reload()); // back to a form that was sent
 addEventListener("beforeunload", (event) => stopped && event.preventDefault());
 
-for (const input of inputs) {
-  const field = input.closest(".field");
+// What is dropped there goes to `put`.
+function dropsOn(place, put) {
   const over = (event, on) => {
     if (![...event.dataTransfer.types].includes("Files")) return;
     event.preventDefault();
-    field.classList.toggle("dropping", on);
+    event.stopPropagation();
+    place.classList.toggle("dropping", on);
   };
-  field.addEventListener("dragover", (event) => over(event, true));
-  field.addEventListener("dragleave", (event) => over(event, false));
-  field.addEventListener("drop", (event) => {
+  place.addEventListener("dragover", (event) => over(event, true));
+  place.addEventListener("dragleave", (event) => over(event, false));
+  place.addEventListener("drop", (event) => {
     over(event, false);
-    if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+    if (event.dataTransfer.files.length) put(event.dataTransfer.files);
   });
+}
+
+function fill(input, files) {
+  const list = new DataTransfer();
+  for (const file of files) list.items.add(file);
+  input.files = list.files;
+  input.dispatchEvent(new Event("change"));
+}
+
+for (const input of inputs) {
+  const field = input.closest(".field");
+  dropsOn(field, (files) => fill(input, files));
   field.querySelector(".hint").append(" You can also drop files here.");
+}
+
+// A drop beside the fields: pictures, and archives beside a table, are the images; the rest is the data.
+const together = form.querySelector(".drop");
+if (together) {
+  const { data, images, name } = form.elements;
+  dropsOn(together, (files) => {
+    const among = (names) => [...files].filter((file) => names.test(file.name));
+    const [pictures, archives] = [among(/\.(jpe?g|png|webp|gif|avif|mp4|webm)$/i), among(/\.(zip|tar|tgz|tar\.gz)$/i)];
+    const aside = files.length > pictures.length + archives.length ? [...archives, ...pictures] : pictures;
+    if (aside.length) fill(images, aside);
+    if (files.length > aside.length) fill(data, [...files].filter((file) => !aside.includes(file)));
+  });
+  data.addEventListener("change", () => {
+    name.value ||= data.files[0]?.name.replace(/(\.tar)?\.\w+$/, "") ?? "";
+  });
 }
 
 for (const row of document.querySelectorAll("[data-upload]")) {

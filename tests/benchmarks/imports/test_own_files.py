@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import zipfile
 from html import unescape
 
 import pytest
@@ -109,7 +110,26 @@ def test_the_next_round_needs_no_choice(bring, looked):
 def test_a_file_in_a_known_format_says_so(bring, client):
     job = bring({"name": "Cups", "format": "own", "data": loose("swap_obj.json", json.dumps({"0": crepe_row()}))})
     page = client.get(reverse("job-detail", args=[job.pk])).text
-    assert "Import as SugarCrepe (JSON)" in page and 'name="format" value="sugarcrepe"' in page
+    assert (
+        "This is SugarCrepe (JSON)" in page
+        and "Import as SugarCrepe (JSON)" in page
+        and 'name="format" value="sugarcrepe"' in page
+    )
+
+
+def test_an_archive_that_is_no_table_is_recognised_by_its_files(bring, client, tmp_path):
+    files = {f"{side}/vl_checklist_relations.json": "[]" for side in ("original", "hard_positive")}
+    job = bring({"name": "Cups", "format": "own", "data": loose("sides.zip", zipped(files))})
+    page = client.get(reverse("job-detail", args=[job.pk])).text
+    assert "This is Hard Positives (JSON)" in page and "Which column is what?" not in page
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return held.getvalue()
 
 
 def test_a_file_that_cannot_be_read_says_why(bring):

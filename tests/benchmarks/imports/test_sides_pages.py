@@ -87,6 +87,6 @@ def test_incomplete_rows_are_refused_or_left_out_and_listed(client, bring):
 
 
 def test_a_format_that_is_seldom_wanted_is_in_sight_where_it_was_chosen(client):
-    assert "<details>" in client.get(reverse("import-new")).content.decode()
+    assert '<details class="field">' in client.get(reverse("import-new")).content.decode()
     page = client.post(reverse("import-new"), {"name": "Cups", "format": "visla-parquet"}).content.decode()
-    assert "<details open>" in page and 'value="visla-parquet" checked' in page
+    assert '<details class="field" open>' in page and 'value="visla-parquet" checked' in page
