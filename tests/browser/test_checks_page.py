@@ -7,11 +7,14 @@ from annotation.models import Kind
 from tests.annotation.checks.test_attention_checks import with_checks
 from tests.annotation.checks.test_qualification import QUESTIONS
 from tests.browser.looking import enter, flaws
+from tests.builders.pictures import paint, paint_benchmark
 
 
 @pytest.fixture
 def stage(site):
-    made, _ = with_checks(known=3, items=3, comprehension=QUESTIONS)
+    made, checks = with_checks(known=3, items=3, comprehension=QUESTIONS)
+    paint_benchmark(checks[0].item.benchmark)
+    paint(made.study)
     return made
 
 

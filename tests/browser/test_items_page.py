@@ -16,6 +16,20 @@ def test_from_a_search_to_the_history_by_keyboard(visit, page, axe_violations):
 
     visit(page, f"/studies/{study.pk}/items/")
     assert flaws(page, axe_violations) == []
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys.get_by_role("term")).to_have_text(["/", "?", "Esc"])
+    assert flaws(page, axe_violations, ".page-keys") == []
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("?")  # a key that is typed does nothing else
+    expect(page.locator("#q")).to_have_value("?")
+    page.keyboard.press("Backspace")
+    page.evaluate("() => { document.activeElement.blur(); document.documentElement.dataset.singleKeys = 'off'; }")
+    page.keyboard.press("?")
+    expect(keys).to_have_count(0)
     tab_to(page, page.locator("#q"))
     page.keyboard.type(edited.key)
     page.keyboard.press("Enter")
