@@ -10,7 +10,7 @@ from annotation.checks import attention_checks, gold_items, qualification
 from annotation.checks.gold_items import CannotSet
 from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
-from annotation.models import AttemptKind, Kind, Lease, Stage, Task
+from annotation.models import Kind, Lease, Stage, Task
 from annotation.pipeline.part import items_of
 from annotation.pipeline.promotion import lock_stage
 from annotation.pipeline.ranks import random_rank
@@ -86,6 +86,5 @@ def screening_results(stage: Stage) -> list[dict]:
     found = []
     for one in annotators:
         of_kind = of_tries.get(one.number, {})
-        row = {"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_kind}
-        found.append(row | {"tries": [of_kind.get(kind) for kind in AttemptKind]})
+        found.append({"annotator": one, "checks": of_checks.get(one.number), "out": one.pk in out, **of_kind})
     return found

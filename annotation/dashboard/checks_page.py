@@ -1,8 +1,12 @@
 """Items as a manager picks checks and practice from them: what each would ask, with its right answers if known."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from annotation.adjudication.answers_shown import Seen, as_asked
 from annotation.checks import gold_items, setup
@@ -11,8 +15,10 @@ from annotation.dashboard import item_list
 from annotation.models import Kind, Stage, Task
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
+from annotation.templatetags.figures import whole_percent
 from benchmarks import queries
 from benchmarks.models import Item
+from benchmarks.tables import Column, Table, exact, number
 
 
 @dataclass(slots=True)
@@ -31,9 +37,18 @@ class Row:
     result: Result | None = None
 
     @property
+    def anchor(self) -> str:
+        return f"item-{self.case.item.pk}" if self.task is None or not self.task.question else ""
+
+    @property
+    def answers(self) -> list[tuple[str, str]]:
+        """All that could be right: identity, words."""
+        return [*((side.part.identity, side.role) for side in self.case.sides), *self.fixed]
+
+    @property
     def many(self) -> bool:
         """Whether more than one answer can be right."""
-        return self.picks and len(self.case.sides) + len(self.fixed) > 2
+        return self.picks and len(self.answers) > 2
 
 
 def picked_rows(stage: Stage, results: Iterable[tuple[Task, Result | None]]) -> list[Row]:
@@ -93,3 +108,40 @@ def departure(stage: Stage, items: Collection[int] | None = None, done: bool = F
     place = "study" if stage.study.stages.count() == 1 else "stage"
     more = " Others take their places in the sample." if stage.sample else ""
     return f"{these} {verb} the {place}: {left:,} {'is' if left == 1 else 'are'} left.{more}"
+
+
+def _shares(kind: str) -> Callable[[Mapping[str, Any]], str]:
+    """The share correct in each attempt."""
+    return lambda row: ", ".join(map(whole_percent, row[kind].shares)) if kind in row else ""
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    ends = row["checks"].interval if row["checks"] else ()
+    return format_html_join(" – ", "{}", ((exact(end, whole_percent),) for end in ends))
+
+
+def _signs(row: Mapping[str, Any]) -> SafeString:
+    failed = {
+        "failed checks": row["checks"] and row["checks"].failed,
+        "failed questions": "comprehension" in row and row["comprehension"].passed is False,
+        "failed practice": "practice" in row and row["practice"].passed is False,
+    }
+    signs = format_html_join(" ", '<span class="warn">{}</span>', ((sign,) for sign, has in failed.items() if has))
+    return format_html('{} <span class="quiet">screened out</span>', signs) if row["out"] else signs
+
+
+PEOPLE = [
+    Column("annotator", "annotator.pseudonym"),
+    number("checks", lambda row: row["checks"].n if row["checks"] else 0),
+    number("correct", "checks.share", whole_percent),
+    number("95%", html=_interval),
+    Column("questions", html=_shares("comprehension")),
+    Column("practice", html=_shares("practice")),
+    Column("warning signs", html=_signs),
+]
+
+
+def people_table(stage: Stage) -> Table:
+    rows = setup.screening_results(stage)
+    none = "Nobody has answered a check, a question or a practice screen yet."
+    return Table("people", PEOPLE, rows, label="people-title", empty=none)

@@ -117,7 +117,7 @@ def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], 
         "live": sum(task.live for task, _ in found),
         "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
         "practice": checks_page.picked_rows(stage, ((task, None) for task in practice)),
-        "people": setup.screening_results(stage),
+        "people": checks_page.people_table(stage),
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
     }  # fmt: skip
     return render(request, "checks/checks.html", context, status=status)
