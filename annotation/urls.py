@@ -132,6 +132,7 @@ urlpatterns = [
     path("studies/", dashboard_views.study_list, name="study-list"),
     path("studies/<int:pk>/archive/", dashboard_views.study_archive, name="study-archive"),
     path("studies/new/", studies_views.study_new, name="study-new"),
+    path("studies/new/screen/", studies_views.study_new_screen, name="study-new-screen"),
     path("benchmarks/<int:pk>/ratings/", ratings_views.ratings_new, name="ratings-new"),
     path("studies/<int:pk>/", include(OVERVIEW)),
     path("studies/<int:pk>/stages/", include(STAGES)),

@@ -122,11 +122,33 @@ def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tu
     return next(iter(alike), strange[0] if len(strange) == 1 else _name(role))
 
 
+def mapped_by_hand(stage: StagePlan, item: ItemRecord) -> dict[str, str]:
+    """Role → a part of the item that could be meant, where names leave it open: the way to ask a question that does
+    not suit the item; nothing if no choice of parts would.
+    """
+    found = {}
+    for choice in role_choices(stage, [stage], item):
+        least, most = bounds(protocol_named(split(stage.protocol)[0]).made_from.roles[choice.role])  # type: ignore
+        could = [name for name, count in choice.there if least <= count <= (most or 99) and name not in found.values()]
+        found[choice.role] = choice.name if choice.name in could else next(iter(could), choice.name)
+    protocol = joined(split(stage.protocol)[0], found)
+    suits = is_known(protocol) and unsuited([replace(stage, name=stage.stage_name, protocol=protocol)], item) is None
+    return found if suits else {}
+
+
 def coverage(stages: Sequence[StagePlan], item: ItemRecord) -> float:
     """The share of the item's roles that the stages show."""
-    roles = {(_PICTURES, one.role) for one in item.images} | {(_TEXTS, one.role) for one in item.captions}
-    shown = {role for stage in stages for role in _shown(stage, stages, item)}
-    return len(roles & shown) / len(roles) if roles else 0
+    roles = _roles(item)
+    return 1 - len(hidden(stages, item)) / len(roles) if roles else 0
+
+
+def hidden(stages: Sequence[StagePlan], item: ItemRecord) -> list[tuple[str, str]]:
+    """Kind and role of the parts of the item that no stage shows."""
+    return sorted(_roles(item) - {role for stage in stages for role in _shown(stage, stages, item)})
+
+
+def _roles(item: ItemRecord) -> set[tuple[str, str]]:
+    return {(_PICTURES, one.role) for one in item.images} | {(_TEXTS, one.role) for one in item.captions}
 
 
 def _shown(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord) -> Iterator[tuple[str, str]]:

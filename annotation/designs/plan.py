@@ -9,7 +9,7 @@ from annotation.measures.audits.plan import Target
 from annotation.measures.audits.plan import plan as plan_of_audit
 from annotation.protocols.base import Form
 from annotation.protocols.decision_rule import DAWID_SKENE
-from annotation.protocols.registry import base_name
+from annotation.protocols.registry import base_name, protocol_named
 
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
@@ -163,8 +163,7 @@ def expected_effort(
 ) -> list[ExpectedEffort]:
     """The effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
 
-    Judgments beyond the overlap, up to the cap, are not included. static/js/pages/study-plan.js computes the same, but
-    asks the server where a stage is an audit.
+    Judgments beyond the overlap, up to the cap, are not included.
     """
     found: dict[str, ExpectedEffort] = {}
     for stage in stages:
@@ -224,7 +223,7 @@ def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
     """All stages together. Annotators who continue from one stage to the next are counted once."""
     return ExpectedEffort(
         stage="all",
-        items=0,
+        items=stages[0].items if stages else 0,
         judgments=sum(stage.judgments for stage in stages),
         screens=sum(stage.screens for stage in stages),
         hours=sum(stage.hours for stage in stages),
@@ -236,7 +235,7 @@ def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
 
 
 def round_half_up(value: float, digits: int = 0) -> float:
-    """`value` rounded to `digits` decimals, halves up, as static/js/pages/study-plan.js rounds."""
+    """`value` rounded to `digits` decimals, halves up."""
     scale: int = 10**digits
     return floor(value * scale + 0.5) / scale
 
@@ -292,10 +291,36 @@ def _errors_count(settings: Settings) -> str:
 
 
 def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
-    """The numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit takes."""
+    """The numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit takes.
+    `each` has the hours of one annotator.
+    """
     return {
+        "items": f"{expected.items:,}",
         "judgments": ("≤ " if expected.is_most else "≈ " if expected.assumed else "") + f"{expected.judgments:,}",
         "hours": f"{round_half_up(expected.hours, 1):,.1f}",
         "cost": f"{round_half_up(expected.cost, 2):,.2f}",
         "annotators": f"{expected.annotators:,}",
+        "each": f"{round_half_up(expected.hours / (expected.annotators or 1), 1):,.1f}",
     }
+
+
+_EXAMPLE, _95 = 0.05, 1.96  # a share of wrong items; the normal quantile of a 95% interval
+
+
+def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
+    """What the stage's number of judgments is enough for, and its sample of so many `items` `of` a benchmark's."""
+    protocol, given = protocol_named(stage.protocol), stage.settings
+    judgments, shared = given.get("overlap") or 1, given.get("agreement_items")
+    if protocol.confirms:
+        return "One annotator decides about an item, and a second one confirms edits."
+    if judgments == 1:
+        words = "" if protocol.measures else "One judgment decides about an item. "
+        words += f"Agreement is measured on {shared:,} of them." if shared else "Agreement needs two."
+    else:
+        words = f"{judgments} judgments of an item show how well people agree"
+        outvotes = ", and a majority outvotes single mistakes" if judgments > 2 else ", but neither outvotes the other"
+        words += "." if protocol.measures else f"{outvotes}."
+    if 0 < items < of and not protocol.measures and given.get("strategy") != _AUDIT:
+        error = 100 * _95 * (_EXAMPLE * (1 - _EXAMPLE) / items * (1 - items / of)) ** 0.5
+        words += f" If {_EXAMPLE:.0%} of all {of:,} items are wrong, {items:,} show it to within ±{error:.1f} points."
+    return words

@@ -1,18 +1,27 @@
-"""A new study as its page holds it: all its forms, what was typed, the resulting plan, and starting points to offer."""
+"""A new study as its page holds it: all its forms, what was typed, and the plan. What it can ask: cards.py."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from typing import Any, TypedDict
 
 from django.db.models import QuerySet
 
 from annotation.designs import fit, presets
 from annotation.designs.fit import role_choices
-from annotation.designs.plan import Assumptions, ExpectedEffort, StagePlan, audit_in_words, expected_effort
+from annotation.designs.plan import (
+    Assumptions,
+    ExpectedEffort,
+    StagePlan,
+    audit_in_words,
+    enough_in_words,
+    expected_effort,
+)
+from annotation.models import Study
 from annotation.pipeline.part import narrowed
-from annotation.protocols.roles import in_words, split
+from annotation.protocols.roles import split
 from annotation.studies import audit_scores
 from annotation.studies.setup_forms import StageForm, cleaned
 from annotation.studies.starting_points import SEVERAL, StartingPoint
@@ -22,6 +31,7 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 from workers import outside_json
 
+STEPS = {"question": "The question", "people": "People and numbers", "texts": "Texts"}
 Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itself): field → value as it was typed
 
 
@@ -45,7 +55,7 @@ class Setup:
         self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark)
         self.first = first_item(self.benchmark)
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
-        initial = {"name": name, **start.study, "benchmark": self.benchmark}
+        initial = {"name": name or self._free_name(), **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
         self.study.offer_types(self.benchmark)
         assumed, sources = presets.default_assumptions(start.stages), {stage.source for stage in start.stages}
@@ -59,6 +69,35 @@ class Setup:
         ]  # fmt: skip
         self.bound = data is not None
         self._offer_scores()
+
+    def _free_name(self) -> str:
+        """The benchmark's, which hints at no answers, with a number if studies have it already."""
+        name = self.benchmark_name[:110]
+        taken = set(Study.objects.filter(name__startswith=name).values_list("name", flat=True))
+        names = (f"{name} {n}" if n > 1 else name for n in count(1))
+        return next(one for one in names if one not in taken)
+
+    @cached_property
+    def benchmark_name(self) -> str:
+        found = Benchmark.objects.filter(pk=self.benchmark or 0).first()
+        return found.name if found else ""
+
+    @property
+    def assumptions_are_wrong(self) -> bool:
+        return any(form[name].errors for form in self.stages for name in form.BESIDE_THE_PLAN if name in form.fields)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the benchmark's first item suits the question, as it is or under names that can be chosen."""
+        if self.first is None or any(form.roles for form in self.stages):
+            return True
+        return fit.fitted(self.start.stages, self.first) is not None
+
+    @property
+    def wrong_step(self) -> str:
+        """The first step with a field that was refused; "" if there is none."""
+        wrong = {form.step_of(name) for form in self.forms for name in form.errors}
+        return next((step for step in STEPS if step in wrong), "")
 
     def _offer_scores(self) -> None:
         """Let audits choose among the runs of models, if there are any."""
@@ -151,6 +190,15 @@ class Setup:
         ]
         return [words for words in found if words]
 
+    def enough_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
+        """What each stage's judgments are enough for."""
+        found = [
+            enough_in_words(form.planned(), effort.items, effort.items if form.plan.source else self.size["items"])
+            for form, effort in zip(self.stages, expected, strict=False)
+        ]
+        several = len(found) > 1
+        return [f"{form.title}: {words}" if several else words for form, words in zip(self.stages, found, strict=False)]
+
 
 def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
     """`verify`, `verify 2` …: what was typed for a stage goes to the stage that asks the same question."""
@@ -199,67 +247,3 @@ def foreseen(stages: Sequence[StagePlan], items: QuerySet[Item], pay: float) -> 
         for (name, one), tasks in zip(presets.default_assumptions(stages).items(), size["tasks"], strict=True)
     }
     return expected_effort(stages, items=size["items"], assumed=assumed, pay=pay)
-
-
-# What the form can start from, and what suits the benchmark
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A starting point that suits the benchmark: under which names for roles, if it calls some otherwise, and which
-    share of the item's roles it shows.
-    """
-
-    start: StartingPoint
-    roles: str = ""
-    coverage: float = 0
-
-
-class Offers(TypedDict):
-    """`fitting`: starting points by heading. `unfit`: those that the benchmark does not suit, by the reason.
-    `suggested`: the one that shows most of an item, without mapping if there is a choice.
-    """
-
-    fitting: list[tuple[str, list[Offered]]]
-    unfit: list[tuple[str, list[StartingPoint]]]
-    suggested: StartingPoint | None
-
-
-def offers(groups: Mapping[str, Sequence[StartingPoint]], first: ItemRecord | None) -> Offers:
-    """The starting points of each group, sorted by whether they suit the benchmark's first item, if it has one.
-
-    A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
-    """
-    fitting: dict[str, list[Offered]] = {heading: [] for heading in groups}
-    unfit: dict[str, list[StartingPoint]] = {}
-    for heading, starts in groups.items():
-        for start in starts:
-            found = offered(start, first)
-            if found is not None:
-                fitting[heading].append(found)
-            elif first and (reason := presets.unsuited(start.stages, first)):
-                words = (
-                    f"{reason.needs} per item; the first item has {reason.has or 'none'}"
-                    if reason.needs
-                    else f"{reason}"
-                )
-                unfit.setdefault(words, []).append(start)
-    every = [one for found in fitting.values() for one in found] if first else []
-    best = max(every, key=lambda one: (round(one.coverage, 6), not one.roles), default=None)
-    others = {heading: [one for one in found if one is not best] for heading, found in fitting.items()}
-    as_they_are_first = [(one, sorted(found, key=lambda of: bool(of.roles))) for one, found in others.items() if found]
-    suggested = best.start if best else None
-    return Offers(fitting=as_they_are_first, unfit=list(unfit.items()), suggested=suggested)
-
-
-def offered(start: StartingPoint, first: ItemRecord | None) -> Offered | None:
-    """None if it does not suit the item."""
-    if first is None:
-        return Offered(start)
-    stages = fit.fitted(start.stages, first)
-    if stages is None:
-        return None
-    mapped = {role: to for stage in stages for role, to in split(stage.protocol)[1].items()}
-    if mapped and start.kind == "preset":  # whose figures are of the papers' roles; its questions are offered singly
-        return None
-    return Offered(start, in_words(mapped), fit.coverage(stages, first))

@@ -1,6 +1,6 @@
 """The forms of the stages of a new study: every setting of each (of the study itself: study_form.py)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -113,7 +113,7 @@ class StageForm(forms.Form):
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
-    batch_size = number("batch_size", "Batch size (items)", "Only for batches.", required=False)
+    batch_size = number("batch_size", "Batch size (items)", required=False)
     agreement_items = number(
         "agreement_items", "Agreement sample (items)", "This many random items get more judgments.", required=False
     )
@@ -186,6 +186,7 @@ class StageForm(forms.Form):
         """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names."""
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
+        self.before = {stage.stage_name: protocol_named(stage.protocol).title for stage in before}
         super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
         self.roles = {f"{OF_ROLE}{one.role}": one for one in roles}
         self.fields |= {name: field_of_role(one) for name, one in self.roles.items()}
@@ -205,9 +206,7 @@ class StageForm(forms.Form):
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []
         gone += ["rule", "tie_rule"] if self.file else []
-        if not cannot_audit(plan):
-            self.fields["strategy"].help_text = "The target of an audit is under More settings."
-        else:
+        if cannot_audit(plan):
             gone += self.OF_AUDIT
             strategy = self.fields["strategy"]
             assert isinstance(strategy, forms.ChoiceField)
@@ -232,7 +231,23 @@ class StageForm(forms.Form):
             "kept": self.assumed.kept,
         }
 
-    MAIN = ("overlap", "tie_rule", "quota", "strategy", "batch_size", "sample", "agreement_items", "agreement_overlap")
+    MAIN = ("overlap", "tie_rule", "strategy", "batch_size", *OF_AUDIT, "sample", "quota", "check_rate")
+    MORE = {
+        "Further judgments": ("cap", "certainty", "agreement_items", "agreement_overlap", "rule"),
+        "Which items, and for whom": ("stratify", "sample_each", "promotion", "apart_from"),
+        "Time and undo": ("lease_seconds", "undo_seconds", "auto_advance"),
+        "Practice, and failed checks": ("practice_pass", "practice_tries", "on_failure"),
+    }
+    # Fields that only some strategies have; the page shows the others' only if they are wrong.
+    ONLY_IF = {"batch_size": Strategy.BATCHES, **dict.fromkeys(OF_AUDIT, Strategy.AUDIT)}
+    ONLY_UNLESS = dict.fromkeys(("sample", "sample_each", "agreement_items", "agreement_overlap"), Strategy.AUDIT)
+
+    def step_of(self, name: str) -> str:
+        return "texts" if name in {field.name for field in self.texts} else "people"
+
+    def _with_strategies(self, fields: Iterable[forms.BoundField]) -> list[tuple[forms.BoundField, str, str]]:
+        """Each with the strategy that it is for, and the one that it is not for."""
+        return [(one, self.ONLY_IF.get(one.name, ""), self.ONLY_UNLESS.get(one.name, "")) for one in fields]
 
     @property
     def of_roles(self) -> list[forms.BoundField]:
@@ -253,6 +268,15 @@ class StageForm(forms.Form):
         return protocol_named(self.plan.protocol).title
 
     @property
+    def source_title(self) -> str:
+        """The question of the stage whose items it asks about, if there is one."""
+        return self.before.get(self.plan.source, "")
+
+    @property
+    def after_title(self) -> str:
+        return self.before.get(self.plan.after, "")
+
+    @property
     def file(self) -> ProtocolFile | None:
         """The published file that the stage asks, if it is one; it decides what the rule and its ties are."""
         return protocol_named(self.plan.protocol).file
@@ -263,13 +287,14 @@ class StageForm(forms.Form):
         return NO_CHECKS if protocol_named(self.plan.protocol).form else ""
 
     @property
-    def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.MAIN if name in self.fields]
+    def main(self) -> list[tuple[forms.BoundField, str, str]]:
+        return self._with_strategies(self[name] for name in self.MAIN if name in self.fields)
 
     @property
-    def more(self) -> list[forms.BoundField]:
-        shown = {*self.MAIN, *self.BESIDE_THE_PLAN, *self.roles}
-        return [field for field in self if field.name not in shown and field not in self.texts]
+    def more(self) -> list[tuple[str, list[tuple[forms.BoundField, str, str]]]]:
+        """The rarer settings by heading."""
+        there = {heading: [self[name] for name in names if name in self.fields] for heading, names in self.MORE.items()}
+        return [(heading, self._with_strategies(fields)) for heading, fields in there.items() if fields]
 
     @property
     def texts(self) -> list[forms.BoundField]:
@@ -282,7 +307,7 @@ class StageForm(forms.Form):
 
     @property
     def more_is_wrong(self) -> bool:
-        return any(field.errors for field in self.more)
+        return any(field.errors for _, fields in self.more for field, _, _ in fields)
 
     def clean_instructions(self) -> str:
         return checked(self.cleaned_data["instructions"], self.images)

@@ -14,7 +14,7 @@ from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
 from annotation.protocol_files.offers import newest_versions
 from annotation.protocols import library
-from annotation.protocols.registry import PROTOCOLS, is_known, keep_published, protocol_named
+from annotation.protocols.registry import PROTOCOLS, base_name, is_known, is_unpublished, keep_published, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
@@ -161,13 +161,17 @@ def all_presets() -> list[StartingPoint]:
     return [of_preset(preset) for preset in PRESETS.values()]
 
 
-def on_offer() -> dict[str, list[StartingPoint]]:
-    """What every new study can start from, by heading."""
-    return {
-        "Presets": all_presets(),
-        "Single questions": single_questions(),
-        "Published questions": published_questions(),
-    }
+def on_offer() -> list[StartingPoint]:
+    """What every new study can start from: published questions, presets, and the library's that are not published."""
+    published = published_questions()
+    same = {base_name(one.key) for one in published if _is_as_shipped(one.key)}
+    return [*published, *all_presets(), *(one for one in single_questions() if one.key not in same)]
+
+
+def _is_as_shipped(version: str) -> bool:
+    """Whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
+    name = base_name(version)
+    return name in library.names() and is_unpublished(name) and protocol_named(version).file == library.shipped(name)
 
 
 def published_questions() -> list[StartingPoint]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import NON_FIELD_ERRORS
 
 from annotation.designs import part
 from annotation.models import Study, StudyState, StudyTemplate
@@ -81,7 +82,14 @@ class StudyForm(forms.Form):
     )
 
     saves_template = False
+    OF_STEP = {
+        "texts": ("name", "language", "consent", "paused", "save_as"),
+        "question": ("benchmark", NON_FIELD_ERRORS),
+    }
     PART = ("part_types", "part_roles", "part_attributes", "part_keys", "part_sample")
+
+    def step_of(self, name: str) -> str:
+        return next((step for step, names in self.OF_STEP.items() if name in names), "people")
 
     def offer_types(self, benchmark: str) -> None:
         """Let the form choose among the types and subtypes of the benchmark's items."""

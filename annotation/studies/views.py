@@ -4,23 +4,32 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from urllib.parse import urlencode
 
+from csp.constants import SELF
+from csp.decorators import csp_replace
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
+from annotation.designs import fit
 from annotation.designs.plan import effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.models import Member, Role, Study, StudyTemplate
 from annotation.permissions import whole_number
+from annotation.protocols.registry import protocol_named
+from annotation.screens.screens import screens_under
+from annotation.screens.trial import leases_under
 from annotation.studies import deletion, lifecycle, members, starting_points
+from annotation.studies.cards import card_of, offers
 from annotation.studies.forms import MemberForm, RoleForm
-from annotation.studies.setup import Setup, first_item, known_benchmark, offered, offers
-from benchmarks import audit
+from annotation.studies.setup import STEPS, Setup, first_item, known_benchmark
+from benchmarks import audit, queries
 from benchmarks.housekeeping.delete import CannotDelete
+from benchmarks.models import Item
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import latest
 
@@ -32,9 +41,10 @@ DIGITS = 18  # of a number in a URL or form
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@csp_replace({"frame-src": [SELF]})
 @staff_only
 def study_new(request: StaffRequest) -> HttpResponse:
-    """A form with every setting of the study and its stages, beside the plan.
+    """A form with every setting of the study and its stages in three steps, of which the page shows one.
 
     Of a POST, `plan` only computes the plan, `choose` changes the starting point and keeps what was typed, `save` keeps
     the settings as a template, and `delete` deletes the template that the form started from.
@@ -44,7 +54,8 @@ def study_new(request: StaffRequest) -> HttpResponse:
     start = _starting_point(request, given)
     if data is None:
         setup = Setup(start, benchmark=given.get("benchmark", ""), name=given.get("name", ""))
-        return _setup_page(request, setup)
+        named = any(given.get(kind) == start.key for kind in ("copy", "template", "protocol", "preset"))
+        return _setup_page(request, setup, step="people" if named else "question")
     if "delete" in data:
         return _delete_template(request, start)
     setup = Setup(start, data)
@@ -97,27 +108,57 @@ def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting
         return starting_points.of_protocols(given["protocol"])
     if given.get("preset") in PRESETS:
         return starting_points.of_preset(PRESETS[given["preset"]])
-    best = offers(starting_points.on_offer(), first_item(known_benchmark(given.get("benchmark"))))["suggested"]
-    return best or starting_points.all_presets()[0]
+    best = offers(starting_points.on_offer(), first_item(known_benchmark(given.get("benchmark")))).best
+    return best.start if best else starting_points.all_presets()[0]
 
 
-def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "") -> HttpResponse:
-    """`refusal` is what the page shows if the form cannot be used as it is."""
-    expected, start = setup.expected(), setup.start
-    groups = {
-        "Duplicate": [start] if start.kind == "copy" else [],
-        **starting_points.on_offer(),
-        "Your templates": starting_points.templates(),
-    }
+def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "", step: str = "people") -> HttpResponse:
+    """`refusal` is what the page shows if the form cannot be used as it is; `step` comes first unless one is wrong."""
+    start, wrong = setup.start, setup.bound and not setup.is_valid()
     context = {
-        "section": "studies", "setup": setup, "offers": offers(groups, setup.first), "further": _further(setup),
-        "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
-        "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
-        "forms": setup.forms, "not_done": refusal or "The study was not created",
+        "section": "studies", "setup": setup, "steps": STEPS, "forms": setup.forms, **_plan(setup),
+        "not_done": refusal or "The study was not created",
+    }  # fmt: skip
+    if "plan" in request.POST and request.headers.get("HX-Request"):
+        return render(request, "studies/_plan.html", context)
+    own = [start] if start.kind == "copy" else []
+    offered = offers([*own, *starting_points.on_offer(), *starting_points.templates()], setup.first, setup.benchmark)
+    step = step if setup.can_ask else "question"
+    context |= {
+        "offers": offered, "further": _further(setup), "step": (wrong and setup.wrong_step) or step,
         "may_delete": starting_points.may_delete(start, request.user),
     }  # fmt: skip
-    wrong = setup.bound and not setup.is_valid()
     return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)
+
+
+def _plan(setup: Setup) -> dict[str, object]:
+    """The plan in words; without numbers while a field is wrong."""
+    expected = setup.expected()
+    return {
+        "plan": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
+        "total": expected and effort_in_words(total_effort(expected)),
+        "enough": setup.enough_in_words(expected), "audits": setup.audits_in_words(expected),
+        "currency": str(setup.study["currency"].value() or "").upper(),
+        "wrong": [form[name] for form in setup.forms if form.is_bound for name in form.errors if name in form.fields],
+    }  # fmt: skip
+
+
+@require_safe
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
+@staff_only
+def study_new_screen(request: StaffRequest) -> HttpResponse:
+    """The first screen of what a study could ask, on the benchmark's first item, as the cards show it in a frame."""
+    benchmark = known_benchmark(request.GET.get("benchmark"))
+    items = list(queries.with_material(Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False)
+                                       .order_by("position")[:1]))  # fmt: skip
+    stages = _starting_point(request, request.GET).stages
+    fitted = items and fit.fitted(stages, queries.record_of(items[0]))
+    if not fitted:
+        raise Http404("The question does not suit the benchmark’s first item.")
+    protocol = protocol_named(fitted[0].protocol)
+    screens = screens_under(leases_under(protocol, items, seed=0, wanted=1), protocol, "")
+    return render(request, "studies/new_screen.html", {"screen": screens[0], "protocol": protocol, "language": "en"})
 
 
 def _further(setup: Setup) -> list[starting_points.StartingPoint]:
@@ -127,7 +168,7 @@ def _further(setup: Setup) -> list[starting_points.StartingPoint]:
     singles = [*starting_points.single_questions(), *starting_points.published_questions()]
     after = {one.key: starting_points.SEVERAL.join([setup.start.key, one.key]) for one in singles}
     return [one for one in singles if starting_points.are_known(after[one.key])
-            and offered(starting_points.of_protocols(after[one.key]), setup.first)]  # fmt: skip
+            and card_of(starting_points.of_protocols(after[one.key]), setup.first)]  # fmt: skip
 
 
 def _save_template(request: StaffRequest, setup: Setup) -> HttpResponse:

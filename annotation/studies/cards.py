@@ -1,0 +1,166 @@
+"""What a new study can ask, as cards: those that suit the benchmark's first item, the best first, and why others do
+not, with a way out.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.urls import reverse
+
+from annotation.designs import fit, presets
+from annotation.designs.plan import StagePlan
+from annotation.protocols.base import Protocol, UnsuitableItem
+from annotation.protocols.registry import protocol_named
+from annotation.protocols.roles import in_words, joined, split
+from annotation.studies.starting_points import StartingPoint
+from benchmarks.records import ItemRecord, role_name
+
+MOST_CARDS = 8  # in view; further ones are folded
+_OWN = ("copy", "template")
+_GIVES = {  # by the kind of a first answer that is not decided
+    "scale": "mean score", "number": "mean number", "rank": "ranking", "pair": "preferences", "words": "marked words",
+    "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
+    "edit": "revised texts", "pick": "share of each answer",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A starting point that suits the benchmark.
+
+    `asks` is its question, `hides` what of an item nobody sees, `gives` what comes out; `roles` is under which names,
+    if the benchmark calls some otherwise; `coverage` the share of the item's roles that are shown.
+    """
+
+    start: StartingPoint
+    asks: str = ""
+    hides: str = ""
+    gives: str = ""
+    roles: str = ""
+    coverage: float = 0
+
+
+@dataclass(slots=True)
+class Unfit:
+    """Starting points that the benchmark does not suit for one reason, and the way out: its address and its words."""
+
+    reason: str
+    way: tuple[str, str]
+    starts: list[StartingPoint] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`."""
+
+    fitting: list[Card]
+    unfit: list[Unfit]
+    best: Card | None
+
+    @property
+    def in_view(self) -> list[Card]:
+        return self.fitting[:MOST_CARDS]
+
+    @property
+    def folded(self) -> list[Card]:
+        return self.fitting[MOST_CARDS:]
+
+    @property
+    def how_many_unfit(self) -> int:
+        return sum(len(one.starts) for one in self.unfit)
+
+
+def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark: str = "") -> Offers:
+    """The starting points by whether they suit the benchmark's first item, if it has one.
+
+    A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
+    """
+    fitting: list[Card] = []
+    unfit: dict[tuple[str, tuple[str, str]], Unfit] = {}
+    for start in starts:
+        if card := card_of(start, first):
+            fitting.append(card)
+        elif first and (reason := presets.unsuited(start.stages, first)):
+            key = _reason(reason), _way_out(start, first, reason, benchmark)
+            unfit.setdefault(key, Unfit(*key)).starts.append(start)
+    best = max(fitting, key=lambda one: (one.coverage, not one.roles), default=None) if first else None
+    fitting.sort(key=lambda one: (one is not best, one.start.kind not in _OWN, bool(one.roles), -one.coverage))
+    return Offers(fitting, list(unfit.values()), best)
+
+
+def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
+    """None if it does not suit the item."""
+    if first is None:
+        return Card(start, _asks(start), gives=_gives(start.stages))
+    stages = fit.fitted(start.stages, first)
+    if stages is None:
+        return None
+    mapped = {role: to for stage in stages for role, to in split(stage.protocol)[1].items()}
+    if mapped and start.kind == "preset":  # whose figures are of the papers' roles; its questions are offered singly
+        return None
+    gives, hides = _gives(stages, first), _hides(stages, first)
+    return Card(start, _asks(start), hides, gives, in_words(mapped), round(fit.coverage(stages, first), 6))
+
+
+def _asks(start: StartingPoint) -> str:
+    """The question of a single one; of what was set up by somebody, its summary."""
+    return protocol_named(start.stages[0].protocol).question if start.kind == "protocol" else start.summary
+
+
+def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
+    """“Never shows the negative caption or the candidate images.”"""
+    parts = [f"{role_name(role)} {kind.removesuffix('s')}" for kind, role in fit.hidden(stages, first)]
+    *others, last = [f"the {one}" for one in parts] or [""]
+    return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}." if last else ""
+
+
+def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:
+    """“kept or dropped · 3 judgments an item”"""
+    results = list(dict.fromkeys(_result(protocol_named(stage.protocol)) for stage in stages))
+    stage = stages[0]
+    judgments = stage.settings.get("overlap") or 1
+    tasks = presets.tasks_per_item(stage.protocol, first)
+    each = f"{judgments} judgment{'' if judgments == 1 else 's'}"
+    if len(stages) > 1:
+        each = f"{len(stages)} stages"
+    elif tasks > 1:
+        each = f"{tasks} questions an item, {each} each"
+    else:
+        each += " an item"
+    sample, kind = stage.settings.get("sample"), " of each type" if stage.settings.get("sample_each") else ""
+    return " · ".join([", then ".join(results), each, *([f"{sample:,} items{kind}"] if sample else [])])
+
+
+def _result(protocol: Protocol) -> str:
+    if protocol.edits:
+        return "revised texts"
+    if not protocol.measures:
+        return "kept or dropped"
+    file = protocol.made_from
+    if file is None or file.right:
+        return "share answered correctly"
+    return _GIVES[file.answers[0].kind]
+
+
+def _reason(reason: UnsuitableItem) -> str:
+    return f"{reason.needs} per item; the first item has {reason.has or 'none'}" if reason.needs else f"{reason}"
+
+
+def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, benchmark: str) -> tuple[str, str]:
+    """The address and words of a way to ask it nevertheless; empty if there is none."""
+    if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
+        key = joined(split(start.key)[0], roles)
+        others = [role_name(to) for role, to in roles.items() if role.partition(".")[2] != to]
+        address = reverse("study-new", query={"protocol": key, "benchmark": benchmark})
+        return address, f"Use the {' and the '.join(others)}"
+    for needed, page, words in _GENERATED:
+        if reason.needs.endswith(needed) and benchmark:
+            return reverse(page, args=[benchmark]), words
+    return "", ""
+
+
+_GENERATED = [
+    ("candidate images", "images-new", "Generate them"),
+    ("negative caption", "captions-new", "Generate them"),
+    ("second positive caption", "captions-new", "Generate them"),
+]
