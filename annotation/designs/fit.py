@@ -29,6 +29,7 @@ _ALIKE = {  # names that people have for the same part
         {"picture", "image", "option", "candidate", "choice"},
     ),
 }
+_WRONG = _ALIKE[_TEXTS][2] | _ALIKE[_PICTURES][1]  # nothing else is meant by them
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | N
     """The stages as they can ask about the item, with roles mapped where they must be; None if they cannot."""
     if unsuited(stages, item) is None:
         return list(stages)
+    found = guessed(stages, item)
+    return None if found is None or unsuited(found, item) else found
+
+
+def guessed(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | None:
+    """The stages with the roles mapped whose meaning is clear, whether or not they suit the item then."""
     found: list[StagePlan] = []
     for stage in stages:
         roles = {choice.role: choice.name for choice in role_choices(stage, [*found, stage], item)}
@@ -58,7 +65,7 @@ def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | N
         if not is_known(protocol):
             return None
         found.append(replace(stage, name=stage.stage_name, protocol=protocol))
-    return None if unsuited(found, item) else found
+    return found
 
 
 def role_choices(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord) -> list[RoleChoice]:
@@ -126,11 +133,12 @@ def mapped_by_hand(stage: StagePlan, item: ItemRecord) -> dict[str, str]:
     """Role → a part of the item that could be meant, where names leave it open: the way to ask a question that does
     not suit the item; nothing if no choice of parts would.
     """
-    found = {}
+    found: dict[str, str] = {}
+    file = protocol_named(split(stage.protocol)[0]).made_from
     for choice in role_choices(stage, [stage], item):
-        least, most = bounds(protocol_named(split(stage.protocol)[0]).made_from.roles[choice.role])  # type: ignore
-        could = [name for name, count in choice.there if least <= count <= (most or 99) and name not in found.values()]
-        found[choice.role] = choice.name if choice.name in could else next(iter(could), choice.name)
+        least, most = bounds(file.roles[choice.role]) if file else (0, 0)
+        could = [name for name, n in choice.there if least <= n <= (most or 99) and name not in _WRONG]
+        found[choice.role] = next(iter(could), choice.name) if choice.name == choice.own_name else choice.name
     protocol = joined(split(stage.protocol)[0], found)
     suits = is_known(protocol) and unsuited([replace(stage, name=stage.stage_name, protocol=protocol)], item) is None
     return found if suits else {}

@@ -2,7 +2,8 @@
 not, with a way out.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.urls import reverse
@@ -11,12 +12,13 @@ from annotation.designs import fit, presets
 from annotation.designs.plan import StagePlan
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
-from annotation.protocols.roles import in_words, joined, split
+from annotation.protocols.roles import joined, split
 from annotation.studies.starting_points import StartingPoint
 from benchmarks.records import ItemRecord, role_name
 
 MOST_CARDS = 8  # in view; further ones are folded
 _OWN = ("copy", "template")
+_GENERATED = {"candidate image": "images-new", "negative caption": "captions-new", "second positive": "captions-new"}
 _GIVES = {  # by the kind of a first answer that is not decided
     "scale": "mean score", "number": "mean number", "rank": "ranking", "pair": "preferences", "words": "marked words",
     "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
@@ -80,7 +82,7 @@ def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark:
     for start in starts:
         if card := card_of(start, first):
             fitting.append(card)
-        elif first and (reason := presets.unsuited(start.stages, first)):
+        elif first and (reason := _unsuited(start.stages, first)):
             key = _reason(reason), _way_out(start, first, reason, benchmark)
             unfit.setdefault(key, Unfit(*key)).starts.append(start)
     best = max(fitting, key=lambda one: (one.coverage, not one.roles), default=None) if first else None
@@ -99,7 +101,17 @@ def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
     if mapped and start.kind == "preset":  # whose figures are of the papers' roles; its questions are offered singly
         return None
     gives, hides = _gives(stages, first), _hides(stages, first)
-    return Card(start, _asks(start), hides, gives, in_words(mapped), round(fit.coverage(stages, first), 6))
+    return Card(start, _asks(start), hides, gives, _uses(mapped), round(fit.coverage(stages, first), 6))
+
+
+def _uses(mapped: Mapping[str, str]) -> str:
+    """“the scene image as “picture” and the foil text as “prompt””"""
+    names = [(*role.split(".", 1), to) for role, to in mapped.items()]
+    return " and ".join(
+        f"the {role_name(to)} {'image' if kind == 'images' else 'text'} as “{role_name(role)}”"
+        for kind, role, to in names
+        if role != to
+    )
 
 
 def _asks(start: StartingPoint) -> str:
@@ -109,8 +121,13 @@ def _asks(start: StartingPoint) -> str:
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
     """“Never shows the negative caption or the candidate images.”"""
-    parts = [f"{role_name(role)} {kind.removesuffix('s')}" for kind, role in fit.hidden(stages, first)]
-    *others, last = [f"the {one}" for one in parts] or [""]
+    parts_of = {"captions": first.captions, "images": first.images}
+    counts = {kind: Counter(one.role for one in parts) for kind, parts in parts_of.items()}
+    parts = [
+        f"the {role_name(role)} {kind if counts[kind][role] > 1 else kind.removesuffix('s')}"
+        for kind, role in fit.hidden(stages, first)
+    ]
+    *others, last = parts or [""]
     return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}." if last else ""
 
 
@@ -142,6 +159,11 @@ def _result(protocol: Protocol) -> str:
     return _GIVES[file.answers[0].kind]
 
 
+def _unsuited(stages: Sequence[StagePlan], first: ItemRecord) -> UnsuitableItem | None:
+    """What is missing once all roles are mapped whose meaning is clear."""
+    return presets.unsuited(fit.guessed(stages, first) or stages, first) or presets.unsuited(stages, first)
+
+
 def _reason(reason: UnsuitableItem) -> str:
     return f"{reason.needs} per item; the first item has {reason.has or 'none'}" if reason.needs else f"{reason}"
 
@@ -150,17 +172,10 @@ def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, be
     """The address and words of a way to ask it nevertheless; empty if there is none."""
     if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
         key = joined(split(start.key)[0], roles)
-        others = [role_name(to) for role, to in roles.items() if role.partition(".")[2] != to]
-        address = reverse("study-new", query={"protocol": key, "benchmark": benchmark})
-        return address, f"Use the {' and the '.join(others)}"
-    for needed, page, words in _GENERATED:
-        if reason.needs.endswith(needed) and benchmark:
-            return reverse(page, args=[benchmark]), words
+        clear = split(fit.guessed(start.stages, first)[0].protocol)[1]  # type: ignore[index]  # it could be mapped
+        uses = _uses({role: to for role, to in roles.items() if clear.get(role) != to})
+        return reverse("study-new", query={"protocol": key, "benchmark": benchmark}), f"Use {uses}"
+    for needed, page in _GENERATED.items():
+        if needed in reason.needs and benchmark:
+            return reverse(page, args=[benchmark]), "Generate them"
     return "", ""
-
-
-_GENERATED = [
-    ("candidate images", "images-new", "Generate them"),
-    ("negative caption", "captions-new", "Generate them"),
-    ("second positive caption", "captions-new", "Generate them"),
-]

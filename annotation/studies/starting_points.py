@@ -61,6 +61,18 @@ class StartingPoint:
     study: Mapping[str, Any]
     images: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    @property
+    def questions(self) -> str:
+        """The key of the same questions in order, to which another can be added; "" if it has settings of its own."""
+        if self.kind == "preset" and len(self.stages) == 1:
+            (stage,), (single,) = self.stages, presets.single_stage(self.stages[0].protocol).stages
+            return stage.protocol if _every_setting(stage) == _every_setting(single) else ""
+        return self.key if self.kind == "protocol" else ""
+
+
+def _every_setting(stage: StagePlan) -> dict[str, Any]:
+    return {name: stage.settings.get(name, Stage._meta.get_field(name).get_default()) for name in _SETTINGS}
+
 
 def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPoint:
     pay = {"pay_per_hour": preset.pay, "currency": preset.currency}
@@ -162,10 +174,10 @@ def all_presets() -> list[StartingPoint]:
 
 
 def on_offer() -> list[StartingPoint]:
-    """What every new study can start from: published questions, presets, and the library's that are not published."""
-    published = published_questions()
-    same = {base_name(one.key) for one in published if _is_as_shipped(one.key)}
-    return [*published, *all_presets(), *(one for one in single_questions() if one.key not in same)]
+    """What every new study can start from: published questions, presets, and the library's that are neither."""
+    published, set_up = published_questions(), all_presets()
+    same = {base_name(one.key) for one in published if _is_as_shipped(one.key)} | {one.questions for one in set_up}
+    return [*published, *set_up, *(one for one in single_questions() if one.key not in same)]
 
 
 def _is_as_shipped(version: str) -> bool:

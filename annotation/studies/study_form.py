@@ -35,7 +35,7 @@ class StudyForm(forms.Form):
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
-        help_text="Used to compute costs. Winnow does not pay anyone.",
+        help_text="For the plan: 0 for volunteers. Winnow does not pay anyone.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(

@@ -79,8 +79,8 @@ def study_new(request: StaffRequest) -> HttpResponse:
 def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]) -> Setup:
     """The form with another starting point, another benchmark or a further stage, and what was typed."""
     kind, _, key = data.get("choose", "").partition(":")
-    if "add_stage" in data and setup.start.kind == "protocol":
-        kind, key = "protocol", starting_points.SEVERAL.join([setup.start.key, data.get("further", "")])
+    if "add_stage" in data and setup.start.questions:
+        kind, key = "protocol", starting_points.SEVERAL.join([setup.start.questions, data.get("further", "")])
     same = {setup.start.kind: setup.start.key}
     chosen = _starting_point(request, {kind: key} if kind else same)
     return Setup(chosen, benchmark=data.get("benchmark", ""), kept=setup.typed())
@@ -163,10 +163,10 @@ def study_new_screen(request: StaffRequest) -> HttpResponse:
 
 def _further(setup: Setup) -> list[starting_points.StartingPoint]:
     """The questions that can follow the last stage."""
-    if setup.start.kind != "protocol" or setup.first is None:
+    if not setup.start.questions or setup.first is None:
         return []
     singles = [*starting_points.single_questions(), *starting_points.published_questions()]
-    after = {one.key: starting_points.SEVERAL.join([setup.start.key, one.key]) for one in singles}
+    after = {one.key: starting_points.SEVERAL.join([setup.start.questions, one.key]) for one in singles}
     return [one for one in singles if starting_points.are_known(after[one.key])
             and card_of(starting_points.of_protocols(after[one.key]), setup.first)]  # fmt: skip
 

@@ -50,7 +50,7 @@ NO_ROWS = {
     "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes",
     "mfa_generate_recovery_codes", "small-image", "thumbnail", "video", "instructions-image", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
-    "study-instructions", "import-new", "study-try", "study-try-history", "study-adjudicate-own",
+    "study-instructions", "study-new-screen", "import-new", "study-try", "study-try-history", "study-adjudicate-own",
     "study-adjudicate-own-act", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
     "ratings-new", "report-error", "images-new", "study-delete", "release-download",

@@ -140,6 +140,7 @@ judge-return            xxxxxx  ++++++
 study-list              +++-+L  xxxxxx
 study-archive           xxxxxx  ++--0L
 study-new               +++-+L  +++-+L
+study-new-screen        +++-+L  xxxxxx
 ratings-new             +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx
 study-stages            +++-0L  xxxxxx

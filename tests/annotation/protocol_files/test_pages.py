@@ -223,7 +223,9 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     assert answer.status_code == 302, re.findall(r'class="errorlist"[^/]*/li>', answer.text)
     stage = Study.objects.get().stages.get()
     assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 3, "majority")
-    assert "Published questions" in client.get("/studies/new/", {"benchmark": benchmark.pk}).text
+    offered = client.get("/studies/new/", {"benchmark": benchmark.pk}).text
+    assert 'value="protocol:image-caption-foil@1"' in offered  # and not as the library's once more
+    assert 'name="choose" value="protocol:image-caption-foil"' not in offered
 
 
 GUIDE = Path(settings.BASE_DIR, "docs/guide/own-protocol.md").read_text()
