@@ -15,7 +15,7 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
     benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=3)
     pictures.paint_benchmark(benchmark)
     visit(page, f"/studies/new/?benchmark={benchmark.pk}")
-    page.get_by_role("link", name="Ask your own question").click()
+    page.get_by_role("link", name="Write your own question").click()
     assert flaws(page, axe_violations) == []
     page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")
     text = page.get_by_label("Protocol file (YAML)")
@@ -58,6 +58,7 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
     expect(page.get_by_role("heading", level=1)).to_have_text("Image, caption and foil")
     assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Use in a new study").click()
+    page.get_by_role("link", name="Continue to the texts").click()
     page.get_by_label("Study name").fill("Ours")
     page.get_by_role("button", name="Create the study").click()
     page.wait_for_url(re.compile(r"/studies/\d+/$"))

@@ -2,11 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Study
 from tests.browser.looking import flaws
-from tests.builders import studies
+from tests.builders import pictures, studies
 
 FINE = {"choose-overlap": "3", "choose-quota": "7", "choose-seconds": "17.5", "choose-kept": "33.3"}
 CHANGES = {  # one after another
@@ -22,17 +23,29 @@ CHANGES = {  # one after another
 }
 
 
+def go_to(page, step: str) -> None:
+    page.locator(f".way a[href='#{step}']:visible").click()
+    expect(page.locator(f"#{step}")).to_be_visible()
+
+
+def errors(page) -> list[str]:
+    """But those of pictures without files."""
+    return [error for error in page.errors if "404" not in error]
+
+
 def fill(page, changes: dict[str, str]) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     for name, value in changes.items():
         field = page.locator(f"[name='{name}']")
+        if not field.is_visible():
+            go_to(page, field.evaluate("one => one.closest('.step').id"))
         if field.evaluate("one => one.tagName") == "SELECT":
             field.select_option(value)
         else:
             field.fill(value)
 
 
-CELL = r'data-of="\w+">([^<]*)<|id="plan-currency">(\w+)<'
+CELL = r'data-of="\w+">([^<]*)<|Pay, (\w+)<'
 
 
 def plan(html: str) -> list[str]:
@@ -48,20 +61,33 @@ def test_the_plan_as_one_types_is_the_servers(visit, page, client):
         expect(page.locator("#work-out")).to_be_hidden()
         sent = page.evaluate("Object.fromEntries(new FormData(document.getElementById('new-study')))")
         served = plan(client.post("/studies/new/", sent | {"plan": "1"}).content.decode())
-        assert plan(page.content()) == [cell.upper() for cell in served], case
-        assert len(served) == 5 * 4 + 1 and "–" not in served, case
-        assert page.errors == [] and not Study.objects.exists(), case
+        page.wait_for_function(
+            "want => [...document.querySelectorAll('#plan [data-of]')].every((one, n) => one.textContent === want[n])",
+            arg=[cell for cell in served if not cell.isalpha()],
+        )
+        assert plan(page.content()) == served, case
+        assert len(served) == 6 + 1 + 4 * 4 and "–" not in served, case
+        assert errors(page) == [] and not Study.objects.exists(), case
 
 
 def test_the_server_plans_an_audit_as_one_types(visit, page):
     visit(page, f"/studies/new/?protocol=verify&benchmark={studies.benchmark(items=40).pk}")
-    fill(page, {"verify-strategy": "audit", "verify-overlap": "1", "verify-target_half_width": "15"})
-    expect(page.locator("#plan-audits")).to_contain_text("needs at most 20 of 40 items")
+    judgments = page.locator("#plan [data-of=judgments]")
+    target, batch = page.locator("[name=verify-target_half_width]"), page.locator("[name=verify-batch_size]")
+    expect(target).to_be_hidden()  # as only audits have one
+    fill(page, {"verify-strategy": "batches"})
+    expect(batch).to_be_visible()
+    fill(page, {"verify-strategy": "audit", "verify-overlap": "1"})
+    expect(page.locator("#plan")).to_contain_text("The plan needs these corrected: Audit: stop at ± (%)")
+    expect(batch).to_be_hidden()
+    fill(page, {"verify-target_half_width": "15"})
+    expect(page.locator("#plan")).to_contain_text("needs at most 20 of 40 items")
     fill(page, {"verify-wrong": "5"})
-    expect(page.locator("[data-plan=verify] [data-of=judgments]")).to_have_text("10")
+    expect(judgments).to_have_text("10")
     fill(page, {"verify-strategy": "pool"})
-    expect(page.locator("[data-plan=verify] [data-of=judgments]")).to_have_text("40")
-    assert [error for error in page.errors if "422" not in error] == []  # of a form asked about before it was filled in
+    expect(judgments).to_have_text("40")
+    expect(page.locator("#plan")).to_contain_text("Agreement needs two.")
+    assert errors(page) == []
 
 
 def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
@@ -69,48 +95,97 @@ def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
     visit(page, path)
     expect(page.locator("#work-out")).to_be_hidden()
     people = page.locator("[data-of=annotators]")
-    assert people.all_inner_texts() == ["2", "2"] and plan(page.content()) == plan(client.get(path).text)
-    assert page.errors == []
+    assert people.all_inner_texts() == ["2"] and plan(page.content()) == plan(client.get(path).text)
+    assert errors(page) == []
 
 
 def test_another_benchmark_changes_the_plan_and_what_it_can_start_from(visit, page):
     studies.benchmark(items=7, name="With candidates")
     studies.benchmark(items=3, name="Without", candidates=0)
     visit(page, "/studies/new/?preset=verify")
+    go_to(page, "question")
     choose = page.get_by_role("button", name="BiVLC, complete")
     for name, judgments, buttons in (("With candidates", "21", 1), ("Without", "9", 0), ("With candidates", "21", 1)):
         page.get_by_label("Benchmark").select_option(name)
-        expect(page.locator("tfoot [data-of=judgments]")).to_have_text(judgments)
+        expect(page.locator("#plan [data-of=judgments]")).to_have_text(judgments)
         expect(choose).to_have_count(buttons)
+    assert errors(page) == []
+
+
+def test_a_question_takes_three_clicks_from_the_list_of_studies(visit, page):
+    benchmark = studies.benchmark(items=2, candidates=0)
+    pictures.paint_benchmark(benchmark)
+    visit(page, "/studies/")
+    page.get_by_role("link", name=re.compile("New study|Create a study")).click()
+    screen = page.locator(".ask", has_text="Image, caption and foil").frame_locator("iframe")
+    expect(screen.locator("#desk.ready")).to_contain_text(benchmark.items.first().captions.get(role="negative").text)
+    expect(page.locator(".ask", has_text="Verify").first).to_contain_text("Never shows the negative caption.")
+    page.get_by_role("button", name="Image, caption and foil").click()
+    page.get_by_role("button", name="Create it now").click()
+    page.wait_for_url(re.compile(r"/studies/\d+/$"))
+    study = Study.objects.get()
+    assert (study.name, study.stages.get().protocol) == (benchmark.name, "image-caption-foil@1")
     assert page.errors == []
 
 
 def test_a_study_is_set_up_by_keyboard_alone(visit, page):
     benchmark = studies.benchmark(items=2)
     visit(page, f"/studies/new/?preset=verify&benchmark={benchmark.pk}")
-    page.get_by_label("Study name").focus()
-    page.keyboard.type("By keyboard")
-    page.get_by_role("button", name="BiVLC, complete").focus()
-    page.keyboard.press("Space")
-    expect(page.locator("[data-stage]")).to_have_count(4)
-    expect(page.get_by_label("Study name")).to_have_value("By keyboard")
-    page.get_by_label("Study name").focus()
-    page.keyboard.press("Enter")  # creates the study, though the presets' buttons come first
+    page.get_by_role("link", name="Continue to the texts").press("Enter")
+    page.get_by_label("Study name").fill("By keyboard")
+    go_to(page, "question")
+    page.get_by_role("button", name="BiVLC, complete").press("Space")
+    expect(page.locator("[data-stage]:visible")).to_have_count(4)
+    page.locator("[name=choose-overlap]").press("Enter")  # leads on
+    name = page.get_by_label("Study name")
+    expect(name).to_have_value("By keyboard")
+    name.press("Enter")  # creates the study, though the questions' buttons come first
     page.wait_for_url(re.compile(r"/studies/\d+/$"))
     assert Study.objects.get().stages.count() == 4
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_steps_go_back_and_forward_and_keep_what_was_typed(visit, open_page, script):
+    page = open_page(java_script_enabled=script)
+    visit(page, f"/studies/new/?benchmark={studies.benchmark(items=2, candidates=0).pk}")
+    page.get_by_role("link", name="Continue with").click()
+    quota, name = page.get_by_label("Quota"), page.get_by_label("Study name")
+    quota.fill("5")
+    page.get_by_role("link", name="Continue to the texts").click()
+    name.fill("Kept")
+    page.go_back()
+    expect(quota).to_have_value("5")
+    page.go_back()
+    expect(page.get_by_role("link", name="Continue with")).to_be_visible()
+    page.go_forward()
+    page.go_forward()
+    expect(name).to_have_value("Kept")
+    name.fill("")
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_role("alert").get_by_role("link")).to_have_text("Study name")
+    expect(name).to_be_visible()
+    expect(quota).to_be_hidden()
+    go_to(page, "people")
+    expect(quota).to_have_value("5")
+
+
 def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, page, axe_violations):
     benchmark = studies.benchmark(items=2)
+    pictures.paint_benchmark(benchmark)
     visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
-    fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1"})
+    fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1", "name": ""})
     page.get_by_role("button", name="Create the study").click()
     expect(page.get_by_role("alert").get_by_role("listitem")).to_have_count(3)
     fill(page, {})
     assert flaws(page, axe_violations) == []
+    page.get_by_role("alert").get_by_role("link", name="Study name").click()
+    expect(page.get_by_label("Study name")).to_be_visible()
+    assert flaws(page, axe_violations, within="#texts") == []
     page.get_by_role("alert").get_by_role("link", name="Reservation time (seconds)").click()
     assert page.evaluate("location.hash") == "#id_i2t-lease_seconds"
     expect(page.locator("#id_i2t-lease_seconds")).to_be_visible()
+    go_to(page, "question")
+    assert flaws(page, axe_violations, within="#question") == []
 
 
 def test_who_judges_what_breaks_no_rule_and_fits(visit, page, axe_violations):

@@ -3,9 +3,11 @@
 const form = document.getElementById("new-study");
 const shown = () => [...form.querySelectorAll(".step")].find((step) => step.checkVisibility());
 
+const first = form?.querySelector("[data-shown]");
+
 // Also where the address leads somewhere else: to the page's content, past its head.
 function stay() {
-  const step = form.querySelector(":target")?.closest(".step");
+  const step = location.hash ? form.querySelector(":target")?.closest(".step") : first;
   if (!step) return;
   for (const other of form.querySelectorAll(".step")) other.toggleAttribute("data-shown", other === step);
   if (step.matches(":target")) scrollTo(0, 0);
@@ -19,7 +21,7 @@ if (form) {
     const next = shown().querySelector(".foot .primary");
     if (event.submitter?.id !== "enter" || !next) return;
     event.preventDefault();
-    next.click(); // to the next step, or to create the study
+    setTimeout(() => next.click()); // to the next step, or to create the study: while a form is sent, it is not again
   });
   document.getElementById("keys-file").addEventListener("change", async ({ target }) => {
     const { part_keys: keys } = form.elements;
