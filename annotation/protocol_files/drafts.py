@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.models.protocol_files import text_of_version
+from annotation.protocol_files import own_question
 from annotation.protocol_files.publish import digest_of, publish
 from annotation.protocols import library
 from annotation.protocols.base import Protocol
@@ -16,12 +17,13 @@ from annotation.protocols.compile import as_protocol
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN, name_and_version
 from annotation.protocols.schema import VERSION, ProtocolFile
-from benchmarks import audit
+from benchmarks import audit, queries
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
-from benchmarks.records import Problem
+from benchmarks.records import ItemRecord, Problem
 
 EMPTY = f"winnow: {VERSION}\n"
+MOST_ASKED = 200  # characters of a question
 MOST = 200_000  # characters of a draft, twice what a protocol may have
 
 
@@ -70,6 +72,21 @@ def title_in(text: str) -> str:
     return rest.partition("\n")[0].strip(" ").strip("\"'")[:60]
 
 
+def first_item(benchmark: Benchmark | None) -> ItemRecord | None:
+    found = queries.with_material(benchmark.present.order_by("position")[:1]) if benchmark else []
+    return next((queries.record_of(item) for item in found), None)
+
+
+def name_for(ask: str, user: User, now: ProtocolFile | None = None) -> str:
+    """For a question of theirs with these words, neither of the library nor of somebody else: that of the file `now`
+    as long as it has the same words.
+    """
+    others = ProtocolVersion.objects.exclude(published_by=user).values_list("name", flat=True)
+    own = ProtocolVersion.objects.filter(published_by=user).values_list("name", flat=True)
+    taken = {*library.names(), *others} - {*own}
+    return now.name if now and now.ask == ask and now.name not in taken else own_question.name_of(ask, taken)
+
+
 def starting_text(start: str) -> str:
     """Of a protocol of the library or a version (`prompt-fit@2`), or "". KeyError if there is no such protocol."""
     if VERSION_SIGN in start:
@@ -77,10 +94,21 @@ def starting_text(start: str) -> str:
     return library.text_of(start) if start else EMPTY
 
 
+def own_text(item: ItemRecord, user: User, ask: str = "") -> str:
+    """Of a question of one's own about such an item, with these words if there are any."""
+    counts = own_question.counts_of(item)
+    fields = own_question.guess(counts)
+    fields["ask"] = " ".join(ask.split())[:MOST_ASKED] or fields["ask"]
+    return own_question.text_of(fields, counts, name_for(fields["ask"], user))
+
+
 @transaction.atomic
 def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None = None) -> ProtocolDraft:
-    """A draft with the text of `start`. KeyError if there is no such protocol."""
-    text = starting_text(start)
+    """A draft with the text of `start`, or of a question about the benchmark's items. KeyError if there is no such
+    protocol.
+    """
+    item = None if start else first_item(benchmark)
+    text = own_text(item, user) if item else starting_text(start)
     draft = ProtocolDraft.objects.create(owner=user, benchmark=benchmark, text=text, started_from=start)
     audit.record(by=by, verb="started", subject=draft, start=start)
     return draft

@@ -2,13 +2,14 @@
 
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.contrib import messages
 from django.db.models import Q
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -16,12 +17,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import permissions
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.permissions import whole_number
-from annotation.protocol_files import drafts, offers
+from annotation.protocol_files import drafts, offers, own_question
+from annotation.protocol_files.forms import OwnQuestionForm
 from annotation.protocol_files.publish import NameTaken, digest_of
 from annotation.protocols import roles
 from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
-from benchmarks import audit, queries
+from benchmarks import audit
 from benchmarks.differences import Part, differences, marked
 from benchmarks.formats.base import Unreadable
 from benchmarks.models import Benchmark
@@ -40,21 +42,25 @@ def draft_for(request: StaffRequest, pk: int) -> ProtocolDraft:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def protocol_list(request: StaffRequest) -> HttpResponse:
-    """The library, published versions and one's drafts; a POST starts a draft from one of them."""
+    """The library, published versions and one's drafts. A POST starts a draft, from one of them or in the form; without
+    `start`, it leads to the page for another benchmark.
+    """
     given = request.POST or request.GET
     benchmarks = list(Benchmark.objects.order_by("name"))
     chosen = _benchmark(given.get("benchmark"), benchmarks) or next(iter(benchmarks), None)
     if request.method == "POST":
+        if "start" not in given:
+            return redirect(f"{reverse('protocol-list')}?benchmark={chosen.pk if chosen else ''}")
         try:
             draft = drafts.start_draft(
-                start=given.get("start", ""), user=request.user, by=audit.named(request.user), benchmark=chosen
+                start=given["start"], user=request.user, by=audit.named(request.user), benchmark=chosen
             )
         except KeyError:
             raise Http404("There is no such protocol.") from None
         return redirect("protocol-draft", draft.pk)
-    first = _first_item(chosen)
+    first = drafts.first_item(chosen)
     context = {
-        "section": "studies",
+        "section": "questions",
         "benchmarks": benchmarks,
         "benchmark": chosen,
         "drafts": [(draft, drafts.title_in(draft.text)) for draft in request.user.protocol_drafts.all()],
@@ -68,88 +74,112 @@ def _benchmark(given: str | None, benchmarks: list[Benchmark]) -> Benchmark | No
     return next((one for one in benchmarks if one.pk == number), None)
 
 
-def _first_item(benchmark: Benchmark | None) -> ItemRecord | None:
-    if benchmark is None:
-        return None
-    found = queries.with_material(benchmark.present.order_by("position")[:1])
-    return next((queries.record_of(item) for item in found), None)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @csp_replace({"frame-src": [SELF]})
 @staff_only
 def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
-    """The editor. Every POST saves first; then `do` may be `publish` or `discard`. htmx gets the problems alone."""
+    """The form, or the editor if no form makes the text. Every POST saves first; then `do` may be `publish`, `use`,
+    `file` or `discard`. htmx gets the state alone.
+    """
     draft = draft_for(request, pk)
     if request.method != "POST":
-        return _editor(request, draft)
-    by, do = audit.named(request.user), request.POST.get("do")
-    text = request.POST.get("text", draft.text)
-    seen = "" if do == "overwrite" else request.POST.get("seen", "")
-    if do == "discard":
-        try:
-            drafts.discard_draft(draft=draft, text=text, by=by, seen=seen)
-        except drafts.ChangedElsewhere as refusal:
-            draft.text = refusal.stored
-            return _editor(
-                request, draft, "This draft was changed in another window, so it was kept. This is its text."
-            )
-        messages.success(request, "The draft was discarded.")
-        return redirect("protocol-list")
-    benchmark = _benchmark(request.POST.get("benchmark"), list(Benchmark.objects.all()))
+        return _page(request, draft, form=None if "file" in request.GET else _form_of(request, draft))
+    if request.POST.get("do") == "discard":
+        return _discard(request, draft)
+    benchmark = _benchmark(request.POST.get("benchmark"), list(Benchmark.objects.all())) or draft.benchmark
+    item = drafts.first_item(benchmark) if "kind" in request.POST else None
+    if item is None:
+        return _save(request, draft, benchmark, request.POST.get("text", draft.text))
+    form = _form(request, draft, item, request.POST)
+    if form.is_valid():
+        return _save(request, draft, benchmark, form.text, form)
+    if benchmark == draft.benchmark:
+        return _page(request, draft, form=form)
+    ask = str(form["ask"].value() or "")  # the parts chosen are not those of the other benchmark's items
+    return _save(request, draft, benchmark, drafts.own_text(item, request.user, ask))
+
+
+def _form_of(request: StaffRequest, draft: ProtocolDraft) -> OwnQuestionForm | None:
+    """The form that made the draft's text, if one did."""
+    item = drafts.first_item(draft.benchmark)
+    fields = own_question.fields_in(draft.text, own_question.counts_of(item)) if item else None
+    return _form(request, draft, item, initial=fields) if item and fields else None
+
+
+def _form(request: StaffRequest, draft: ProtocolDraft, item: ItemRecord, data: QueryDict | None = None, **given):
+    now = drafts.reading_of(draft.text).file
+    name_of = partial(drafts.name_for, user=request.user, now=now)
+    return OwnQuestionForm(data, item=item, name_of=name_of, **given)
+
+
+def _discard(request: StaffRequest, draft: ProtocolDraft) -> HttpResponse:
+    text, seen = request.POST.get("text", draft.text), request.POST.get("seen", "")
     try:
-        drafts.save_draft(draft=draft, text=text, benchmark=benchmark or draft.benchmark, seen=seen)
-        if do == "publish":
-            version = drafts.publish_draft(draft=draft, user=request.user, by=by)
+        drafts.discard_draft(draft=draft, text=text, by=audit.named(request.user), seen=seen)
+    except drafts.ChangedElsewhere as refusal:
+        draft.text = refusal.stored
+        return _page(request, draft, "This draft was changed in another window, so it was kept. This is its text.")
+    messages.success(request, "The draft was discarded.")
+    return redirect("protocol-list")
+
+
+def _save(
+    request: StaffRequest, draft: ProtocolDraft, benchmark: Benchmark | None, text: str,
+    form: OwnQuestionForm | None = None,
+) -> HttpResponse:  # fmt: skip
+    do = request.POST.get("do")
+    seen = "" if do == "overwrite" else request.POST.get("seen", "")
+    try:
+        drafts.save_draft(draft=draft, text=text, benchmark=benchmark, seen=seen)
+        if do in ("publish", "use"):
+            version = drafts.publish_draft(draft=draft, user=request.user, by=audit.named(request.user))
             messages.success(request, f"{version} was published. Studies can use it now.")
-            return redirect(f"{reverse('protocol-version', args=[version])}?benchmark={draft.benchmark_id or ''}")
+            used = f"{reverse('study-new')}?protocol={version}&benchmark={draft.benchmark_id or ''}"
+            shown = f"{reverse('protocol-version', args=[version])}?benchmark={draft.benchmark_id or ''}"
+            return redirect(used if do == "use" else shown)
     except drafts.CannotSave as refusal:
         draft.text = text.replace("\r\n", "\n")  # as it was typed
         conflict = differences(draft.text, refusal.stored) if isinstance(refusal, drafts.ChangedElsewhere) else ()
-        shown = _state if request.htmx else _editor
-        return shown(request, draft, str(refusal), seen, conflict)
+        return _page(request, draft, str(refusal), seen, conflict, form)
     except Unreadable:
-        return _editor(request, draft, "It was not published. First correct its problems; the draft is saved.")
+        return _page(request, draft, "It was not published. First correct its problems; the draft is saved.")
     except NameTaken as refusal:
-        return _editor(request, draft, str(refusal))
+        return _page(request, draft, str(refusal), form=form)
     if request.htmx:
-        return _state(request, draft)
-    return redirect(f"{reverse('protocol-draft', args=[pk])}#state")
+        return _page(request, draft, form=form)
+    return redirect(f"{reverse('protocol-draft', args=[draft.pk])}{'?file' if do == 'file' else '#state'}")
 
 
-def _editor(
-    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = ()
-) -> HttpResponse:
-    """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`."""
-    seed = whole_number(request.GET.get("seed"), 9)
-    context = {
-        **_context(draft, refusal, seen, conflict),
-        "section": "studies",
-        "rows": ROWS,
-        "benchmarks": Benchmark.objects.order_by("name"),
-        "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
-        "other": secrets.randbits(29),
-    }
-    return render(request, "protocol_files/draft.html", context, status=UNFIT if refusal else 200)
-
-
-def _state(
-    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = ()
-) -> HttpResponse:
-    return render(request, "protocol_files/_state.html", _context(draft, refusal, seen, conflict))
-
-
-def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: Sequence[Part]) -> dict[str, Any]:
+def _page(
+    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = (),
+    form: OwnQuestionForm | None = None,
+) -> HttpResponse:  # fmt: skip
+    """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`. To htmx,
+    the state alone.
+    """
     reading = drafts.reading_of(draft.text)
-    found: dict[str, Any] = {
-        "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal,
+    context: dict[str, Any] = {
+        "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal, "form": form,
         "conflict": marked(conflict, "yours: ", "theirs: ") if conflict else "",
         "seen": seen or digest_of(draft.text),
     }  # fmt: skip
     if reading.file:
-        found["rules"] = each_rule_in_words(reading.file)
-        found["lacks"] = offers.lacks(reading.file, _first_item(draft.benchmark))
-    return found
+        context["rules"] = each_rule_in_words(reading.file)
+        context["lacks"] = offers.lacks(reading.file, drafts.first_item(draft.benchmark))
+    if request.htmx:
+        return render(request, "protocol_files/_state.html", context)
+    seed = whole_number(request.GET.get("seed"), 9)
+    context |= {
+        "section": "questions",
+        "rows": ROWS,
+        "benchmarks": Benchmark.objects.order_by("name"),
+        "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
+        "other": secrets.randbits(29),
+        "has_form": form is None and _form_of(request, draft) is not None,
+    }
+    return render(
+        request, "protocol_files/draft.html", context, status=UNFIT if refusal or (form and form.errors) else 200
+    )
 
 
 def _asks(version: str) -> Q:
@@ -166,7 +196,7 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)
     file = drafts.reading_of(found.text).file
     context = {
-        "section": "studies", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
+        "section": "questions", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
         "file": file, "rules": each_rule_in_words(file) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
         "studies": permissions.studies_for(request.user).filter(_asks(str(found))).distinct(),

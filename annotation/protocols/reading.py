@@ -70,6 +70,22 @@ _TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 }
 for tag, (pattern, _) in islice(_TYPES.items(), 4):  # everything else is a text
     _Core.add_implicit_resolver(tag, pattern, None)
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes what the reader reads: with its types, and lists indented as the library's."""
+
+    yaml_implicit_resolvers = _Core.yaml_implicit_resolvers
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _represented(to: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return to.represent_scalar(f"{_TAG}str", text, style="|" if "\n" in text else None)
+
+
+Dumper.add_representer(str, _represented)
 # Control characters but tab and line break, and halves of pairs: databases and pages cannot hold them.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

@@ -31,14 +31,14 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
 
     # A mistake is named where it is, and mended without losing anything.
     text.fill(text.input_value().replace("kind: pick", "kind: pik"))
-    problem = page.locator("#problems a")
+    problem = page.locator("#draft-problems a")
     expect(problem).to_contain_text("answers.0.kind")
     assert flaws(page, axe_violations) == []
     problem.press("Enter")
     expect(text).to_be_focused()
     assert "kind: pik" in page.evaluate("getSelection().toString()")
     page.keyboard.type("    kind: pick")
-    expect(page.locator("#problems")).to_contain_text("No problems")
+    expect(page.locator("#draft-problems")).to_contain_text("No problems")
     expect(page.locator("#stale")).to_be_visible()
     page.keyboard.press("Tab")
     assert ProtocolDraft.objects.get().text.count("kind: pick\n") == 1

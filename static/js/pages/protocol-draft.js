@@ -1,7 +1,8 @@
-/* The editor of a protocol file: line numbers, the Tab key, problems that lead to their lines, and the preview. */
+/* A draft of a protocol file: in the editor, line numbers, the Tab key and problems that lead to their lines; in the
+   form, a preview that follows what is typed; in both, its width and what follows from answers. */
 import { onKeyIn } from "../judging/keys.js";
 
-const text = document.getElementById("id_text");
+const text = document.getElementById("id_text"); // none beside the form
 const numbers = document.getElementById("numbers");
 const state = document.getElementById("state");
 const frame = document.getElementById("preview");
@@ -12,15 +13,15 @@ let leaving = false; // Esc was pressed: Tab leaves the text
 
 for (const one of document.querySelectorAll(".needs-script")) one.hidden = false;
 
-// Line numbers, those with problems marked
+// Line numbers, those with problems marked: behind the text, each line as tall as it is there, however it is wrapped
 
 function number() {
+  if (!text) return;
   const wrong = new Set([...state.querySelectorAll("[data-line]")].map((one) => Number(one.dataset.line)));
-  const lines = text.value.split("\n").length;
   numbers.replaceChildren(
-    ...Array.from({ length: lines }, (_, place) => {
-      const line = document.createElement("span");
-      line.textContent = `${place + 1}\n`;
+    ...text.value.split("\n").map((words, place) => {
+      const line = document.createElement("div");
+      line.append(Object.assign(document.createElement("span"), { textContent: `${words}\u200b` }));
       if (wrong.has(place + 1)) line.className = "bad";
       return line;
     }),
@@ -33,13 +34,11 @@ function show(line) {
   const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
   text.focus();
   text.setSelectionRange(start, start + (lines[line - 1] || "").length);
-  const height = parseFloat(getComputedStyle(text).lineHeight);
-  text.scrollTop = Math.max(0, (line - 4) * height);
-  text.scrollLeft = 0;
+  text.scrollTop = Math.max(0, (numbers.children[line - 4]?.offsetTop ?? 0) - numbers.offsetTop);
 }
 
-text.addEventListener("scroll", () => (numbers.scrollTop = text.scrollTop));
-text.addEventListener("input", () => {
+text?.addEventListener("scroll", () => (numbers.scrollTop = text.scrollTop));
+document.getElementById("draft").addEventListener("input", () => {
   dirty = true;
   number();
   changed();
@@ -53,7 +52,7 @@ state.addEventListener("click", (event) => {
 
 // Keys
 
-onKeyIn(text, (event) => {
+const keys = (event) => {
   const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === "Tab" && plain && !leaving) {
     event.preventDefault();
@@ -63,22 +62,31 @@ onKeyIn(text, (event) => {
     document.getElementById("update").click();
   }
   leaving = event.key === "Escape" || (leaving && event.key === "Shift");
-});
-text.addEventListener("blur", () => (leaving = false));
+};
+if (text) onKeyIn(text, keys);
+text?.addEventListener("blur", () => (leaving = false));
 
 // Saving as one types
 
 const unsaved = document.getElementById("unsaved");
 const say = document.getElementById("say");
 document.body.addEventListener("htmx:afterRequest", (event) => (unsaved.hidden = event.detail.successful));
+let seen = document.getElementById("draft-problems").dataset.seen;
 document.body.addEventListener("htmx:afterSwap", () => {
-  dirty = "refused" in document.getElementById("problems").dataset;
+  const found = document.getElementById("draft-problems").dataset;
+  const count = Number(found.count);
+  dirty = "refused" in found;
   number();
-  const count = Number(document.getElementById("problems").dataset.count);
-  text.setAttribute("aria-invalid", String(count > 0));
+  text?.setAttribute("aria-invalid", String(count > 0));
   const words = count ? `${say.dataset.some} ${count}` : say.dataset.none;
   if (say.textContent !== words) say.textContent = words;
+  if (!text && frame && found.seen !== seen) frame.contentWindow.location.reload();
+  if (!text) stale.hidden = !dirty;
+  seen = found.seen;
 });
+
+// The parts to choose from are those of the benchmark.
+if (!text) document.getElementById("id_benchmark").addEventListener("change", () => document.getElementById("update").click());
 
 document.getElementById("draft").addEventListener("submit", (event) => {
   if (sent) event.preventDefault(); // a second click
@@ -90,7 +98,7 @@ window.addEventListener("beforeunload", (event) => dirty && !sent && event.preve
 // The preview: at a desktop's or a phone's width, scaled to the place that there is
 
 const stale = document.getElementById("stale");
-const changed = () => (stale.hidden = !frame);
+const changed = () => (stale.hidden = !frame || !text);
 
 function fit() {
   if (!frame) return;
@@ -131,5 +139,5 @@ number();
 
 // What was typed before the scripts ran, or was restored by the browser, is saved too.
 document.addEventListener("DOMContentLoaded", () => {
-  if (text.value !== text.defaultValue) text.dispatchEvent(new Event("input", { bubbles: true }));
+  if (text && text.value !== text.defaultValue) text.dispatchEvent(new Event("input", { bubbles: true }));
 });

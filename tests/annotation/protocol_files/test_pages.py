@@ -18,7 +18,7 @@ from annotation.protocols import library
 from annotation.protocols.tasks import tasks_of
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Event
+from benchmarks.models import Benchmark, Event
 from tests.annotation.api.writing import post
 from tests.builders import declared, studies
 
@@ -46,14 +46,91 @@ def save(client, draft: ProtocolDraft, text: str, htmx: bool = True, **more):
 )
 def test_a_draft_starts_from_the_library_a_version_or_nothing(client, manager, start, text):
     declared.published("prompt-fit")
-    benchmark = studies.benchmark()
-    answer = client.post(NEW, {"start": start, "benchmark": benchmark.pk})
+    benchmark = studies.benchmark() if start else None
+    answer = client.post(NEW, {"start": start, "benchmark": benchmark.pk if benchmark else ""})
     draft = ProtocolDraft.objects.get()
     assert answer.url == home(draft) and (draft.text, draft.benchmark, draft.owner) == (text, benchmark, manager)
     assert Event.objects.filter(verb="started", subject=f"protocoldraft:{draft.pk}").exists()
     page = client.get(home(draft)).text
     assert ('class="good"' in page) == bool(start)
     assert f'<iframe id="preview" src="{home(draft)}try/{draft.pk}/"' in page or not start
+
+
+def sent(page: str, **more) -> dict:
+    """What a browser sends of the form on the page."""
+    form = re.search(r'<form method="post" id="draft".*?</form>', page, re.S)[0]
+    given = dict(re.findall(r'<input type="(?:text|number|hidden)" name="(\w+)" value="([^"]*)"', form))
+    given |= {
+        name: unescape(value)
+        for name, value in re.findall(r'<select name="(\w+)".*?value="(\S*)" selected', form, re.S)
+    }
+    for name, value in re.findall(r'name="(\w+)" value="([^"]*)"[^>]* checked', form):
+        given.setdefault(name, []).append(value)
+    [given["seen"]] = re.findall(r'name="seen" value="(\w+)"', page)
+    return {**given, **more}
+
+
+def test_the_form_asks_about_the_benchmark_saves_and_leads_to_a_new_study(client, manager):
+    benchmark = studies.benchmark(candidates=0)
+    url = client.post(NEW, {"start": "", "benchmark": benchmark.pk}).url
+    page = client.get(url).text
+    given = sent(page)
+    assert given["kind"] == ["choose"] and given["options"] == ["captions.positive", "captions.negative"]
+    assert "1 positive caption: “" in page and "Use it in a new study" in page and 'id="id_text"' not in page
+    assert unescape(re.search(r'<pre class="file"[^>]*>(.*?)</pre>', page, re.S)[1]) == ProtocolDraft.objects.get().text
+    state = client.post(url, {**given, "ask": "Which fits?"}, HTTP_HX_REQUEST="true").text
+    draft = ProtocolDraft.objects.get()
+    assert "ask: Which fits?\n" in unescape(state) and "<html" not in state and "ask: Which fits?\n" in draft.text
+    given = sent(client.get(url).text)
+    assert given["ask"] == "Which fits?"
+    answer = client.post(url, {**given, "do": "use"})
+    assert answer.url == f"/studies/new/?protocol=which-fits@1&benchmark={benchmark.pk}"
+    assert client.get(answer.url).status_code == 200 and not ProtocolDraft.objects.exists()
+    again = client.post(NEW, {"start": "which-fits@1", "benchmark": benchmark.pk}).url
+    given = sent(client.get(again).text)
+    assert client.post(again, {**given, "judgments": 2, "least": 1, "do": "use"}).url.startswith(
+        "/studies/new/?protocol=which-fits@2"
+    )
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_what_the_form_cannot_ask_is_named_and_not_saved(client, manager, htmx):
+    url = client.post(NEW, {"start": "", "benchmark": studies.benchmark(candidates=0).pk}).url
+    before, given = ProtocolDraft.objects.get().text, sent(client.get(url).text)
+    answer = client.post(url, {**given, "options": [], "do": "use"}, **({"HTTP_HX_REQUEST": "true"} if htmx else {}))
+    assert answer.status_code == (200 if htmx else 422) and ProtocolDraft.objects.get().text == before
+    assert '<a href="#id_options_0">To choose from, to rank or to compare</a>: Tick parts with 2' in answer.text
+    assert htmx or 'id="problems" role="alert"' in answer.text
+    assert not ProtocolVersion.objects.exists()
+
+
+def test_the_form_gives_way_to_the_editor_once_the_file_says_more(client, manager):
+    benchmark = studies.benchmark(candidates=0)
+    url = client.post(NEW, {"start": "", "benchmark": benchmark.pk}).url
+    assert client.post(url, {**sent(client.get(url).text), "do": "file"}).url == f"{url}?file"
+    page = client.get(f"{url}?file").text
+    assert 'id="id_text"' in page and "Back to the form" in page
+    draft = ProtocolDraft.objects.get()
+    save(client, draft, draft.text + "leaks: [verify]\n")
+    page = client.get(url).text
+    assert 'id="id_text"' in page and "Back to the form" not in page
+
+
+def test_the_form_follows_another_benchmark_with_the_words_of_the_question(client, manager):
+    url = client.post(NEW, {"start": "", "benchmark": studies.benchmark(candidates=0).pk}).url
+    other = declared.benchmark(library.shipped("preference"))
+    given = sent(client.get(url).text, benchmark=other.pk, do="preview", ask="Which is nicer?")
+    client.post(url, given)
+    draft = ProtocolDraft.objects.get()
+    assert draft.benchmark == other and "pairs: images.picture" in draft.text and "ask: Which is nicer?\n" in draft.text
+    assert sent(client.get(url).text)["kind"] == ["compare"]
+
+
+def test_the_questions_are_sorted_for_the_benchmark_that_is_chosen(client, manager):
+    assert (
+        client.post(NEW, {"benchmark": studies.benchmark().pk}).url == f"{NEW}?benchmark={Benchmark.objects.get().pk}"
+    )
+    assert not ProtocolDraft.objects.exists()
 
 
 def test_a_draft_starts_from_no_unknown_protocol(client, manager):

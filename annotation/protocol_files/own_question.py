@@ -1,0 +1,293 @@
+"""A question of one's own from a form: the protocol file that the form's fields make, and the fields of such a file.
+
+What the fields make is valid by construction, as long as labels don't look like keys; a test tries every combination.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+from django.utils.text import slugify
+
+from annotation.protocols import schema, values
+from annotation.protocols.reading import Dumper, read_protocol
+from annotation.protocols.schema import MOST_KEYS, VERSION, ProtocolFile
+from annotation.protocols.tasks import members
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.records import ItemRecord, is_own, role_order
+
+Fields = Mapping[str, Any]  # those of the form (forms.py)
+Counts = Mapping[str, int]  # `images.scene` → how many an item has
+
+KINDS = {
+    "choose": "Choose one of several texts or pictures",
+    "yes_no": "Yes or no",
+    "rate": "Rate on a scale",
+    "rank": "Rank from best to worst",
+    "compare": "Compare two",
+}
+OF_OPTIONS = ("choose", "rank", "compare")  # kinds whose answers are parts of the item
+LABELS = {  # kind → its answers that are no parts of the item, and their usual labels
+    "choose": {"both": "Both", "neither": "Neither"},
+    "yes_no": {values.YES: "Yes", values.NO: "No", "cannot_tell": "Cannot tell"},
+    "rate": {"low": "Not at all", "high": "Completely", values.NOT_APPLICABLE: ""},
+    "rank": {},
+    "compare": {values.TIE: "Tie", values.BOTH_BAD: "Both bad"},
+}
+# Names with a meaning of their own in a rule or an answer, which no option can have.
+RESERVED = {values.ELSE, values.TIE, values.BOTH_BAD, "cannot_judge", "right"}
+MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an item can make
+_PARTS = ("images", "captions", "texts")
+_ANSWER, _SAME = "answer", "_answer"
+_REASONS = {"both": "both_fit", "neither": "neither_fits", values.TIE: "tie", values.BOTH_BAD: "both_bad"}
+_LONGEST_TITLE, _LONGEST_NAME, _WIDTH = 60, 32, 100
+
+
+def counts_of(item: ItemRecord) -> dict[str, int]:
+    """How many members each role of the item has: pictures first, and the roles that Winnow knows before others."""
+    texts, images = ({one.role for one in of} for of in (item.captions, item.images))
+    roles = [f"images.{one}" for one in sorted(images, key=role_order)]
+    roles += [f"{'texts' if is_own(one) else 'captions'}.{one}" for one in sorted(texts, key=role_order)]
+    return {role: len(members(item, {}, role)) for role in roles}
+
+
+def guess(counts: Counts) -> dict[str, Any]:
+    """The fields of a first question about items with these parts."""
+    pictures, texts = ([one for one in counts if one.startswith("images.") is wanted] for wanted in (True, False))
+    free = [one for one in counts if _name(one) not in RESERVED]
+    several = [one for one in free if counts[one] > 1]
+    known = [one for one in texts if _name(one) in ("positive", "negative") and counts[one] == 1]
+    kind, options, ask = "yes_no", [], "Is the text true of the picture?"
+    if pictures and (len(known) == 2 or any(one in texts for one in several)):
+        options = known if len(known) == 2 else [one for one in several if one in texts][:1]
+        kind, ask = "choose", "Which text is true of the picture?"
+    elif several:
+        kind, options, ask = "compare", several[:1], "Which of the two is better?"
+    shown = [one for one in (*pictures[:1], *texts[:1]) if one not in options]
+    found: dict[str, Any] = {
+        "kind": kind, "ask": ask, "shown": [*shown, *options[:1]], "options": options,
+        "points": 5, "ties": True, "judgments": 3, "least": 2, "mean": None, "instructions": "",
+        "keep_option": options[0] if len(options) > 1 else "", "keep_answer": values.YES,
+    }  # fmt: skip
+    return found | {name: label for labels in LABELS.values() for name, label in labels.items()}
+
+
+def name_of(ask: str, taken: set[str]) -> str:
+    """A name for the protocol that is not taken, from its question's words: `which-text-is-true`."""
+    base = re.sub(r"[^a-z0-9]+", "-", slugify(ask)).lstrip("-0123456789")
+    if len(base) > _LONGEST_NAME:
+        base = base[: _LONGEST_NAME + 1].rpartition("-")[0] or base[:_LONGEST_NAME]
+    base = base.strip("-") or "question"
+    number, found = 1, base
+    while found in taken:
+        number += 1
+        found = f"{base[: _LONGEST_NAME - 4]}-{number}"
+    return found
+
+
+# From fields to a file
+
+
+def text_of(fields: Fields, counts: Counts, name: str) -> str:
+    """The file that asks the question about items with these parts."""
+    ask, options = fields["ask"], fields["options"] if fields["kind"] in OF_OPTIONS else []
+    shown = [one for one in fields["shown"] if one not in options]
+    pairs = fields["kind"] == "compare" and len(options) == 1
+    seen = _in_words(shown, {**counts, options[0]: 2} if pairs else counts, options)
+    parts = {one: "first" if counts[one] == 1 else "1.." for one in shown} | _options(fields["kind"], options, counts)
+    data = {
+        "winnow": VERSION,
+        "name": name,
+        "title": ask if len(ask) <= _LONGEST_TITLE else f"{ask[: _LONGEST_TITLE - 1].rstrip()}…",
+        "ask": ask,
+        "shown": seen,
+        "instructions": fields["instructions"] or _instructions(fields, seen),
+        "item": {kind: of for kind in _PARTS if (of := {_name(one): parts[one] for one in parts if _is(one, kind)})},
+        "tasks": {"pairs": options[0]} if pairs else {},
+        "screen": [{_block(one, counts[one]): _name(one)} for one in shown],
+        "answers": [{"name": _ANSWER, **_answer(fields, options)}],
+        "judgments": fields["judgments"],
+        "decide": [{"answer": _ANSWER, **rule} for rule in _rules(fields, options)],
+        "measure": {_ANSWER: _measure(fields)},
+    }
+    data = {key: value for key, value in data.items() if value}
+    return yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
+
+
+def _name(role: str) -> str:
+    return role.partition(".")[2]
+
+
+def _is(role: str, kind: str) -> bool:
+    return role.startswith(f"{kind}.")
+
+
+def _block(role: str, count: int) -> str:
+    one, several = ("picture", "pictures") if role.startswith("images.") else ("sentence", "list")
+    return one if count == 1 else several
+
+
+def _options(kind: str, options: list[str], counts: Counts) -> dict[str, str]:
+    """Each role with how many an item may have. If items have several of only one, another item may have more."""
+    if kind == "compare":
+        return dict.fromkeys(options, "2.." if len(options) == 1 else "first")
+    several = [one for one in options if counts[one] > 1]
+    least, room = (2, MOST_KEYS) if len(options) == 1 else (1, MOST_KEYS - len(options) + 1)
+    most = {one: max(counts[one], room) if len(several) == 1 else counts[one] for one in several}
+    return {one: f"{least}..{most[one]}" if one in most else "first" for one in options}
+
+
+def _answer(fields: Fields, options: list[str]) -> dict[str, Any]:
+    kind = fields["kind"]
+    labels = {name: fields[name] for name in LABELS[kind] if fields[name]}
+    match kind:
+        case "choose":
+            fixed = {_fixed(name, options): label for name, label in labels.items()}
+            return {"kind": "pick", "of": options, **({"fixed": fixed} if fixed else {})}
+        case "yes_no":
+            return {"kind": "pick", "fixed": labels}
+        case "rate":
+            ends = {"low": 1, "high": fields["points"]}
+            anchors = {ends[name]: label for name, label in labels.items() if name in ends}
+            rest = {name: label for name, label in labels.items() if name not in ends}
+            return {"kind": "scale", "points": fields["points"], **({"anchors": anchors} if anchors else {}), **rest}
+        case "rank":
+            return {"kind": "rank", "of": options, "ties": fields["ties"]}
+    return {"kind": "pair", "of": "pair" if len(options) == 1 else options, **labels}
+
+
+def _fixed(name: str, options: list[str]) -> str:
+    """The name of a fixed answer, which must not be that of an option."""
+    return name + _SAME if name in map(_name, options) else name
+
+
+def _rules(fields: Fields, options: list[str]) -> Iterator[dict[str, Any]]:
+    kind = fields["kind"]
+    if kind == "rank":
+        yield {"rule": "mean_rank"}
+    elif kind == "rate":
+        if fields["mean"] is not None:
+            yield {"rule": "mean", "at_least": fields["mean"], "below": "too_low"}
+    elif keep := _kept(fields):
+        verb = {"choose": "chosen", "compare": "preferred"}.get(kind, "answered")
+        drop = {_name(one): f"{_name(one)}_{verb}" for one in options}
+        for name in LABELS[kind]:
+            if fields[name]:
+                drop[_fixed(name, options)] = f"answered_{name}" if kind == "yes_no" else _REASONS[name]
+        drop[values.ELSE] = "no_agreement"
+        yield {
+            "rule": "at_least",
+            "of": keep,
+            "m": fields["least"],
+            "drop": {k: v for k, v in drop.items() if k != keep},
+        }
+
+
+def _kept(fields: Fields) -> str:
+    """The answer that keeps an item; "" if every item is kept."""
+    return fields["keep_answer"] if fields["kind"] == "yes_no" else _name(fields["keep_option"])
+
+
+def _measure(fields: Fields) -> dict[str, str]:
+    kind = fields["kind"]
+    if kind == "rate":
+        return {"agreement": "ordinal", "score": "mean"}
+    keep = "" if kind == "rank" else _kept(fields)
+    return {"agreement": "rank" if kind == "rank" else "nominal", **({"score": keep} if keep else {})}
+
+
+def _in_words(shown: list[str], counts: Counts, options: list[str]) -> str:
+    """`a picture and two texts`."""
+    found = []
+    for noun, of_images in (("picture", True), ("text", False)):
+        count = sum(counts[one] for one in (*shown, *options) if _is(one, "images") is of_images)
+        if count:
+            found.append({1: f"a {noun}", 2: f"two {noun}s"}.get(count, f"several {noun}s"))
+    return " and ".join(found)
+
+
+def _instructions(fields: Fields, parts: str) -> str:
+    kind = fields["kind"]
+    label = {name: f"“{fields[name]}”" for name in LABELS[kind] if fields[name]}
+    says = {
+        "low": f"1 means {label.get('low')}.",
+        "high": f"{fields.get('points')} means {label.get('high')}.",
+        "both": "if more than one answer is right.",
+        "neither": "if no other answer is right.",
+        "cannot_tell": "if what you see is not enough to tell.",
+        values.NOT_APPLICABLE: "if the question makes no sense here.",
+        values.TIE: "if neither is better.",
+        values.BOTH_BAD: "if neither is good.",
+    }
+    lines = ["Look at everything before you answer."]
+    lines += [
+        says[name] if name in ("low", "high") else f"Answer {label[name]} {says[name]}"
+        for name in says
+        if name in label
+    ]
+    if kind == "rank" and fields["ties"]:
+        lines.append("What is equally good gets the same rank.")
+    return f"You will see {parts}. {fields['ask']}\n\n" + "".join(f"- {line}\n" for line in lines)
+
+
+# From a file to fields
+
+
+def fields_in(text: str, counts: Counts) -> dict[str, Any] | None:
+    """The fields that make this text; None if none do."""
+    try:
+        file = read_protocol(text, "protocol", ProblemLog())
+        fields = {**guess(counts), **_fields(file)}
+        written = text_of({**fields, "instructions": ""}, counts, file.name)
+        if written == text:
+            return {**fields, "instructions": ""}
+        return fields if text_of(fields, counts, file.name) == text else None
+    except (Unreadable, KeyError, StopIteration):
+        return None
+
+
+def _fields(file: ProtocolFile) -> dict[str, Any]:
+    """KeyError or StopIteration if the file asks something that no form does."""
+    [answer, *_] = file.answers
+    roles = {_name(one): one for one in file.roles if not one.startswith("images.")}
+    shown = []
+    for block in file.screen:
+        key, name = next((key, value) for key, value in block if key not in ("layout", "label"))
+        shown.append(f"images.{name}" if key in ("picture", "pictures") else roles[name])
+    found: dict[str, Any] = {"ask": file.ask, "shown": shown, "judgments": file.judgments, "options": []}
+    match answer:
+        case schema.Pick(of=[]):
+            found["kind"] = "yes_no"
+        case schema.Scale(points=int(points), anchors=anchors):
+            found |= {
+                "kind": "rate",
+                "points": points,
+                "low": anchors.get("1", ""),
+                "high": anchors.get(f"{points}", ""),
+            }
+        case schema.Rank(ties=ties):
+            found |= {"kind": "rank", "ties": ties}
+        case schema.Pick() | schema.Pair():
+            found["kind"] = "choose" if answer.kind == "pick" else "compare"
+        case _:
+            raise KeyError(answer.kind)
+    if found["kind"] in OF_OPTIONS:
+        found["options"] = list(values.options_of(file, answer))
+        shown += found["options"][:1]
+    given = {name.removesuffix(_SAME): one.label for name, one in values.fixed_of(answer).items()}
+    found |= {name: given.get(name, "") for name in LABELS[found["kind"]] if name not in ("low", "high")}
+    rule = next(iter(file.decide), None)
+    keep = getattr(rule, "of", "")
+    found |= {
+        "mean": getattr(rule, "at_least", None),
+        "least": getattr(rule, "m", 2),
+        "instructions": file.instructions,
+    }
+    if not isinstance(found["least"], int):
+        raise KeyError("least")
+    if found["kind"] == "yes_no":
+        found["keep_answer"] = keep
+    else:
+        found["keep_option"] = next((one for one in found["options"] if _name(one) == keep), "")
+    return found
