@@ -15,26 +15,27 @@ from benchmarks.records import ItemRecord
 
 _MOST_SAMPLE = 60  # characters of a text that names its role
 _WORDS = {
-    "both": "“Both” is called", "neither": "“Neither” is called", "yes": "“Yes” is called", "no": "“No” is called",
-    "cannot_tell": "“Cannot tell” is called", "low": "The lowest point means", "high": "The highest point means",
-    "not_applicable": "“Does not apply” is called", "tie": "A tie is called", "both_bad": "“Both bad” is called",
+    "both": "Button for “both”", "neither": "Button for “neither”", "yes": "Button for yes", "no": "Button for no",
+    "cannot_tell": "Button for “cannot tell”", "low": "The lowest point means", "high": "The highest point means",
+    "not_applicable": "Button for “does not apply”", "tie": "Button for a tie", "both_bad": "Button for “both are bad”",
 }  # fmt: skip
 _NEEDED = ("yes", "no")
-# The kinds of question that have these fields ("": all), in the order of the page.
+_ALL = "anything: keep every item"
+# How the page lays out its fields, and the kinds of question that have them ("": all).
 _GROUPS = (
-    ("", ("kind",)),
-    ("", ("ask",)),
-    ("", ("shown",)),
-    (" ".join(OF_OPTIONS), ("options",)),
-    ("rank", ("ties",)),
-    ("rate", ("points",)),
-    *((kind, tuple(labels)) for kind, labels in LABELS.items() if labels),
-    ("", ("judgments",)),
-    ("choose compare", ("keep_option",)),
-    ("yes_no", ("keep_answer",)),
-    ("choose yes_no compare", ("least",)),
-    ("rate", ("mean",)),
-    ("", ("instructions",)),
+    ("kinds", "", ("kind",)),
+    ("", "", ("ask",)),
+    ("half", "", ("shown",)),
+    ("half", " ".join(OF_OPTIONS), ("options",)),
+    ("half", "rank", ("ties",)),
+    *(("pair", kind, tuple(labels)) for kind, labels in LABELS.items() if labels),
+    ("half", "rate", ("points",)),
+    ("", "choose compare", ("keep_option",)),
+    ("", "yes_no", ("keep_answer",)),
+    ("half", "rate", ("mean",)),
+    ("half", "", ("judgments",)),
+    ("half", "choose yes_no compare", ("least",)),
+    ("", "", ("instructions",)),
 )
 
 
@@ -47,7 +48,7 @@ class OwnQuestionForm(forms.Form):
     ask = forms.CharField(label="The question", max_length=MOST_ASKED)
     shown = forms.MultipleChoiceField(label="On the screen", required=False, widget=forms.CheckboxSelectMultiple)
     options = forms.MultipleChoiceField(
-        label="To choose from, to rank or to compare", required=False, widget=forms.CheckboxSelectMultiple
+        label="To choose from, rank or compare", required=False, widget=forms.CheckboxSelectMultiple
     )
     ties = forms.BooleanField(label="Several can share a rank", required=False)
     points = forms.IntegerField(label="Points of the scale", min_value=2, max_value=MOST_BUTTONS)
@@ -55,14 +56,14 @@ class OwnQuestionForm(forms.Form):
     keep_option = forms.ChoiceField(label="Keep an item if annotators choose", required=False)
     keep_answer = forms.ChoiceField(
         label="Keep an item if annotators answer", required=False,
-        choices=[("", "anything: keep every item"), ("yes", "yes"), ("no", "no")],
+        choices=[("", _ALL), ("yes", "yes"), ("no", "no")],
     )  # fmt: skip
     least = forms.IntegerField(
-        label="At least so many of its judgments must say so", min_value=1, max_value=99, 
+        label="At least this many must say so", min_value=1, max_value=99, 
         help_text="“Cannot judge” is always offered and never keeps an item.",
     )  # fmt: skip
     mean = forms.FloatField(
-        label="Keep an item if its mean is at least", required=False, help_text="Leave this empty to keep every item."
+        label="Keep an item if its mean is at least", required=False, help_text="Empty: keep every item."
     )
     instructions = forms.CharField(
         label="Instructions", required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 4}),
@@ -76,19 +77,20 @@ class OwnQuestionForm(forms.Form):
         options = {role: said for role, said in words.items() if role.partition(".")[2] not in RESERVED}
         self.fields["shown"].choices = list(words.items())
         self.fields["options"].choices = list(options.items())
-        self.fields["keep_option"].choices = [("", "anything: keep every item"), *options.items()]
+        self.fields["keep_option"].choices = [("", _ALL), *options.items()]
         for name in (name for labels in LABELS.values() for name in labels):
-            hint = "" if name in _NEEDED else "Leave this empty for none."
-            self.fields[name] = forms.CharField(label=_WORDS[name], max_length=60, required=not hint, help_text=hint)
+            hint = "" if name in (*_NEEDED, "low", "high") else "Empty: not offered."
+            needed = name in _NEEDED
+            self.fields[name] = forms.CharField(label=_WORDS[name], max_length=60, required=needed, help_text=hint)
 
-    def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
-        for kinds, names in _GROUPS:
-            yield kinds, [self[name] for name in names]
+    def groups(self) -> Iterator[tuple[str, str, list[BoundField]]]:
+        for css, kinds, names in _GROUPS:
+            yield css, kinds, [self[name] for name in names]
 
     def clean(self) -> dict[str, Any]:
         given = self.cleaned_data
         kind = given.get("kind", "")
-        for kinds, names in _GROUPS:
+        for _, kinds, names in _GROUPS:
             if kinds and kind not in kinds.split():
                 for name in names:
                     self.errors.pop(name, None)
@@ -104,10 +106,10 @@ class OwnQuestionForm(forms.Form):
 
     def _wrong(self, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         options = given.get("options", []) if kind in OF_OPTIONS else []
-        if kind in OF_OPTIONS:
-            if said := self._wrong_options(kind, options):
-                yield "options", said
-        elif not given.get("shown"):
+        if kind in OF_OPTIONS and (said := self._wrong_options(kind, options)):
+            yield "options", said
+            return
+        if kind and kind not in OF_OPTIONS and not given.get("shown"):
             yield "shown", "Tick at least one part of the item."
         keep = given.get("keep_answer") if kind == "yes_no" else given.get("keep_option")
         if kind in ("choose", "compare") and keep and keep not in options:
@@ -127,8 +129,10 @@ class OwnQuestionForm(forms.Form):
         if kind == "compare" and not (len(there) == 2 or (len(there) == 1 and 2 <= there[0] <= MOST_COMPARED)):
             return f"Tick two parts, or one that items have several of (at most {MOST_COMPARED})."
         most = MOST_KEYS if kind == "rank" else MOST_OPTIONS
-        if kind != "compare" and not 2 <= sum(there) <= most:
-            return f"Tick parts with 2 to {most} pictures or texts in all. These have {sum(there)}."
+        if kind != "compare" and sum(there) < 2:
+            return "Tick at least two texts or two pictures."
+        if kind != "compare" and sum(there) > most:
+            return f"Tick parts with at most {most} texts or pictures in all. These have {sum(there)}."
         return ""
 
 

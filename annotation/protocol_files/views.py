@@ -163,6 +163,7 @@ def _page(
         "conflict": marked(conflict, "yours: ", "theirs: ") if conflict else "",
         "seen": seen or digest_of(draft.text),
     }  # fmt: skip
+    context["has_form"] = form is None and _form_of(request, draft) is not None
     if reading.file:
         context["rules"] = each_rule_in_words(reading.file)
         context["lacks"] = offers.lacks(reading.file, drafts.first_item(draft.benchmark))
@@ -175,7 +176,6 @@ def _page(
         "benchmarks": Benchmark.objects.order_by("name"),
         "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
         "other": secrets.randbits(29),
-        "has_form": form is None and _form_of(request, draft) is not None,
     }
     return render(
         request, "protocol_files/draft.html", context, status=UNFIT if refusal or (form and form.errors) else 200

@@ -26,7 +26,7 @@ function number() {
       return line;
     }),
   );
-  numbers.scrollTop = text.scrollTop;
+  align();
 }
 
 function show(line) {
@@ -37,7 +37,9 @@ function show(line) {
   text.scrollTop = Math.max(0, (numbers.children[line - 4]?.offsetTop ?? 0) - numbers.offsetTop);
 }
 
-text?.addEventListener("scroll", () => (numbers.scrollTop = text.scrollTop));
+const align = () => (numbers.scrollTop = text.scrollTop);
+text?.addEventListener("scroll", align);
+if (text) new ResizeObserver(align).observe(text);
 document.getElementById("draft").addEventListener("input", () => {
   dirty = true;
   number();

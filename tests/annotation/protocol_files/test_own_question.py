@@ -110,7 +110,7 @@ CHOOSE = {"kind": "choose", "options": ["captions.positive", "captions.negative"
     [
         ("ask", {"kind": "yes_no", "shown": ["images.positive"], "ask": " "}, "required"),
         ("shown", {"kind": "rate"}, "Tick at least one part of the item."),
-        ("options", {"kind": "rank", "options": ["captions.positive"]}, "2 to 9 pictures or texts"),
+        ("options", {"kind": "rank", "options": ["captions.positive"]}, "Tick at least two"),
         (
             "options",
             {"kind": "choose", "options": ["images.positive", "captions.positive"]},

@@ -99,7 +99,7 @@ def test_what_the_form_cannot_ask_is_named_and_not_saved(client, manager, htmx):
     before, given = ProtocolDraft.objects.get().text, sent(client.get(url).text)
     answer = client.post(url, {**given, "options": [], "do": "use"}, **({"HTTP_HX_REQUEST": "true"} if htmx else {}))
     assert answer.status_code == (200 if htmx else 422) and ProtocolDraft.objects.get().text == before
-    assert '<a href="#id_options_0">To choose from, to rank or to compare</a>: Tick parts with 2' in answer.text
+    assert '<a href="#id_options_0">To choose from, rank or compare</a>: Tick at least two' in answer.text
     assert htmx or 'id="problems" role="alert"' in answer.text
     assert not ProtocolVersion.objects.exists()
 
