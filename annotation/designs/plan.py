@@ -251,10 +251,10 @@ def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumpti
         return f"{one.items:,} of {expected.of:,} items ({judgments}{cost})"
 
     most = f"at most {words(expected.at_most)}"
-    needs = f"the audit in {stage.stage_name} needs {most}"
+    needs = f"the audit needs {most}"
     if not expected.is_most:
         guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g}%"
-        needs = f"if {guess} of the items are wrong, the audit in {stage.stage_name} needs {words(expected)}, {most}"
+        needs = f"if {guess} of the items are wrong, the audit needs {words(expected)}, {most}"
     return f"{needs[0].upper()}{needs[1:]}.{_errors_count(stage.settings)}"
 
 

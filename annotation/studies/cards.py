@@ -121,8 +121,8 @@ def _asks(start: StartingPoint) -> str:
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
     """“Never shows the negative caption or the candidate images.”"""
-    parts_of = {"captions": first.captions, "images": first.images}
-    counts = {kind: Counter(one.role for one in parts) for kind, parts in parts_of.items()}
+    images = Counter(one.role for one in first.images)
+    counts = {"captions": Counter(one.role for one in first.captions), "images": images}
     parts = [
         f"the {role_name(role)} {kind if counts[kind][role] > 1 else kind.removesuffix('s')}"
         for kind, role in fit.hidden(stages, first)

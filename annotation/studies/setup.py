@@ -144,15 +144,15 @@ class Setup:
 
     @property
     def orders(self) -> list[tuple[str, str, str]]:
-        """If there are several questions, for each stage: its name, and what names the starting point in which it comes
-        earlier ("" for the first), and the one without it.
+        """If there are several questions, for each stage: its title, and what names the starting point in which it
+        comes earlier ("" for the first), and the one without it.
         """
         keys = self.start.key.split(SEVERAL) if self.start.kind == "protocol" else []
         found = []
         for place, stage in enumerate(self.stages if len(keys) > 1 else ()):
             without = [*keys[:place], *keys[place + 1 :]]
             earlier = [*without[: place - 1], keys[place], *without[place - 1 :]] if place else []
-            found.append((stage.plan.stage_name, SEVERAL.join(earlier), SEVERAL.join(without)))
+            found.append((stage.title, SEVERAL.join(earlier), SEVERAL.join(without)))
         return found
 
     def kept_json(self) -> str:
@@ -179,25 +179,16 @@ class Setup:
             for place, form in enumerate(self.stages)
         }
 
-    def audits_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
-        """What each audit takes of what is `expected`."""
-        if not expected:
-            return []
-        currency, assumed = str(self.study["currency"].value() or ""), self._assumed()
-        found = [
-            audit_in_words(stage.plan, effort, assumed[stage.plan.stage_name], currency.upper())
-            for stage, effort in zip(self.stages, expected, strict=True)
-        ]
-        return [words for words in found if words]
-
     def enough_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
-        """What each stage's judgments are enough for."""
-        found = [
-            enough_in_words(form.planned(), effort.items, effort.items if form.plan.source else self.size["items"])
-            for form, effort in zip(self.stages, expected, strict=False)
-        ]
-        several = len(found) > 1
-        return [f"{form.title}: {words}" if several else words for form, words in zip(self.stages, found, strict=False)]
+        """What each audit takes of what is `expected`, and what the judgments of the other stages are enough for."""
+        currency, assumed = str(self.study["currency"].value() or "").upper(), self._assumed()
+        found = []
+        for form, effort in zip(self.stages, expected, strict=False):
+            plan, of = form.planned(), effort.items if form.plan.source else self.size["items"]
+            words = audit_in_words(plan, effort, assumed[form.plan.stage_name], currency)
+            words = words or enough_in_words(plan, effort.items, of)
+            found.append(f"{form.title}: {words}" if len(self.stages) > 1 else words)
+        return found
 
 
 def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:

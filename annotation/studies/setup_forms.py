@@ -14,6 +14,7 @@ from annotation.designs import presets
 from annotation.designs.fit import RoleChoice
 from annotation.designs.plan import NO_CHECKS, Assumptions, StagePlan, contradictions
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, TieRule
+from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import is_known, is_unpublished, protocol_named
 from annotation.protocols.roles import CannotMap, joined, split, with_roles
 from annotation.protocols.schema import ProtocolFile
@@ -280,6 +281,11 @@ class StageForm(forms.Form):
     def file(self) -> ProtocolFile | None:
         """The published file that the stage asks, if it is one; it decides what the rule and its ties are."""
         return protocol_named(self.plan.protocol).file
+
+    @property
+    def rules(self) -> list[str]:
+        """What the published file says of which answers drop an item."""
+        return [rule.replace("_", " ") for rule in each_rule_in_words(self.file)] if self.file else []
 
     @property
     def no_checks(self) -> str:

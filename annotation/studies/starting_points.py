@@ -71,7 +71,8 @@ class StartingPoint:
 
 
 def _every_setting(stage: StagePlan) -> dict[str, Any]:
-    return {name: stage.settings.get(name, Stage._meta.get_field(name).get_default()) for name in _SETTINGS}
+    fields = (field for field in Stage._meta.concrete_fields if field.name in _SETTINGS)
+    return {field.name: stage.settings.get(field.name, field.get_default()) for field in fields}
 
 
 def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPoint:

@@ -137,7 +137,7 @@ def _plan(setup: Setup) -> dict[str, object]:
     return {
         "plan": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
         "total": expected and effort_in_words(total_effort(expected)),
-        "enough": setup.enough_in_words(expected), "audits": setup.audits_in_words(expected),
+        "enough": setup.enough_in_words(expected),
         "currency": str(setup.study["currency"].value() or "").upper(),
         "wrong": [form[name] for form in setup.forms if form.is_bound for name in form.errors if name in form.fields],
     }  # fmt: skip

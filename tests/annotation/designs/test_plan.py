@@ -52,10 +52,10 @@ def test_an_audit_s_plan_in_words():
     plan, guessed = StagePlan("p", settings=AUDIT), Assumptions(seconds=12, wrong=0.05)
     most = "at most 1,820 of 7,511 items (3,640 judgments, 145.60 USD)."
     for assumed, words in (
-        (ASSUMED, f"The audit in p needs {most}"),
+        (ASSUMED, f"The audit needs {most}"),
         (
             guessed,
-            f"If 5% of the items are wrong, the audit in p needs 450 of 7,511 items (900 judgments, 36.00 USD), {most}",
+            f"If 5% of the items are wrong, the audit needs 450 of 7,511 items (900 judgments, 36.00 USD), {most}",
         ),
     ):
         found = one(7511, assumed, pay=12, **AUDIT)

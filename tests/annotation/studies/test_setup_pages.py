@@ -157,7 +157,7 @@ def test_the_plan_of_an_audit_is_for_its_target(client, manager):
     assert planned(most)[""]["judgments"] == "≤ 20" and "needs at most 20 of 40 items" in most
     guessed = client.post(NEW, form | {"verify-wrong": 5}).content.decode()
     assert planned(guessed)[""]["judgments"] == "10"
-    assert "If 5% of the items are wrong, the audit in verify needs 10 of 40 items" in guessed
+    assert "If 5% of the items are wrong, the audit needs 10 of 40 items" in guessed
 
 
 def test_an_audit_is_set_up_with_the_scores_of_a_model(client, manager):
