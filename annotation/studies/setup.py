@@ -181,9 +181,11 @@ class Setup:
 
     def enough_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
         """What each audit takes of what is `expected`, and what the judgments of the other stages are enough for."""
+        if not expected:
+            return []
         currency, assumed = str(self.study["currency"].value() or "").upper(), self._assumed()
         found = []
-        for form, effort in zip(self.stages, expected, strict=False):
+        for form, effort in zip(self.stages, expected, strict=True):
             plan, of = form.planned(), effort.items if form.plan.source else self.size["items"]
             words = audit_in_words(plan, effort, assumed[form.plan.stage_name], currency)
             words = words or enough_in_words(plan, effort.items, of)
