@@ -75,9 +75,8 @@ class OwnQuestionForm(forms.Form):
         self.counts, self.name_of, self.text = own_question.counts_of(item), name_of, ""
         words = {role: _in_words(role, count, item) for role, count in self.counts.items()}
         options = {role: said for role, said in words.items() if role.partition(".")[2] not in RESERVED}
-        self.fields["shown"].choices = list(words.items())
-        self.fields["options"].choices = list(options.items())
-        self.fields["keep_option"].choices = [("", _ALL), *options.items()]
+        for name, of in (("shown", words), ("options", options), ("keep_option", {"": _ALL, **options})):
+            self.fields[name].choices = list(of.items())  # type: ignore[attr-defined]
         for name in (name for labels in LABELS.values() for name in labels):
             hint = "" if name in (*_NEEDED, "low", "high") else "Empty: not offered."
             needed = name in _NEEDED

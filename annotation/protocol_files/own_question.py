@@ -11,10 +11,10 @@ import yaml
 from django.utils.text import slugify
 
 from annotation.protocols import schema, values
-from annotation.protocols.reading import Dumper, read_protocol
+from annotation.protocols.layout import shown_name
+from annotation.protocols.reading import Core
 from annotation.protocols.schema import MOST_KEYS, VERSION, ProtocolFile
 from annotation.protocols.tasks import members
-from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.records import ItemRecord, is_own, role_order
 
 Fields = Mapping[str, Any]  # those of the form (forms.py)
@@ -39,9 +39,26 @@ LABELS = {  # kind → its answers that are no parts of the item, and their usua
 RESERVED = {values.ELSE, values.TIE, values.BOTH_BAD, "cannot_judge", "right"}
 MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an item can make
 _PARTS = ("images", "captions", "texts")
+_KINDS = {"rank": "rank", "pair": "compare"}  # of an answer whose options are parts of the item
 _ANSWER, _SAME = "answer", "_answer"
 _REASONS = {"both": "both_fit", "neither": "neither_fits", values.TIE: "tie", values.BOTH_BAD: "both_bad"}
 _LONGEST_TITLE, _LONGEST_NAME, _WIDTH = 60, 32, 100
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts that the reader reads as texts, and lists indented as the library's are."""
+
+    yaml_implicit_resolvers = Core.yaml_implicit_resolvers
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _represented(to: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return to.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represented)
 
 
 def counts_of(item: ItemRecord) -> dict[str, int]:
@@ -112,7 +129,7 @@ def text_of(fields: Fields, counts: Counts, name: str) -> str:
         "measure": {_ANSWER: _measure(fields)},
     }
     data = {key: value for key, value in data.items() if value}
-    return yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
 
 
 def _name(role: str) -> str:
@@ -234,60 +251,39 @@ def _instructions(fields: Fields, parts: str) -> str:
 # From a file to fields
 
 
-def fields_in(text: str, counts: Counts) -> dict[str, Any] | None:
-    """The fields that make this text; None if none do."""
-    try:
-        file = read_protocol(text, "protocol", ProblemLog())
-        fields = {**guess(counts), **_fields(file)}
-        written = text_of({**fields, "instructions": ""}, counts, file.name)
-        if written == text:
-            return {**fields, "instructions": ""}
-        return fields if text_of(fields, counts, file.name) == text else None
-    except (Unreadable, KeyError, StopIteration):
+def fields_in(file: ProtocolFile | None, text: str, counts: Counts) -> dict[str, Any] | None:
+    """The fields that make this text, which is that of the file; None if none do."""
+    fields = _fields(file) if file else {}
+    if not file or not all(isinstance(fields[name], int) for name in ("points", "least")):
         return None
+    if not {*fields["shown"], *fields["options"]} <= counts.keys():
+        return None
+    for instructions in ("", file.instructions):
+        tried = {**guess(counts), **fields, "instructions": instructions}
+        if text_of(tried, counts, file.name) == text:
+            return tried
+    return None
 
 
 def _fields(file: ProtocolFile) -> dict[str, Any]:
-    """KeyError or StopIteration if the file asks something that no form does."""
-    [answer, *_] = file.answers
-    roles = {_name(one): one for one in file.roles if not one.startswith("images.")}
-    shown = []
-    for block in file.screen:
-        key, name = next((key, value) for key, value in block if key not in ("layout", "label"))
-        shown.append(f"images.{name}" if key in ("picture", "pictures") else roles[name])
-    found: dict[str, Any] = {"ask": file.ask, "shown": shown, "judgments": file.judgments, "options": []}
-    match answer:
-        case schema.Pick(of=[]):
-            found["kind"] = "yes_no"
-        case schema.Scale(points=int(points), anchors=anchors):
-            found |= {
-                "kind": "rate",
-                "points": points,
-                "low": anchors.get("1", ""),
-                "high": anchors.get(f"{points}", ""),
-            }
-        case schema.Rank(ties=ties):
-            found |= {"kind": "rank", "ties": ties}
-        case schema.Pick() | schema.Pair():
-            found["kind"] = "choose" if answer.kind == "pick" else "compare"
-        case _:
-            raise KeyError(answer.kind)
-    if found["kind"] in OF_OPTIONS:
-        found["options"] = list(values.options_of(file, answer))
-        shown += found["options"][:1]
-    given = {name.removesuffix(_SAME): one.label for name, one in values.fixed_of(answer).items()}
-    found |= {name: given.get(name, "") for name in LABELS[found["kind"]] if name not in ("low", "high")}
-    rule = next(iter(file.decide), None)
-    keep = getattr(rule, "of", "")
-    found |= {
-        "mean": getattr(rule, "at_least", None),
-        "least": getattr(rule, "m", 2),
-        "instructions": file.instructions,
-    }
-    if not isinstance(found["least"], int):
-        raise KeyError("least")
-    if found["kind"] == "yes_no":
-        found["keep_answer"] = keep
-    else:
-        found["keep_option"] = next((one for one in found["options"] if _name(one) == keep), "")
-    return found
+    """What a form would have to say, which may be less than the file does."""
+    [answer, *_], rule = file.answers, file.decide[0].model_dump() if file.decide else {}
+    given, fixed = answer.model_dump(), {name: one.label for name, one in values.fixed_of(answer).items()}
+    options = [file.tasks.pairs] if isinstance(file.tasks, schema.Pairs) else given.get("of") or []
+    kind = _KINDS.get(answer.kind, "choose") if options else "rate" if answer.kind == "scale" else "yes_no"
+    points, keep = given.get("points", 5), rule.get("of", "")
+    labels = {name: fixed.get(name) or fixed.get(name + _SAME, "") for name in LABELS[kind]}
+    if kind == "rate":
+        labels |= {name: given["anchors"].get(f"{point}", "") for name, point in (("low", 1), ("high", points))}
+    kept = {"keep_answer": keep} if kind == "yes_no" else {}
+    return {
+        "kind": kind, "ask": file.ask, "judgments": file.judgments, "options": options, **labels, **kept,
+        "shown": [*(role for block in file.screen for role in _shown_by(file, block)), *options[:1]],
+        "points": points, "ties": given.get("ties", True), "mean": rule.get("at_least"), "least": rule.get("m", 2),
+        "keep_option": next((one for one in options if _name(one) == keep), ""),
+    }  # fmt: skip
+
+
+def _shown_by(file: ProtocolFile, block: schema.Block) -> list[str]:
+    name, kinds = shown_name(block)
+    return [role for kind in kinds if (role := f"{kind}.{name}") in file.roles]

@@ -101,8 +101,8 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _form_of(request: StaffRequest, draft: ProtocolDraft) -> OwnQuestionForm | None:
     """The form that made the draft's text, if one did."""
-    item = drafts.first_item(draft.benchmark)
-    fields = own_question.fields_in(draft.text, own_question.counts_of(item)) if item else None
+    file, item = drafts.reading_of(draft.text).file, drafts.first_item(draft.benchmark)
+    fields = own_question.fields_in(file, draft.text, own_question.counts_of(item)) if item else None
     return _form(request, draft, item, initial=fields) if item and fields else None
 
 

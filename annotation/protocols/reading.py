@@ -38,7 +38,7 @@ _TOO_MUCH = f"Shorten this: a file has at most {_MOST_PARTS:,} keys and values."
 _TOO_DEEP = f"Nest keys and lists at most {_DEEPEST} deep."
 
 
-class _Core(yaml.SafeLoader):
+class Core(yaml.SafeLoader):
     """YAML 1.2's core types: `yes` and `no` are texts, as in JSON, and so are dates."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
@@ -69,23 +69,8 @@ _TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
     )
 }
 for tag, (pattern, _) in islice(_TYPES.items(), 4):  # everything else is a text
-    _Core.add_implicit_resolver(tag, pattern, None)
+    Core.add_implicit_resolver(tag, pattern, None)
 
-
-class Dumper(yaml.SafeDumper):
-    """Writes what the reader reads: with its types, and lists indented as the library's."""
-
-    yaml_implicit_resolvers = _Core.yaml_implicit_resolvers
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-
-def _represented(to: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return to.represent_scalar(f"{_TAG}str", text, style="|" if "\n" in text else None)
-
-
-Dumper.add_representer(str, _represented)
 # Control characters but tab and line break, and halves of pairs: databases and pages cannot hold them.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -127,7 +112,7 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         log.error("TOO_LONG", file, None, "", f"Shorten this to {LONGEST:,} characters.")
         raise Unreadable
     try:
-        node = yaml.compose(text.replace("\t", "  ") if text.lstrip().startswith("{") else text, Loader=_Core)
+        node = yaml.compose(text.replace("\t", "  ") if text.lstrip().startswith("{") else text, Loader=Core)
         lines: dict[Path, int] = {}
         before = log.count
         data = _build(node, (), lines, file, log)

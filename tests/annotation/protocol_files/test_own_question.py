@@ -70,7 +70,7 @@ def test_whatever_is_chosen_makes_a_file_that_can_be_read_and_asked(counts):
         reading = drafts.reading_of(form.text)
         assert reading.file is not None and reading.file.ask == "Which one, then: yes?", (given, reading.problems)
         assert reading.protocol.tasks_for(whole, {}), given
-        fields = own_question.fields_in(form.text, counts)
+        fields = own_question.fields_in(reading.file, form.text, counts)
         assert fields, form.text
         assert own_question.text_of(fields, counts, reading.file.name) == form.text
         tried += 1
@@ -149,3 +149,9 @@ def test_a_name_is_made_of_the_words_and_is_nobody_elses(manager):
         publish(text=library.text_of("verify").replace("name: verify", f"name: {name}"), by="test", user=user)
     assert drafts.name_for("Theirs?", manager) == "theirs-2"
     assert drafts.name_for("Mine?", manager) == "mine", "it is the next version of one's own"
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_file_that_says_more_than_the_form_is_for_the_editor(name):
+    counts = {role: max(1, schema.bounds(count)[0]) for role, count in library.shipped(name).roles.items()}
+    assert own_question.fields_in(library.shipped(name), library.text_of(name), counts) is None
