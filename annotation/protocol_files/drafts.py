@@ -15,7 +15,7 @@ from annotation.protocols import library
 from annotation.protocols.base import Protocol
 from annotation.protocols.compile import as_protocol
 from annotation.protocols.reading import read_protocol
-from annotation.protocols.registry import VERSION_SIGN, name_and_version
+from annotation.protocols.registry import VERSION_SIGN, base_name, name_and_version
 from annotation.protocols.schema import VERSION, ProtocolFile
 from benchmarks import audit, queries
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -77,13 +77,16 @@ def first_item(benchmark: Benchmark | None) -> ItemRecord | None:
     return next((queries.record_of(item) for item in found), None)
 
 
-def name_for(ask: str, user: User, now: ProtocolFile | None = None) -> str:
-    """For a question of theirs with these words, neither of the library nor of somebody else: that of the file `now`
-    as long as it has the same words.
+def name_for(ask: str, user: User, draft: ProtocolDraft | None = None) -> str:
+    """For a question with these words: a name that nothing has, or that of the user's own version that the draft is to
+    follow. The name in the draft's text stays as long as the words do.
     """
-    others = ProtocolVersion.objects.exclude(published_by=user).values_list("name", flat=True)
-    own = ProtocolVersion.objects.filter(published_by=user).values_list("name", flat=True)
-    taken = {*library.names(), *others} - {*own}
+    versions = ProtocolVersion.objects.values_list("name", "published_by")
+    base = base_name(draft.started_from) if draft else ""
+    if (base, user.pk) in versions:
+        return base
+    taken = {*library.names(), *(name for name, _ in versions)}
+    now = reading_of(draft.text).file if draft else None
     return now.name if now and now.ask == ask and now.name not in taken else own_question.name_of(ask, taken)
 
 

@@ -41,7 +41,6 @@ MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an ite
 _PARTS = ("images", "captions", "texts")
 _KINDS = {"rank": "rank", "pair": "compare"}  # of an answer whose options are parts of the item
 _ANSWER, _SAME = "answer", "_answer"
-_REASONS = {"both": "both_fit", "neither": "neither_fits", values.TIE: "tie", values.BOTH_BAD: "both_bad"}
 _LONGEST_TITLE, _LONGEST_NAME, _WIDTH = 60, 32, 100
 
 
@@ -62,7 +61,7 @@ _Dumper.add_representer(str, _represented)
 
 
 def counts_of(item: ItemRecord) -> dict[str, int]:
-    """How many members each role of the item has: pictures first, and the roles that Winnow knows before others."""
+    """How many members each role of the item has."""
     texts, images = ({one.role for one in of} for of in (item.captions, item.images))
     roles = [f"images.{one}" for one in sorted(images, key=role_order)]
     roles += [f"{'texts' if is_own(one) else 'captions'}.{one}" for one in sorted(texts, key=role_order)]
@@ -187,18 +186,10 @@ def _rules(fields: Fields, options: list[str]) -> Iterator[dict[str, Any]]:
         if fields["mean"] is not None:
             yield {"rule": "mean", "at_least": fields["mean"], "below": "too_low"}
     elif keep := _kept(fields):
-        verb = {"choose": "chosen", "compare": "preferred"}.get(kind, "answered")
-        drop = {_name(one): f"{_name(one)}_{verb}" for one in options}
-        for name in LABELS[kind]:
-            if fields[name]:
-                drop[_fixed(name, options)] = f"answered_{name}" if kind == "yes_no" else _REASONS[name]
-        drop[values.ELSE] = "no_agreement"
-        yield {
-            "rule": "at_least",
-            "of": keep,
-            "m": fields["least"],
-            "drop": {k: v for k, v in drop.items() if k != keep},
-        }
+        reasons = {_name(one): f"answered_{_name(one)}" for one in options}
+        reasons |= {_fixed(name, options): f"answered_{name}" for name in LABELS[kind] if fields[name]}
+        del reasons[keep]
+        yield {"rule": "at_least", "of": keep, "m": fields["least"], "drop": {**reasons, values.ELSE: "no_agreement"}}
 
 
 def _kept(fields: Fields) -> str:
@@ -207,11 +198,11 @@ def _kept(fields: Fields) -> str:
 
 
 def _measure(fields: Fields) -> dict[str, str]:
-    kind = fields["kind"]
-    if kind == "rate":
+    if fields["kind"] == "rate":
         return {"agreement": "ordinal", "score": "mean"}
-    keep = "" if kind == "rank" else _kept(fields)
-    return {"agreement": "rank" if kind == "rank" else "nominal", **({"score": keep} if keep else {})}
+    if fields["kind"] == "rank":
+        return {"agreement": "rank"}
+    return {"agreement": "nominal", **({"score": keep} if (keep := _kept(fields)) else {})}
 
 
 def _in_words(shown: list[str], counts: Counts, options: list[str]) -> str:

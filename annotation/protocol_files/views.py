@@ -106,14 +106,14 @@ def _form_of(request: StaffRequest, draft: ProtocolDraft) -> OwnQuestionForm | N
     return _form(request, draft, item, initial=fields) if item and fields else None
 
 
-def _form(request: StaffRequest, draft: ProtocolDraft, item: ItemRecord, data: QueryDict | None = None, **given):
-    now = drafts.reading_of(draft.text).file
-    name_of = partial(drafts.name_for, user=request.user, now=now)
-    return OwnQuestionForm(data, item=item, name_of=name_of, **given)
+def _form(
+    request: StaffRequest, draft: ProtocolDraft, item: ItemRecord, data: QueryDict | None = None, **given: Any
+) -> OwnQuestionForm:
+    return OwnQuestionForm(data, item=item, name_of=partial(drafts.name_for, user=request.user, draft=draft), **given)
 
 
 def _discard(request: StaffRequest, draft: ProtocolDraft) -> HttpResponse:
-    text, seen = request.POST.get("text", draft.text), request.POST.get("seen", "")
+    text, seen = request.POST.get("text", ""), request.POST.get("seen", "")  # a form has no text
     try:
         drafts.discard_draft(draft=draft, text=text, by=audit.named(request.user), seen=seen)
     except drafts.ChangedElsewhere as refusal:
@@ -147,7 +147,8 @@ def _save(
         return _page(request, draft, str(refusal), form=form)
     if request.htmx:
         return _page(request, draft, form=form)
-    return redirect(f"{reverse('protocol-draft', args=[draft.pk])}{'?file' if do == 'file' else '#state'}")
+    in_form = "kind" in request.POST and do != "file"
+    return redirect(f"{reverse('protocol-draft', args=[draft.pk])}{'#preview-title' if in_form else '?file#state'}")
 
 
 def _page(

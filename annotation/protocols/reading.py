@@ -70,7 +70,6 @@ _TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 }
 for tag, (pattern, _) in islice(_TYPES.items(), 4):  # everything else is a text
     Core.add_implicit_resolver(tag, pattern, None)
-
 # Control characters but tab and line break, and halves of pairs: databases and pages cannot hold them.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

@@ -93,7 +93,7 @@ def test_what_a_file_says_is_what_was_chosen():
     [answer], [rule] = file.answers, file.decide
     assert isinstance(answer, schema.Pick) and answer.of == given["options"] and list(answer.fixed) == ["both"]
     assert answer.fixed["both"].label == "Beide" and (rule.of, rule.m, file.judgments) == ("positive", 2, 3)
-    assert rule.drop == {"negative": "negative_chosen", "both": "both_fit", "else": "no_agreement"}
+    assert rule.drop == {"negative": "answered_negative", "both": "answered_both", "else": "no_agreement"}
     assert [block.picture for block in file.screen] == ["positive"] and file.name == "which-one-then-yes"
     rated = {"kind": "rate", "shown": ["images.positive"], "points": 7, "low": "Bad", "high": "Good", "mean": 4.5}
     file = file_of(**rated, instructions="Look.\r\n\r\n- Well: twice")
@@ -147,8 +147,10 @@ def test_a_name_is_made_of_the_words_and_is_nobody_elses(manager):
     assert drafts.name_for("Verify?", manager) == "verify-2", "the library has this name"
     for name, user in (("theirs", None), ("mine", manager)):
         publish(text=library.text_of("verify").replace("name: verify", f"name: {name}"), by="test", user=user)
-    assert drafts.name_for("Theirs?", manager) == "theirs-2"
-    assert drafts.name_for("Mine?", manager) == "mine", "it is the next version of one's own"
+    assert [drafts.name_for(ask, manager) for ask in ("Theirs?", "Mine?")] == ["theirs-2", "mine-2"]
+    for name, wanted in (("theirs", "new-words"), ("mine", "mine")):  # the next version of one's own
+        draft = drafts.start_draft(start=f"{name}@1", user=manager, by="test")
+        assert drafts.name_for("New words?", manager, draft) == wanted
 
 
 @pytest.mark.parametrize("name", library.names())

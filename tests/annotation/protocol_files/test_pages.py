@@ -107,9 +107,11 @@ def test_what_the_form_cannot_ask_is_named_and_not_saved(client, manager, htmx):
 def test_the_form_gives_way_to_the_editor_once_the_file_says_more(client, manager):
     benchmark = studies.benchmark(candidates=0)
     url = client.post(NEW, {"start": "", "benchmark": benchmark.pk}).url
-    assert client.post(url, {**sent(client.get(url).text), "do": "file"}).url == f"{url}?file"
+    assert client.post(url, {**sent(client.get(url).text), "do": "file"}).url == f"{url}?file#state"
     page = client.get(f"{url}?file").text
     assert 'id="id_text"' in page and "Back to the form" in page
+    draft = ProtocolDraft.objects.get()
+    assert save(client, draft, draft.text, htmx=False, do="save").url == f"{url}?file#state"
     draft = ProtocolDraft.objects.get()
     save(client, draft, draft.text + "leaks: [verify]\n")
     page = client.get(url).text
