@@ -167,8 +167,10 @@ def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
 
 def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
     first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
+    total = next_step.total(None, first)
     return page(
-        "join", study=study, stage=first, protocol=protocol_named(first.protocol), total=next_step.total(None, first),
+        "join", study=study, stage=first, protocol=protocol_named(first.protocol), total=total,
+        minutes=next_step.minutes(total, next_step.pace(None, first)),
         given=given, key=uuid.uuid4(), consent=markdown.to_html(study.consent, level=3),
     )  # fmt: skip
 

@@ -8,6 +8,8 @@ transaction (`submissions.submit_and_hold`).
 """
 
 from dataclasses import dataclass, field
+from math import ceil
+from statistics import fmean
 
 from django.db.models import Avg, Q
 
@@ -19,6 +21,8 @@ from annotation.models.choices import POOLED
 from annotation.permissions import Desk
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
+
+ENOUGH, SAMPLED = 5, 500  # others' answers, of which the pace is known, and of which it is read
 
 
 @dataclass(frozen=True)
@@ -106,10 +110,22 @@ def _a_batch(stage: Stage, tasks: int) -> int:
     return min(stage.quota, screens) if stage.quota else screens
 
 
-def pace(annotator: Annotator) -> int:
-    """Mean active milliseconds of this annotator's answers, 0 before the first."""
-    mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False, revision=1)
-    return round(mine.aggregate(mean=Avg("active_ms"))["mean"] or 0)
+def pace(annotator: Annotator | None, stage: Stage) -> int:
+    """Mean active milliseconds of a screen of the stage: of this annotator's answers, before their first of others'. 0
+    if too few were measured.
+    """
+    measured = Judgment.objects.filter(withdrawn=False, revision=1, active_ms__gt=0, lease__task__stage=stage)
+    mine = measured.filter(lease__annotator=annotator).aggregate(mean=Avg("active_ms"))["mean"] if annotator else None
+    if mine is not None:
+        return round(mine)
+    known = Slot.objects.filter(stage=stage, judgment__active_ms__gt=0).values_list("judgment__active_ms", flat=True)
+    some = known[:SAMPLED]  # as many as say enough: a page waits for them
+    return round(fmean(some)) if len(some) >= ENOUGH else 0
+
+
+def minutes(screens: int, pace: int) -> int:
+    """How long so many screens take; 0 if that is not known."""
+    return ceil(screens * pace / 60_000)
 
 
 def with_previous_answers(leases: list[Lease], protocol: str) -> list[Lease]:

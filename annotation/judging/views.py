@@ -124,7 +124,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpRespons
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     return page(
         "page", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), current=current, rest=rest,
-        pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
+        pace=next_step.pace(here.annotator, here.stage), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
         notice=notice, **instructions_shown(here.stage, newest_instructions(here), 3), **_where(here, now),
     )  # fmt: skip
 
@@ -136,8 +136,10 @@ def _where(here: Desk, now: NextStep) -> dict:
 
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
+    left = 0 if reading else max(next_step.total(here.annotator, here.stage) - here.done, 0)
     return page(
         "rules", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), reading=reading,
+        total=left, minutes=next_step.minutes(left, left and next_step.pace(here.annotator, here.stage)),
         changed=here.seat.read_id is not None, link=_link(request, here),
         **instructions_shown(here.stage, newest_instructions(here), 2),
     )  # fmt: skip

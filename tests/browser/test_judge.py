@@ -37,6 +37,7 @@ def test_six_screens_by_keyboard_alone_and_the_time_that_somebody_looks(sit):
     desk.press("2").picked("2").press("Enter").counts(1).says("saved")  # 1: a picture
     judgment = Judgment.objects.get()
     assert 250 < judgment.active_ms <= judgment.elapsed_ms < 5000
+    expect(desk.page.locator("#left")).to_have_text("about 1 min, 5 screens left")
     desk.press("n").picked("none").press("Enter").counts(2).says("saved")  # 2: none
     desk.press("0").picked("none").press("1").picked("1").press("Enter").counts(3).says("saved")  # 3: another mind
     desk.press("f")

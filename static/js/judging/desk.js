@@ -124,8 +124,10 @@ export function progress() {
   $("done").textContent = answered;
   $("total").textContent = $("bar").max = total;
   $("bar").value = answered;
-  const minutes = Math.ceil(((total - answered) * now.pace) / 60000);
-  $("left").textContent = now.pace && answered < total ? format(gettext("about %(minutes)s min left"), { minutes }) : "";
+  const left = total - answered;
+  const minutes = Math.ceil((left * now.pace) / 60000);
+  const words = ngettext("about %(minutes)s min, %(left)s screen left", "about %(minutes)s min, %(left)s screens left", left);
+  $("left").textContent = minutes ? format(words, { minutes, left }) : "";
   const study = document.querySelector(".status .study").textContent;
   document.title = `${format(gettext("%(done)s of %(total)s"), { done: answered, total })} · ${study}`;
 }

@@ -76,6 +76,27 @@ def test_new_instructions_are_a_gate_again_and_old_ones_do_not_open_it(client, s
     assert "The instructions have changed" not in client.get(home(annotator)).text
 
 
+def test_how_long_what_is_left_takes_is_said_from_measured_times_where_they_are_known(client):
+    """By oneself; before one's first answer, by others; times that were not measured don't count."""
+    study = studies.study(items=40)
+    stage, other, slow = study.stages.get(), studies.annotator(study), studies.annotator(study)
+    newcomer = studies.annotator(study, ready=False)
+    at_desk = re.compile(r'data-pace="(\d+)"')
+
+    def said() -> list[str]:
+        pages = [client.get(f"/join/{study.invite}/").text, client.get(home(newcomer)).text]
+        return [" ".join(found.split()) for page in pages for found in re.findall(r"About [^<]+", page)]
+
+    for time in (0, 9000, 9000, 9000, 6000):
+        studies.judgment(other, stage, active_ms=time, elapsed_ms=time)
+    assert said() == [] and at_desk.search(client.get(home(slow)).text)[1] == "0"
+    studies.judgment(other, stage, active_ms=12000, elapsed_ms=12000)
+    assert said() == ["About 6 min for 40 screens"] * 2
+    assert at_desk.search(client.get(home(slow)).text)[1] == "9000"
+    studies.judgment(slow, stage, active_ms=30000, elapsed_ms=30000)
+    assert at_desk.search(client.get(home(slow)).text)[1] == "30000"
+
+
 def test_the_rules_can_be_read_again_at_any_time(client, annotator):
     page = client.get(home(annotator) + "?rules").text
     assert "Back to judging" in page and "I have read the instructions" not in page
