@@ -107,6 +107,7 @@ def test_marks_follow_every_letter_what_would_be_refused_stays_here_and_what_was
     marks = desk.page.locator(".editor .diff")
     expect(marks.locator("ins")).to_have_text(["sits"])
     expect(marks.locator("del")).to_have_text(["is"])
+    expect(desk.page.locator(".editor .compares")).to_have_text("Compared with the sentence at the top:")
     expect(desk.page.locator("#say.quietly")).to_have_text("1 word added, 1 word removed")
     desk.press("Escape", "1", "e")
     for text, told in REFUSED.items():
@@ -147,6 +148,7 @@ def test_the_second_annotator_sees_the_edit_and_confirms_it(sit):
     edited = other.page.locator(".edit-option", has=other.page.locator(".by"))
     expect(edited).to_have_count(1)
     expect(edited.locator("ins")).to_have_text(["sits"])
+    expect(edited.locator(".compares")).to_be_visible()
     other.press(place(other, "sits"), "Enter").says("saved")
     stored(other, 1)
     outcome = Outcome.objects.get()
