@@ -117,6 +117,7 @@ class StudyBody(Body):
         help_text="A question's role → the benchmark's name for it: `picture`, or with its kind `images.picture`.",
     )
     template = serializers.CharField(required=False, max_length=120, help_text="The name of a template.")
+    title = serializers.CharField(max_length=120, required=False)
     pay_per_hour = serializers.DecimalField(7, 2, min_value=0, required=False)
     currency = serializers.CharField(required=False, min_length=3, max_length=3)
     language = serializers.ChoiceField(StudyForm.base_fields["language"].choices, required=False)  # type: ignore[attr-defined]

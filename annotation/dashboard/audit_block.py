@@ -17,6 +17,7 @@ from annotation.measures.audits.sentence import (
     standing,
     verdict,
 )
+from annotation.measures.pay import Pay
 from annotation.models import Kind, Stage, StageState, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
@@ -33,12 +34,11 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
     """
     if stage.strategy != Strategy.AUDIT:
         return {}
-    rows, target, cost = audits.audited(stage), audits.target_of(stage), figures["cost"]["cost"]
-    of_errors = figures["audit"].get("corrected")
-    without_errors = Corrected(**of_errors) if of_errors else None
+    rows, target = audits.audited(stage), audits.target_of(stage)
+    without_errors = Corrected(**of_errors) if (of_errors := figures["audit"].get("corrected")) else None
     needs = audits.needs(stage, rows)
     found = needs.progress
-    each = cost / needs.counted if needs.counted else None
+    hour = figures["cost"]["active_minutes"] / 60 * Pay.of(figures["study"]).now
     to_come = {"expected": needs.expected, "most": needs.most}
     return {
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
@@ -50,9 +50,10 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
         "scores_sha256": stage.scores_sha256,
         "scores_hardly_help": bool(stage.scores_sha256) and _scores_hardly_help(rows, target, found),
         "needed": needs.items, "more": {name: None if of is None else len(of) for name, of in to_come.items()},
-        "cost": cost,
+        "cost": figures["cost"]["cost"],
         "cost_to_come": {
-            name: None if each is None or of is None else each * sum(of) for name, of in to_come.items()
+            name: hour / needs.counted * sum(of) if of is not None and needs.counted else None
+            for name, of in to_come.items()
         },
         "is_narrow": found.half_width is not None and found.half_width <= (target.half_width or 0) + 1e-12,
         "is_bound": stage.target_bound is not None,

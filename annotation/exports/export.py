@@ -143,7 +143,7 @@ def _in_manifest(study: Study) -> dict:
         **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
         "benchmark": study.benchmark.name,
         **({"part": study.part} if study.part else {}),
-        "pay_per_hour": float(study.pay_per_hour),
+        **study.pay,
     }
 
 

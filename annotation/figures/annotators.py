@@ -17,6 +17,7 @@ from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, annotator_figures, counts, few_annotators, warning_signs
 from annotation.measures.annotator_figures import Checked, Known
 from annotation.measures.judgments import Judgments
+from annotation.measures.pay import Pay
 from annotation.models import Seat, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols.base import main_view
@@ -103,7 +104,7 @@ def of_stages(
     see: Callable[[Stage, Judgments], None] = lambda stage, rows: None,
 ) -> dict:
     """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments."""
-    found, pay = [], float(study.pay_per_hour)
+    found, pay = [], Pay.of(study.pay)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
     for done, one in enumerate(stages):
         tell(done, len(stages) + 1)
@@ -111,7 +112,7 @@ def of_stages(
         rows = judgments_of(one)
         see(one, rows)
         found.append(_of_stage(one, rows, people, pay))
-    whole, speed = annotator_figures.of_study(found, list(people), pay)
+    whole, speed = annotator_figures.of_study(found, list(people))
     return {"stages": found, "whole": whole, "speed": speed}
 
 
@@ -121,7 +122,7 @@ def latest(study: Study, by: str = "app") -> cache.LatestFigures:
     return cache.latest(first, KIND, by=by)
 
 
-def _of_stage(stage: Stage, rows: Judgments, people: Mapping[int, bool], pay: float) -> dict:
+def _of_stage(stage: Stage, rows: Judgments, people: Mapping[int, bool], pay: Pay) -> dict:
     checked = {number: _checked(found) for number, found in attention_checks.results(stage).items()}
     tried = qualification.results(stage)
     passed = {number: {kind: found.passed for kind, found in tries.items()} for number, tries in tried.items()}

@@ -100,7 +100,7 @@ def _settings(stage: Stage) -> dict:
         "stage": stage.position,
         "stage_name": stage.name,
         **{name: getattr(stage, name) for name in SETTINGS},
-        "pay_per_hour": float(study.pay_per_hour),
+        **study.pay,
         "currency": study.currency,
     }
 

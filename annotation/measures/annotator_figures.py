@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from annotation.measures import annotator_behaviour, counts, pass_rules, warning_signs
 from annotation.measures.annotator_behaviour import StageBehaviour
 from annotation.measures.judgments import JudgmentRow, Judgments
+from annotation.measures.pay import Pay
 from annotation.protocols.base import NOMINAL, Projection, level_of_view
 
 SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
@@ -37,7 +38,7 @@ class Known(NamedTuple):
 
 
 def of_stage(
-    position: int, name: str, rows: Iterable[JudgmentRow], views: Mapping[str, Projection], known: Known, pay: float
+    position: int, name: str, rows: Iterable[JudgmentRow], views: Mapping[str, Projection], known: Known, pay: Pay
 ) -> dict[str, Any]:
     """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there. `pay` is
     per hour.
@@ -66,9 +67,9 @@ def of_stage(
     }
 
 
-def _row(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:
+def _row(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool, pay: Pay) -> dict[str, Any]:
     found = annotator_behaviour.annotator_figures(number, rows, all_, excluded)
-    found["paid"] = found["active_minutes"] / 60 * pay
+    found["paid"] = pay.earned(rows, found["active_minutes"] / 60)
     found["signs"] = annotator_behaviour.signs_as_json(annotator_behaviour.behaviour_signs(found, all_))
     return found
 
@@ -86,9 +87,7 @@ def _add_known(row: dict[str, Any], position: int, checked: Checked | None, pass
 # Of all stages
 
 
-def of_study(
-    stages: Sequence[dict[str, Any]], people: Sequence[int], pay: float
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def of_study(stages: Sequence[dict[str, Any]], people: Sequence[int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A row per annotator over all stages, and everybody's speed (measures.warning_signs.speed_deviations)."""
     mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
     for stage in stages:

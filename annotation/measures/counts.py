@@ -18,6 +18,7 @@ from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.label_scale import categories, label_scale
 from annotation.measures.pairwise_kappa import THIN
+from annotation.measures.pay import Pay
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign, Usual
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
@@ -188,9 +189,7 @@ def judgments_over_time(counted: Judgments) -> Figures:
     return {"minutes": width, "bins": bins}
 
 
-def annotator_summary(
-    number: int, rows: Judgments, everyone: Usual | None, pay_per_hour: float, fixed: Sequence[str]
-) -> Figures:
+def annotator_summary(number: int, rows: Judgments, everyone: Usual | None, pay: Pay, fixed: Sequence[str]) -> Figures:
     """The figures of one annotator in a stage.
 
     `rows` are all of their judgments. Active time and pay include checks and practice; everything else leaves them out.
@@ -213,7 +212,7 @@ def annotator_summary(
         "withdrawn": int(own.withdrawn.sum()),
         "surplus": int((own.surplus & ~own.withdrawn).sum()),
         "active_minutes": active * 60,
-        "paid": active * pay_per_hour,
+        "paid": pay.earned(rows, active),
         "signs": [sign.kind for sign in warning_signs.signs_of_work(len(counted), typical, everyone, picks)],
     }
 
@@ -252,7 +251,7 @@ _ALIKE = "all annotators took exactly as long, so nothing shows how much others 
 _ROUNDING = 1e-24  # relative: what may be left of squares that are 0
 
 
-def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) -> Figures:
+def stage_cost(rows: Judgments, counted: int, wanted: int, pay: Pay) -> Figures:
     """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
     Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
@@ -262,26 +261,25 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) 
     active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
     timed = counted - int((rows.counted & rows.is_judge & (rows.active_ms == 0)).sum())
     each, (low, high, unsure) = ratio(active, timed), minutes_per_judgment(rows, timed, left)
-    end, least, most = (None if value is None else active + left * value for value in (each, low, high))
+    to_come = [None if value is None else left * value for value in (each, low, high)]
+    end, least, most = (None if minutes is None else active + minutes for minutes in to_come)
+    cost = pay.earned(rows, active / 60)
+    costs = [None if minutes is None else cost + minutes / 60 * pay.now for minutes in to_come]
     return {
         "active_minutes": active,
-        "cost": active / 60 * pay_per_hour,
+        "cost": cost,
         "to_come": left,
         "expected_minutes": end,
-        "expected_cost": _paid(end, pay_per_hour),
+        "expected_cost": costs[0],
         "range": {
             "minutes_low": least,
             "minutes_high": most,
-            "cost_low": _paid(least, pay_per_hour),
-            "cost_high": _paid(most, pay_per_hour),
+            "cost_low": costs[1],
+            "cost_high": costs[2],
             "reason": unsure,
         },
         "reason": "" if timed else NOTHING_TIMED if counted else NOTHING_JUDGED,
     }
-
-
-def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
-    return None if minutes is None else minutes / 60 * pay_per_hour
 
 
 def minutes_per_judgment(rows: Judgments, timed: int, left: int) -> tuple[float | None, float | None, str]:

@@ -16,6 +16,7 @@ from annotation.measures.audits.figures import to_come
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import Judgments
 from annotation.measures.pairwise_kappa import mean_kappas
+from annotation.measures.pay import Pay
 from annotation.measures.scores import scores
 from annotation.protocols import base
 from annotation.protocols.base import Attributes
@@ -31,7 +32,7 @@ SETTINGS = (
 class StageRows:
     """The input of a stage's figures.
 
-    `settings` has the study's `name`, `pay_per_hour` and `currency`, the stage's position (`stage`) and `stage_name`,
+    `settings` has the study's `name`, pay (pay.py) and `currency`, the stage's position (`stage`) and `stage_name`,
     and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
     the order of items, a task's judgments in the order given. `flags` are the number of flags and how many of them are
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
@@ -90,13 +91,12 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
     counted = found.counted
     standing = counted[counted.live]
     gone = len(counted) - len(standing)
-    pay = float(found.settings["pay_per_hour"])
     return {
         "study": {**found.settings, "views": list(found.rule.projections())},
         "progress": _progress(found, gone),
         "outcomes": measures_counts.outcome_counts(found.tasks),
         "pace": measures_counts.pace(counted),
-        "cost": measures_counts.stage_cost(found.judgments, len(counted), found.wanted + gone, pay),
+        "cost": measures_counts.stage_cost(found.judgments, len(counted), found.wanted + gone, Pay.of(found.settings)),
         **_agreement(found, standing, step),
         "series": measures_counts.judgments_over_time(counted),
         **found.paper,
@@ -172,7 +172,7 @@ def _annotators(
         for one in agreements
     }
     fixed = [choice.identity for choice in found.rule.protocol.fixed]
-    pay = float(found.settings["pay_per_hour"])
+    pay = Pay.of(found.settings)
     names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
     return [
         {

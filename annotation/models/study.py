@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -74,6 +75,8 @@ class Study(models.Model):
     consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
     consent_changed_at = models.DateTimeField(null=True, editable=False)  # who agreed earlier is asked again
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
+    # What was judged before had other rates: [until, rate per hour] in order
+    earlier_pay = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
@@ -90,6 +93,12 @@ class Study(models.Model):
 
     def __str__(self):
         return self.name
+
+    @property
+    def pay(self) -> dict[str, Any]:
+        """As figures and exports have it (measures/pay.py)."""
+        earlier = {"earlier_pay": self.earlier_pay} if self.earlier_pay else {}
+        return {"pay_per_hour": float(self.pay_per_hour), **earlier}
 
     @property
     def shown_name(self) -> str:

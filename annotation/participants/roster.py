@@ -16,6 +16,7 @@ from annotation.figures.avoided import Avoided, avoided_screens
 from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
+from annotation.measures.pay import Pay
 from annotation.models import Annotator, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.stage_rules import rule_of
@@ -42,6 +43,7 @@ class Participant:
     """
 
     annotator: Annotator
+    rates: Pay
     session: str = ""  # their submission at Prolific, and its study there
     prolific_study: str = ""
     state: str = NOT_BEGUN
@@ -49,7 +51,7 @@ class Participant:
     counted: int = 0
     avoided: Avoided = field(default_factory=Avoided)  # in this submission
     active_minutes: float = 0.0
-    pay_per_hour: float = 0.0
+    pay: float = 0.0
     checks: int = 0
     checks_right: int = 0
     code: str = ""  # the code last shown for this submission
@@ -61,12 +63,8 @@ class Participant:
         return (max(self.times) - min(self.times)) / HOUR * 60 if self.times else 0.0
 
     @property
-    def pay(self) -> float:
-        return self.active_minutes / 60 * self.pay_per_hour
-
-    @property
     def span_pay(self) -> float:
-        return self.span_minutes / 60 * self.pay_per_hour
+        return self.rates.between(min(self.times), max(self.times)) if self.times else 0.0
 
     @property
     def approve(self) -> bool:
@@ -89,13 +87,13 @@ def participants(study: Study, data: Mapping) -> list[Participant]:
     """In the order of joining, with what they did as last computed (`data`, of figures/annotators.py); `signs` are only
     those of avoiding screens and of little work.
     """
-    pay, found = float(study.pay_per_hour), []
+    rates, found = Pay.of(study.pay), []
     rows = {row["number"]: row for row in data["whole"]}
     for who in study.annotators.select_related("stage", "excluded_by").order_by("number"):
-        one = Participant(who, who.prolific_session, who.prolific_study, pay_per_hour=pay)
+        one = Participant(who, rates, who.prolific_session, who.prolific_study)
         if row := rows.get(who.number):
             work, checks = data["work"].get(str(who.number), {}), row["checks"] or {"n": 0, "right": 0}
-            one.answers, one.active_minutes = row["answers"], row["active_minutes"]
+            one.answers, one.active_minutes, one.pay = row["answers"], row["active_minutes"], row["paid"]
             one.counted, one.times = work.get("counted", 0), work.get("times", [])
             one.avoided, one.checks, one.checks_right = Avoided(**work.get("avoided", {})), checks["n"], checks["right"]
         found.append(one)
@@ -122,11 +120,11 @@ def submissions(study: Study) -> list[Participant]:
     from every judgment.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
-    earlier, pay = _earlier(people), float(study.pay_per_hour)
+    earlier, rates = _earlier(people), Pay.of(study.pay)
     found = {}
     for who in people:
         theirs = [*earlier.get(who.number, ()), (0, who.prolific_session, who.prolific_study)]
-        found[who.number] = [Participant(who, session, of, pay_per_hour=pay) for _, session, of in theirs]
+        found[who.number] = [Participant(who, rates, session, of) for _, session, of in theirs]
     stages = list(study.stages.all())
     for stage in stages:
         _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
@@ -208,7 +206,9 @@ def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: 
         one, mine = found[number][which], rows[places]
         one.answers += annotator_behaviour.count_answers(mine)
         one.counted += int(mine.counted.sum())
-        one.active_minutes += int(mine.active_ms.sum()) / 60_000
+        minutes = int(mine.active_ms.sum()) / 60_000
+        one.active_minutes += minutes
+        one.pay += one.rates.earned(mine, minutes / 60)
         one.times += [int(mine.at.min()), int(mine.at.max())]
         considered = annotator_behaviour.judgments_considered(mine, False)
         _add_signs(one, counts.work_signs(considered, everybody.usual), where)

@@ -156,7 +156,7 @@ def settings(manifest: Mapping, public: Collection[str]) -> dict:
         found["stages"] = [{**stage, "comprehension": _without_answers(stage)} for stage in manifest["stages"]]
     if TIMES not in public:
         last = manifest["last_judgment_at"]
-        found["study"] = {**manifest["study"], "pay_per_hour": None}
+        found["study"] = without_pay(manifest["study"])
         found["last_judgment_at"] = last and last[: len("2026-03-02")]
     return found
 
@@ -252,6 +252,10 @@ def _public_figures(figures: Mapping, public: Collection[str]) -> dict:
     return found | ({"annotators": public_annotators(figures["annotators"], public)} if people else {})
 
 
+def without_pay(study: Mapping) -> dict:
+    return {**without_keys(study, ["earlier_pay"]), "pay_per_hour": None}
+
+
 def without_keys(part: Mapping, names: Collection[str]) -> dict:
     return {name: value for name, value in part.items() if name not in names}
 
@@ -260,7 +264,7 @@ def public_stage(stage: Mapping, public: Collection[str]) -> dict:
     times = "times" in public
     found = without_keys(stage, () if times else TIMED_STAGE)
     if not times:
-        found["study"] = {**stage["study"], "pay_per_hour": None}
+        found["study"] = without_pay(stage["study"])
     if GOLD not in public and found.get("audit", {}).get("corrected", {}).get("gold"):
         found["audit"] = without_keys(found["audit"], {"corrected"})  # it shows what was right about checks
     if "annotators" in public:

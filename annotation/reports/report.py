@@ -132,7 +132,7 @@ def _about(study: Study) -> dict:
             "source": study.benchmark.source,
             "items": study.benchmark.items.count(),
         },
-        "pay_per_hour": float(study.pay_per_hour),
+        **study.pay,
         "currency": study.currency,
         "consent": {"text": text, "sha256": digest} if text else None,
     }

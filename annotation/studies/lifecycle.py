@@ -59,6 +59,7 @@ def create_study(
     stages: Sequence[StagePlan],
     by: str,
     created_by=None,
+    title: str = "",
     pay_per_hour: Decimal = Decimal(0),
     currency: str = "USD",
     consent: str = "",
@@ -72,12 +73,11 @@ def create_study(
     `part` says which of these items, if not all (designs/part.py). `created_by` becomes its owner; without one it has
     no members, and only superusers see it.
     """
+    seed = secrets.randbits(31) if seed is None else seed
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
-        created_by=created_by, language=language,
+        created_by=created_by, language=language, title=title, part=drawn_now(part, benchmark.items.all(), seed),
     )  # fmt: skip
-    seed = secrets.randbits(31) if seed is None else seed
-    study.part = drawn_now(part, benchmark.items.all(), seed)
     _check(study, exclude=["created_by", "benchmark", "invite"])
     _hold_benchmark(study)
     study.save()

@@ -23,7 +23,7 @@ from benchmarks.transactions import retry_deadlocks
 
 CHANGED = "changed a setting"  # the verb of the events
 INSTEAD = "Duplicate the study to choose another."
-PAID = "People have judged at this rate, and changing it would change what their work cost. " + INSTEAD
+PAID = "People have judged for this currency, and another would change what their work cost. " + INSTEAD
 OF_FILE = "The protocol file decides this. Duplicate the study with another version of the file."
 CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."
 GIVEN_WHOLE = "Items are given out in batches, to this many people each. " + INSTEAD
@@ -56,7 +56,7 @@ class CannotChange(ValueError):
 def locked(study: Study) -> dict[str, str]:
     """Setting → why it cannot change."""
     judged = Judgment.objects.filter(lease__task__stage__study=study).exists()
-    return dict.fromkeys(("pay_per_hour", "currency"), PAID) if judged else {}
+    return {"currency": PAID} if judged else {}
 
 
 def locked_in(stages: Iterable[Stage]) -> dict[int, dict[str, str]]:
@@ -93,11 +93,15 @@ def most_judgments(stage: Stage) -> int:
 def change_study(*, study: Study, by: str, **given: Any) -> Study:
     """Change the `name`, `title`, `consent`, `pay_per_hour` or `currency`. Raises CannotChange.
 
-    Whoever agreed to another consent text is asked again before their next screen.
+    Whoever agreed to another consent text is asked again before their next screen. What was judged before the pay
+    changes keeps its rate.
     """
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     changed = _set(study, given, locked(study))
     _store(study, changed, by)
+    if "pay_per_hour" in changed and Judgment.objects.filter(lease__task__stage__study=study).exists():
+        study.earlier_pay.append([timezone.now().isoformat(), float(changed["pay_per_hour"])])
+        study.save(update_fields=["earlier_pay"])
     if "consent" in changed:
         Study.objects.filter(pk=study.pk).update(consent_changed_at=timezone.now())
     return study

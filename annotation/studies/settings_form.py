@@ -20,19 +20,13 @@ HINTS = {
     "name": "Members see it in lists, reports and releases; annotators too, unless they have a title.",
     "title": "Annotators see it for the name, so it should not hint at the answers. Empty: they see the name.",
     "consent": "In Markdown, shown before the first screen. Whoever agreed to another text is asked again.",
-    "pay_per_hour": "Annotators see it before they join. Can change until the first judgment, for all hours.",
-    "currency": "Three letters, such as EUR. Can change as long as the pay can.",
+    "pay_per_hour": "Counts from now on: what was judged before keeps its rate. Annotators see it before they join.",
+    "currency": "Three letters, such as EUR. Can change until the first judgment.",
     "overlap": "Can grow, not shrink. Items without an outcome get the further judgments; settled ones stay settled.",
     "quota": "The most screens a person judges. Empty: no limit. Whoever has reached it gets no more.",
     "tie_rule": "Can change until it has settled a tie. Ties that wait for a decision by hand are settled by it.",
     "check_rate": "The share of a person’s screens that have a known answer, in percent. Applies from the next screen.",
 }
-
-
-class TitledForm(StudyForm):
-    title = forms.CharField(
-        label="Title for annotators", max_length=Study._meta.get_field("title").max_length, required=False
-    )
 
 
 class StudySettingsForm(SeenForm, StudyForm):
@@ -41,7 +35,7 @@ class StudySettingsForm(SeenForm, StudyForm):
     def __init__(self, data=None, *, study: Study, stages: Sequence[Stage]):
         self.study, self.stages = study, stages
         of_study, of_stages = settings.locked(study), settings.locked_in(stages)
-        fields = {name: _field(TitledForm, name, getattr(study, name), of_study) for name in OF_STUDY}
+        fields = {name: _field(StudyForm, name, getattr(study, name), of_study) for name in OF_STUDY}
         for stage in stages:
             for name in OF_STAGE:
                 field = _field(StageForm, name, getattr(stage, name), of_stages[stage.pk])

@@ -32,6 +32,7 @@ class StudyForm(forms.Form):
         max_length=Study._meta.get_field("name").max_length,
         help_text="Annotators see it, so it should not hint at the answers.",
     )
+    title = forms.CharField(label="Title for annotators", max_length=120, required=False)  # of the settings' page
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,

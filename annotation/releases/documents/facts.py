@@ -306,7 +306,8 @@ def pay_in_words(facts: Facts) -> str:
         return "not published" if rate is None and "times" not in facts.plan.public else UNKNOWN
     costs = [stage["cost"].get("cost") for stage in facts.figures.get("stages", ()) if stage.get("cost")]
     paid = f", {sum(filter(None, costs)):,.2f} {currency} in total" if any(costs) else ""
-    return f"{rate:,.2f} {currency} per hour of active time{paid}"
+    rates = " then ".join(f"{one:,.2f}" for one in [*(one for _, one in study.get("earlier_pay", ())), rate])
+    return f"{rates} {currency} per hour of active time{paid}"
 
 
 def limits_in_words(facts: Facts) -> Sequence[str]:

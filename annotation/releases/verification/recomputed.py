@@ -108,7 +108,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
         "stage": stage.position,
         "stage_name": stage.name,
         **{name: stage.settings[name] for name in SETTINGS},
-        "pay_per_hour": rows.pay,
+        **{name: study[name] for name in ("pay_per_hour", "earlier_pay") if name in study},
         "currency": study["currency"],
     }
     flags, tasks = rows.flags.get(stage.name, []), [_asked(task, decision) for task, decision in decided]
@@ -212,7 +212,7 @@ def _annotators(rows: Rows) -> dict:
         known = annotator_figures.Known(people, seats, stage.checked() if gold else {}, passed)
         views = stage.rule.projections()
         stages.append(annotator_figures.of_stage(stage.position, stage.name, stage.judgments, views, known, rows.pay))
-    whole, speed = annotator_figures.of_study(stages, list(people), rows.pay)
+    whole, speed = annotator_figures.of_study(stages, list(people))
     return {"stages": stages, "whole": whole, "speed": speed}
 
 

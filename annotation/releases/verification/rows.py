@@ -23,6 +23,7 @@ from annotation.measures.annotator_figures import Checked
 from annotation.measures.judgments import Coded, Judgments
 from annotation.measures.papers.base import CountedJudgment
 from annotation.measures.papers.registry import FIGURES
+from annotation.measures.pay import Pay
 from annotation.measures.types import Array
 from annotation.protocols.base import Answer, Choice, Guideline
 from annotation.protocols.compile import as_protocol
@@ -240,9 +241,9 @@ class Rows:
         return item_records(self.place)
 
     @property
-    def pay(self) -> float:
-        """An hour; 0 where it is not public."""
-        return float(self.place.manifest["study"]["pay_per_hour"] or 0)
+    def pay(self) -> Pay:
+        """0 where it is not public."""
+        return Pay.of(self.place.manifest["study"])
 
 
 def item_records(place: Place) -> dict[int, ItemRecord]:

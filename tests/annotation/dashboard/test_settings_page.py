@@ -55,9 +55,9 @@ def test_annotators_see_the_title_and_without_one_the_name(client, study, title,
 
 def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
     studies.judgment(studies.annotator(study), study.stages.get(), "none")
-    assert 'name="pay_per_hour"' not in client.get(page(study)).text
-    answer = client.post(page(study), sent(pay_per_hour="12", name="Autumn"))
-    assert answer.status_code == 422 and "have judged at this rate" in answer.text
+    assert 'name="currency"' not in client.get(page(study)).text
+    answer = client.post(page(study), sent(currency="EUR", name="Autumn"))
+    assert answer.status_code == 422 and "have judged for this currency" in answer.text
     assert Study.objects.get().name == "Spring"
 
 

@@ -10,6 +10,7 @@ from annotation.figures.stage import forecast, study_figures
 from annotation.judging import submissions
 from annotation.measures import counts as measures_counts
 from annotation.measures.judgments import JudgmentRow, Judgments
+from annotation.measures.pay import Pay
 from annotation.models import Judgment, Outcome, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import task_creation
@@ -75,7 +76,7 @@ def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     the six judgments to come, of three new annotators, vary by √(2/3) as much.
     """
     rows = Judgments.of(given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4))
-    found = measures_counts.stage_cost(rows, 4, 10, 6)
+    found = measures_counts.stage_cost(rows, 4, 10, Pay(6))
     assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
     away = 12.7062047 * 0.1 * (1 + 2 / 3) ** 0.5
     assert measures_counts.minutes_per_judgment(rows, 4, 6) == (0, pytest.approx(0.2 + away), "")
@@ -92,14 +93,14 @@ def test_the_range_of_the_cost_holds_what_new_annotators_take(loads):
     for _ in range(300):
         ms = np.exp(9 + 0.3 * dice.standard_normal((2, 8))[:, who] + 0.5 * dice.standard_normal((2, len(who))))
         given = [given_at(n)._replace(annotator=who[n], active_ms=int(ms[0, n])) for n in range(len(who))]
-        found = measures_counts.stage_cost(Judgments.of(given), len(who), 2 * len(who), 6)["range"]
+        found = measures_counts.stage_cost(Judgments.of(given), len(who), 2 * len(who), Pay(6))["range"]
         held.append(found["minutes_low"] <= ms.sum() / 60_000 <= found["minutes_high"])
     assert np.mean(held) >= 0.92
 
 
 def test_annotators_who_took_exactly_as_long_give_the_range_no_width_but_a_reason():
     rows = Judgments.of(given_at(n)._replace(annotator=n % 2, active_ms=7000) for n in range(6))
-    found = measures_counts.stage_cost(rows, 6, 10, 6)["range"]
+    found = measures_counts.stage_cost(rows, 6, 10, Pay(6))["range"]
     assert found["cost_low"] is None and found["minutes_high"] is None and "exactly as long" in found["reason"]
 
 

@@ -3,13 +3,14 @@
 import contextlib
 import threading
 import time
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
 from django.db import connections, transaction
 
 from annotation.assignment import leases
-from annotation.models import Slot, Stage, Study
+from annotation.models import Judgment, Slot, Stage, Study
 from annotation.pipeline import promotion, task_creation
 from annotation.screens import read_answer
 from annotation.studies import lifecycle, settings
@@ -49,11 +50,21 @@ def test_what_is_the_same_is_no_change():
     assert not Event.objects.filter(verb=settings.CHANGED).exists()
 
 
-def test_the_pay_stays_once_somebody_has_judged():
+def test_the_currency_stays_once_somebody_has_judged():
     stage = studies.stage()
     judged(stage, ("none",))
-    with pytest.raises(CannotChange, match="have judged at this rate"):
-        settings.change_study(study=stage.study, by="test", pay_per_hour=Decimal(20))
+    with pytest.raises(CannotChange, match="have judged for this currency"):
+        settings.change_study(study=stage.study, by="test", currency="EUR")
+
+
+def test_another_pay_counts_from_now_on_and_until_somebody_judges_for_all():
+    stage = studies.stage(items=2, pay_per_hour=Decimal(6))
+    settings.change_study(study=stage.study, by="test", pay_per_hour=Decimal(10))
+    assert Study.objects.get().earlier_pay == []
+    judged(stage, ("none",))
+    settings.change_study(study=stage.study, by="test", pay_per_hour=Decimal(20))
+    [(until, rate)] = Study.objects.get().earlier_pay
+    assert rate == 10 and datetime.fromisoformat(until) > Judgment.objects.get().created_at
 
 
 def test_a_name_that_is_taken_is_refused():
