@@ -84,8 +84,9 @@ def _to_pick(stage: Stage, item: Item, tasks: Sequence[Task], carried: gold_item
         return _of_task(stage, item, known[0])
     try:
         asks = gold_items.questions_of(stage, item, known or [task for task in tasks if task.live], carried)
-    except UnsuitableItem as reason:
-        return Row(item_list.as_row(item), reason=f"{str(reason)[0].upper()}{str(reason)[1:]}.")
+    except UnsuitableItem as unsuitable:
+        why = str(unsuitable)
+        return Row(item_list.as_row(item), reason=f"{why[0].upper()}{why[1:]}.")
     if known:
         return Row(item_list.as_row(item), known[0], several=len(known))
     right = [gold_items.answers_known(stage, item, ask) for ask, _ in asks]

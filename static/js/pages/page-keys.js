@@ -1,6 +1,6 @@
 /* Keys of managers' pages: `/` goes to the search, N and P turn pages, and `?` lists those that work here. The desk of
    adjudicators has a list of its own, and keys that are switched off do nothing. */
-import { letter, onKeyIn } from "../judging/keys.js";
+import { isOff, letter, onKeyIn } from "../judging/keys.js";
 
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const first = (css) => document.querySelector(`main ${css}`);
@@ -37,7 +37,7 @@ function list() {
 
 onKeyIn(document, (event) => {
   const { target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
-  const off = "singleKeys" in document.documentElement.dataset || document.querySelector("dialog[open], #keys");
+  const off = isOff(event) || document.querySelector("dialog[open], #keys");
   if (off || defaultPrevented || event.repeat || ctrlKey || metaKey || altKey || target.closest(TYPING)) return;
   const pressed = letter(event);
   const place = KEYS[pressed]?.[1]();
