@@ -179,8 +179,7 @@ def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
     benchmark = chosen or benchmarks.first()
     if benchmark is None:
         return {"rows": []}
-    every = setup.pickable(stage, benchmark)
-    found = queries.search(every, asked.get("q", "").strip()[:200])
+    found = queries.search(setup.pickable(stage, benchmark), asked.get("q", "").strip()[:200])
     found = found.filter(type=asked["type"]) if asked.get("type") else found
     draw = min(permissions.whole_number(asked.get("draw"), 4) or 0, MOST_DRAWN)
     if draw or asked.get("known"):
@@ -193,7 +192,7 @@ def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
     return {
         "rows": checks_page.rows_to_pick(stage, items), "page": shown, "asked": asked, "draw": draw, "drawn": drawn,
         "benchmark": benchmark, "benchmarks": [(one.pk, one.name) for one in benchmarks],
-        "types": [one for one in every.order_by("type").values_list("type", flat=True).distinct() if one],
+        "types": [one for one in benchmark.items.order_by("type").values_list("type", flat=True).distinct() if one],
         "leave": checks_page.departure(stage, drawn if draw else None if benchmark == own else ()),
         "knowledge": [("on", "known")],
     }  # fmt: skip

@@ -71,7 +71,7 @@ def test_problems_appear_without_a_reload(manager, waiting, tmp_path, axe_violat
     fill_in(manager, path, imports.archive(tmp_path, ["0.jpg"]))
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
-    expect(manager.get_by_role("heading", name="Nothing was stored: 3 problems")).to_be_visible()
+    expect(manager.get_by_role("region", name="Nothing was stored: 3 problems")).to_be_focused()
     expect(manager.get_by_role("heading", name="MISSING_IMAGE")).to_be_visible()
     expect(manager.get_by_text("is not among the 1 files of images.zip")).to_have_count(3)
     assert flaws(manager, axe_violations) == []

@@ -9,6 +9,7 @@ from annotation.checks import attention_checks
 from annotation.models import Kind, Strategy
 from tests.annotation.checks.test_attention_checks import gold_benchmark, with_checks, work_through
 from tests.annotation.checks.test_qualification import QUESTIONS, practise, questions, stage_with
+from tests.annotation.pipeline.test_audits import audit_stage
 from tests.builders import every_protocol, studies
 from tests.collapsed import collapsed
 
@@ -117,6 +118,14 @@ def test_an_item_of_several_questions_is_used_with_its_known_answers(staff):
     assert "Use the known answers to its 2 questions" in collapsed(page) and 'name="answer"' not in page
     assert "is a check now" in pick(staff, stage, *items_of(stage)).text
     assert stage.tasks.filter(kind=Kind.CHECK).count() == 2
+
+
+def test_checks_of_an_audit_come_from_another_benchmark(staff):
+    stage = audit_stage(items=3)
+    assert "An audit’s checks come from another benchmark." in picker(staff, stage).text
+    source = gold_benchmark(1)
+    page = picker(staff, stage)
+    assert [row.case.item.benchmark for row in page.context["rows"]] == [source] and "Nothing leaves" in page.text
 
 
 def test_practice_has_notes(staff):
