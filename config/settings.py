@@ -117,12 +117,19 @@ ROOT_URLCONF = "config.urls"
 CSRF_FAILURE_VIEW = "config.views.outdated_form"
 WSGI_APPLICATION = "config.wsgi.application"
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
+TEMPLATE_LIBRARIES = [  # which templates need not load, and in which no two things have the same name
+    "django.templatetags.i18n",
+    "django.templatetags.static",
+    "django.contrib.humanize.templatetags.humanize",
+    "annotation.dashboard.study_shell",  # above `templatetags`: it reads figures
+    *(".".join(path.relative_to(BASE_DIR).with_suffix("").parts) for path in BASE_DIR.glob("*/templatetags/[!_]*.py")),
+]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
-            "libraries": {"study_shell": "annotation.dashboard.study_shell"},  # above `templatetags`: it reads figures
+            "builtins": TEMPLATE_LIBRARIES,
             "loaders": LOADERS if DEBUG else [("django.template.loaders.cached.Loader", LOADERS)],
             "context_processors": [
                 "django.template.context_processors.request",

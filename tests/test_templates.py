@@ -1,7 +1,10 @@
 """What the formatters of `make lint` do not hold for templates."""
 
 import re
+from collections import Counter
 from pathlib import Path
+
+from django.template import engines
 
 from annotation.templatetags import figures
 
@@ -42,3 +45,10 @@ def test_templates_name_no_method_and_no_measure_of_agreement():
 def test_the_head_of_a_table_marks_columns_of_numbers():
     cells = '<th scope="col">type</th><th scope="col" class="number">n &lt; 3</th>'
     assert figures.heads("type", "#n < 3") == f"<thead><tr>{cells}</tr></thead>"
+
+
+def test_no_two_libraries_of_templates_have_the_same_name():
+    """All are built in, so that the later of two would silently stand for both."""
+    libraries = engines["django"].engine.template_builtins
+    names = Counter(name for library in libraries for name in (*library.tags, *library.filters))
+    assert [name for name, count in names.items() if count > 1] == []
