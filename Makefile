@@ -71,7 +71,7 @@ lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports
-	@$(BIN)/djhtml --tabwidth 2 --check templates
+	@$(BIN)/djhtml --tabwidth 2 --extra-block heading,actions,endheading --check templates
 	@$(BIN)/djade --target-version 5.2 --check $$(find templates -name '*.html')
 	@$(BIN)/mypy
 	@$(BIN)/mypy --config-file client/pyproject.toml

@@ -1,0 +1,17 @@
+from django.template import Context, Template
+
+
+def rendered(source: str, **context: object) -> str:
+    return Template(source).render(Context(context))
+
+
+def test_a_heading_has_what_the_page_says_below_its_title_and_to_do():
+    whole = rendered('{% heading name|bdi "id" %} About {% actions %} <a>Do</a> {% endheading %}', name="<a>")
+    title = '<h1 id="id"><bdi dir="auto">&lt;a&gt;</bdi></h1><p class="meta">About</p>'
+    assert whole == f'<div class="head"><div>{title}</div><div class="actions"><a>Do</a></div></div>'
+
+
+def test_a_heading_has_no_empty_parts():
+    bare = '<div class="head"><div><h1>T</h1></div></div>'
+    assert rendered('{% heading "T" %} {% actions %}{% if may %}no{% endif %}{% endheading %}') == bare
+    assert rendered('{% heading "T" %}{% endheading %}') == bare
