@@ -1,4 +1,4 @@
-"""What pages are made of: their heads."""
+"""What pages are made of: their heads, and cards."""
 
 from django import template
 from django.template.base import FilterExpression, NodeList, Parser, Token
@@ -46,7 +46,7 @@ def heading(parser: Parser, token: Token) -> Heading:
 
 @register.simple_block_tag
 def card(content: SafeString, name: str, title: str, note: str = "", css: str = "", id: str = "") -> SafeString:
-    """`{% card "files-title" "Files" note="newest first" css="spaced" %}…{% endcard %}`: a card that its title names."""
+    """`{% card "files-title" "Files" note="newest first" css="spaced" %}…{% endcard %}`, which its title names."""
     head = format_html('<h2 id="{}">{}</h2>', name, title)
     if note:
         head = format_html('<div class="card-head">{}<span class="quiet">{}</span></div>', head, note)

@@ -15,3 +15,13 @@ def test_a_heading_has_no_empty_parts():
     bare = '<div class="head"><div><h1>T</h1></div></div>'
     assert rendered('{% heading "T" %} {% actions %}{% if may %}no{% endif %}{% endheading %}') == bare
     assert rendered('{% heading "T" %}{% endheading %}') == bare
+
+
+def test_a_card_is_named_by_its_title():
+    inside = '<h2 id="x">T</h2>in'
+    assert (
+        rendered('{% card "x" "T" %}in{% endcard %}') == f'<section class="card" aria-labelledby="x">{inside}</section>'
+    )
+    whole = rendered('{% card "x" "T" note=note css="spaced" id="y" %}in{% endcard %}', note="<b>")
+    head = '<div class="card-head"><h2 id="x">T</h2><span class="quiet">&lt;b&gt;</span></div>'
+    assert whole == f'<section class="card spaced" id="y" aria-labelledby="x">{head}in</section>'
