@@ -121,7 +121,8 @@ TEMPLATE_LIBRARIES = [  # which templates need not load, and in which no two thi
     "django.templatetags.i18n",
     "django.templatetags.static",
     "django.contrib.humanize.templatetags.humanize",
-    "annotation.dashboard.study_shell",  # above `templatetags`: it reads figures
+    "annotation.dashboard.study_shell",  # above `templatetags`: they read figures
+    "annotation.dashboard.study_tables",
     *(".".join(path.relative_to(BASE_DIR).with_suffix("").parts) for path in BASE_DIR.glob("*/templatetags/[!_]*.py")),
 ]
 TEMPLATES = [

@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -19,6 +18,7 @@ from annotation.dashboard import (
     overview_page,
     stage_progress,
     study_page,
+    study_tables,
 )
 from annotation.exports import job as export_job
 from annotation.exports.downloads import download_export
@@ -218,7 +218,7 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&reason=gone&page=3`; without a reason, items of every reason."""
+    """`?stage=2&reason=gone&blocked-page=3`; without a reason, items of every reason."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     found, reason = blocked_items.latest(stage), request.GET.get("reason", "")
     context = {
@@ -233,7 +233,7 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
         reason = reason if reason in found.data["counts"] else ""
         rows = blocked_items.blocked_tasks(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
-        context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+        context["blocked"] = study_tables.blocked_table(request, stage, rows, PAGE)
     return render(request, "dashboard/blocked_items.html", context)
 
 

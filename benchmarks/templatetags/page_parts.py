@@ -52,4 +52,4 @@ def card(content: SafeString, name: str, title: str, note: str = "", css: str = 
         head = format_html('<div class="card-head">{}<span class="quiet">{}</span></div>', head, note)
     place = format_html(' id="{}"', id) if id else ""
     classes = f"card {css}".strip()
-    return format_html('<section class="{}"{} aria-labelledby="{}">{}{}</section>', classes, place, name, head, content)
+    return format_html('<section{} class="{}" aria-labelledby="{}">{}{}</section>', place, classes, name, head, content)

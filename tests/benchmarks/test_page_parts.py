@@ -24,4 +24,4 @@ def test_a_card_is_named_by_its_title():
     )
     whole = rendered('{% card "x" "T" note=note css="spaced" id="y" %}in{% endcard %}', note="<b>")
     head = '<div class="card-head"><h2 id="x">T</h2><span class="quiet">&lt;b&gt;</span></div>'
-    assert whole == f'<section class="card spaced" id="y" aria-labelledby="x">{head}in</section>'
+    assert whole == f'<section id="y" class="card spaced" aria-labelledby="x">{head}in</section>'

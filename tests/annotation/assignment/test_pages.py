@@ -131,7 +131,7 @@ def test_each_stage_has_its_own(client, manager):
     ana = studies.annotator(first.study)
     give(client, second, ana, keys="item-0")
     assert Slot.objects.get(reserved=ana).stage == second
-    assert 'data-annotator="1"' in client.get(page(first)).content.decode()
+    assert 'id="annotator-1"' in client.get(page(first)).content.decode()
 
 
 def test_the_page_takes_as_many_queries_however_many_people_and_items(client, manager):

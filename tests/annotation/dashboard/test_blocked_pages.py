@@ -62,10 +62,10 @@ def test_what_came_open_after_the_closing_is_given_out_by_one_button(client, man
 def test_one_reason_page_by_page(client, manager, monkeypatch):
     monkeypatch.setattr(views, "PAGE", 2)
     stage = studies.stage(items=5)
-    pages = [look(client, stage, reason="nobody", page=number) for number in (1, 2, 3)]
+    pages = [look(client, stage, reason="nobody", **{"blocked-page": number}) for number in (1, 2, 3)]
     assert [len(re.findall(r">item-\d<", page)) for page in pages] == [2, 2, 1]
     assert "page=2" in pages[0] and 'rel="next"' not in pages[2]
-    assert len(re.findall(r">item-\d<", look(client, stage, reason="no such", page="x"))) == 2
+    assert len(re.findall(r">item-\d<", look(client, stage, reason="no such", **{"blocked-page": "x"}))) == 2
 
 
 def test_nothing_is_stuck(client, manager):

@@ -1,0 +1,270 @@
+"""The tables on the pages of a study's stages, items and people, each declared once: `{% stages_progress stages %}`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.assignment.by_name import AnnotatorShare
+from annotation.dashboard.annotator_page import Test
+from annotation.dashboard.item_page import Asked, Given
+from annotation.figures.annotator_screens import Screen
+from annotation.models import Stage, Study
+from annotation.protocols.base import Protocol
+from annotation.templatetags.annotators import probability, sign_name
+from annotation.templatetags.figures import (
+    annotator_number,
+    decimals,
+    hours,
+    kappa_name,
+    labels,
+    money,
+    percent,
+    place_counts,
+    top_share,
+    whole_percent,
+)
+from annotation.wording import pseudonym, readable_label
+from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number
+from benchmarks.templatetags.winnow import moment
+
+register = template.Library()
+
+Row = Mapping[str, Any]
+
+
+def _state(state: str) -> SafeString:
+    return render_to_string("components/_state.html", {"state": state})
+
+
+def _link(address: str, text: object, css: str = "") -> SafeString:
+    return format_html('<a{} href="{}">{}</a>', format_html(' class="{}"', css) if css else "", address, text)
+
+
+def _quiet(text: object) -> SafeString:
+    return format_html('<span class="quiet small">{}</span>', text)
+
+
+def _listed(cells: Iterable[object], between: str, none: object = NOTHING) -> object:
+    return format_html_join(between, "{}", ((cell,) for cell in cells)) or none
+
+
+def _task(study: int, stage: Stage, task: int | None, key: str) -> SafeString:
+    """An item with the page that decides its task, and its history."""
+    desk = f"{reverse('study-adjudicate', args=[study])}?{urlencode({'stage': stage.position, 'task': task})}"
+    items = f"{reverse('study-items', args=[study])}?{urlencode({'key': key})}"
+    history = format_html('history<span class="visually-hidden"> of {}</span>', key)
+    return format_html(
+        "{} {}", _link(desk, bdi(key), "tall") if task else bdi(key), _link(items, history, "small tall")
+    )
+
+
+@register.simple_tag
+def progress_table(study: Study, stages: Sequence[Row]) -> Table:
+    def named(row: Row) -> SafeString:
+        stage = row["stage"]
+        address = reverse("study-stage", args=[study.pk, stage.position])
+        return format_html("{} {}", _link(address, row["title"]), _quiet(f"{stage.position} {stage.name}"))
+
+    columns = [
+        Column("stage", html=named),
+        Column("state", "stage.state", _state),
+        number("judged", html=lambda row: f"{row['done']:,} of {row['total']:,}"),
+        *(number(name, name) for name in ("kept", "dropped", "open")),
+    ]
+    return Table("stages-table", columns, stages, caption="Stages")
+
+
+@register.simple_tag
+def assigned_table(given: Sequence[tuple[AnnotatorShare, str]], label: str) -> Table:
+    def named(one: AnnotatorShare) -> SafeString:
+        gone = ("excluded" if one.annotator.excluded_at else "left") if one.gone else ""
+        return format_html("{} {} {}", one.annotator.pseudonym, bdi(one.annotator.name), _quiet(gone) if gone else "")
+
+    columns = [
+        Column("annotator", html=named),
+        *(number(name, name) for name in ("assigned", "done", "skipped")),
+        number("not started", "left", len),
+    ]
+    rows = [one for one, _ in given]
+    return Table("given", columns, rows, label=label, row_id=lambda one: f"annotator-{one.annotator.number}")
+
+
+@register.simple_tag
+def reasons_table(rows: Sequence[tuple[str, str, str, int]], stage: Stage, chosen: str) -> Table:
+    """Why items are blocked, and how many; each leads to its items."""
+
+    def said(row: tuple[str, str, str, int]) -> SafeString:
+        name, holds, todo, _ = row
+        query = urlencode({"stage": stage.position} | ({} if name == chosen else {"reason": name}))
+        here = mark_safe(' aria-current="true"' if name == chosen else "")
+        return format_html('<a href="?{}"{}>{}</a><br>{}', query, here, holds, _quiet(todo))
+
+    columns = [Column("reason", html=said), number("items", "3")]
+    return Table("", columns, rows, label="reasons-title", row_head=False)
+
+
+def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_page: int) -> Table:
+    study = stage.study_id
+
+    def holds(row: Row) -> object:
+        if row["reason"] != "source" or not stage.source:
+            return row["holds"]
+        address = reverse("study-stage", args=[study, stage.source.position])
+        return format_html("{}: {}", row["holds"], _link(address, stage.source.name))
+
+    def keepers(row: Row) -> object:
+        pages = ((reverse("study-annotator", args=[study, one]), pseudonym(one)) for one in row["keepers"] or ())
+        return _listed((_link(*page) for page in pages), " ")
+
+    columns = [
+        Column("item", html=lambda row: _task(study, stage, row["task"], row["item"])),
+        Column("type", html=lambda row: f"{row['type']} {row['subtype']}"),
+        number("judged", html=lambda row: f"{row['judged']} of {row['wanted']}" if row["task"] else NOTHING),
+        Column("reason", html=holds),
+        Column("reserved for", html=keepers),
+    ]
+    return Table("blocked", columns, rows, label="items-title", request=request, per_page=per_page)
+
+
+@register.simple_tag
+def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
+    """The tests behind an annotator's warning signs; each sign leads to its screens."""
+
+    def sign(test: Test) -> SafeString:
+        if not test.speaks:
+            return format_html('<span class="quiet" aria-label="{}">{}</span>', "none", NOTHING)
+        address = f"?{urlencode({'stage': stage.position, 'show': test.kind})}#screens"
+        return _link(address, sign_name(test.kind), "warn")
+
+    columns = [
+        Column("tested", "name"),
+        number("n", "n"),
+        number("observed", "found", percent),
+        number("expected", "expected", percent),
+        number("p", "p", probability),
+        Column("test", html=lambda test: f"not tested: {test.reason}" if test.reason else test.by),
+        Column("warning sign", html=sign),
+    ]
+    return Table("", columns, tests, label="tests-title")
+
+
+@register.simple_tag
+def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
+    """An annotator's screens behind the sign `show`, with the others' answers."""
+
+    def named(one: Screen) -> SafeString:
+        asked = one.row.task[1]
+        key = _task(stage.study_id, stage, one.task, one.key) if one.row.kind == "judge" else bdi(one.key)
+        return format_html("{} {}", key, _quiet(readable_label(asked)) if asked else "")
+
+    def others(one: Screen) -> object:
+        if show == "checks":
+            return labels(one.gold)
+        said = (f"{readable_label(answer)} × {n}" if n > 1 else readable_label(answer) for answer, n in one.tally)
+        return _listed(said, ", ", _quiet("nobody yet"))
+
+    columns = [
+        Column("item", html=named),
+        Column("answer", "row.answer", readable_label),
+        Column("correct answer" if show == "checks" else "others", html=others),
+        number("place", html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING),
+        number("seconds", "seconds", partial(decimals, places=1)),
+        Column("when", "at", partial(moment, form="j M, H:i:s")),
+    ]
+    return Table("", columns, screens, label="screens", empty="None.")
+
+
+@register.simple_tag
+def answers_table(asked: Asked, stage: Stage) -> Table:
+    """The answers to one task of an item."""
+
+    def named(one: Given) -> SafeString:
+        address = reverse("study-annotator", args=[stage.study_id, one.who.number])
+        return _link(f"{address}?stage={stage.position}", one.who.pseudonym)
+
+    columns = [
+        Column("annotator", html=named),
+        Column("answer", html=_answer),
+        Column("status", "fate"),
+        number("seconds", "seconds", partial(decimals, places=1)),
+        Column("when", "at", moment),
+    ]
+    place = " ".join(filter(None, (stage.name, asked.task.question)))
+    caption = f"Answers in stage {place}, round {asked.task.round}"
+    return Table("", columns, asked.given, caption=caption)
+
+
+def _answer(one: Given) -> SafeString:
+    shown = [bdi(one.said or NOTHING)]
+    if one.image and one.image.image:
+        picture = reverse("thumbnail", args=[one.image.image.opaque])
+        shown.insert(0, format_html('<img src="{}" alt="" loading="lazy" width="40" height="40">', picture))
+    if one.reason:
+        shown.append(format_html('<bdi dir="auto" class="quiet">“{}”</bdi>', one.reason))
+    return format_html_join(" ", "{}", ((part,) for part in shown))
+
+
+@register.simple_tag
+def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Protocol, level: str | None) -> Table:
+    """Pace, agreement and habits of a stage's annotators."""
+    study, on = stage.study, figures["by_type_on"]
+
+    def named(row: Row) -> SafeString:
+        page = reverse("study-annotator", args=[study.pk, annotator_number(row["annotator"])])
+        marks = [_quiet("simulated")] if row["simulated"] else []
+        if row["excluded"]:
+            marks.append(format_html('<span class="bad small" title="{}">excluded</span>', row["exclusion_reason"]))
+        elif row["left"]:
+            marks.append(_quiet("left"))
+        return format_html("{} {}", _link(f"{page}?stage={stage.position}", row["annotator"]), _listed(marks, " ", ""))
+
+    def warned(row: Row, sign: str, shown: object) -> object:
+        return _warn(shown) if sign in row["signs"] else shown
+
+    def pace(row: Row) -> object:
+        return warned(row, "fast", exact(row["median_seconds"], partial(decimals, places=1)))
+
+    def near(row: Row) -> SafeString:
+        of = row["with_majority"][on]
+        return _titled(f"of {of['n']} compared" if of["n"] else of["reason"], exact(of["value"], whole_percent))
+
+    def place(row: Row) -> object:
+        share = exact(top_share(row["places"]), whole_percent)
+        return warned(row, "side", _titled(place_counts(row["places"]), share))
+
+    columns = [
+        Column("annotator", html=named),
+        number("judged", "judged"),
+        number("median s", html=pace),
+        number(f"mean {kappa_name(level)}", lambda row: row["kappa_mean"].get(on), decimals),
+        number("close to others" if level else "majority", html=near),
+        *(
+            number(choice.label, lambda row, of=choice.identity: row["fixed_shares"].get(of), whole_percent)
+            for choice in protocol.fixed
+        ),
+        number("top place", html=place),
+        number(
+            "cannot judge, skipped, late", html=lambda row: f"{row['cannot_judge']}, {row['skipped']}, {row['surplus']}"
+        ),
+        number("active", "active_minutes", hours),
+        *([number("paid", "paid", partial(money, currency=study.currency))] if study.pay_per_hour else []),
+        Column("warning signs", html=lambda row: _listed(map(_warn, row["signs"]), " · ")),
+    ]
+    empty = "No annotators in this stage yet" + ("." if stage.source else ". Send the invite link.")
+    return Table("", columns, figures["annotators"], label="annotators-title", empty=empty)
+
+
+def _warn(text: object) -> SafeString:
+    return format_html('<span class="warn">{}</span>', text)
+
+
+def _titled(title: str, text: object) -> SafeString:
+    return format_html('<span title="{}">{}</span>', title, text)
