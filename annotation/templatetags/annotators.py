@@ -7,7 +7,6 @@ from django import template
 from django.utils.html import format_html
 
 from annotation.measures import counts, warning_signs
-from annotation.templatetags.figures import exact
 
 register = template.Library()
 
@@ -29,7 +28,6 @@ def sorted_by(name: str, words: str, sort: str, show: str, title: str = "") -> s
     )  # fmt: skip
 
 
-@register.filter
 def sign_name(kind: str) -> str:
     """A sign in a word or two."""
     return warning_signs.KINDS[kind]
@@ -41,7 +39,6 @@ def share(same: Mapping[str, int]) -> float | None:
     return counts.ratio(same["same"], same["n"])
 
 
-@exact(register)
 def probability(p: float | None) -> str:
     """`0.023`, `< 0.0001`: more digits help nobody."""
     if p is None:

@@ -130,7 +130,6 @@ def intervals(figure: Mapping[str, Any], is_share: bool = False) -> str:
     return mark_safe(", 95% interval " + ", ".join(each)) if each else alone
 
 
-@register.filter
 def to_decimals(low: float | None, high: float | None) -> str:
     return span({"low": low, "high": high})
 
@@ -189,7 +188,6 @@ def active_rate(row: Mapping[str, float]) -> str:
     return NOTHING if rate is None else data(rate, f"{rate:,.0f}")
 
 
-@register.filter
 def labels(takes: list[str]) -> str:
     """What a stage takes from another, in words."""
     return " and ".join(readable_label(one) for one in takes)
@@ -227,7 +225,6 @@ def near_words(level: str | None) -> str:
     return "gave the same answer as most of the others"
 
 
-@register.filter
 def annotator_number(name: str) -> int:
     """The inverse of `pseudonym`."""
     return int(name.removeprefix("A-"))
