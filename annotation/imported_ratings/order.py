@@ -54,18 +54,15 @@ class RatingsOrder:
         8,
         "Which column is what, as JSON. Without one, columns are recognised by their names.",
     )  # fmt: skip
-    roles: str = orders.described(
-        forms.CharField(
-            max_length=500, required=False, label="Roles",
-            help_text="The benchmark’s names for roles of the protocol: `picture=scene, captions.foil=negative`.",
-        )
-    )  # fmt: skip
-    repeated: str = orders.described(
-        forms.ChoiceField(
-            choices=list(REPEATED.items()), required=False, initial=REFUSE,
-            label="If an annotator rated an item twice",
-        )
-    )  # fmt: skip
+    roles: str = orders.text(
+        "Roles",
+        "The benchmark’s names for roles of the protocol: `picture=scene, captions.foil=negative`.",
+        max_length=500,
+        required=False,
+    )
+    repeated: str = orders.choice(
+        "If an annotator rated an item twice", list(REPEATED.items()), required=False, initial=REFUSE
+    )
     skip_incomplete: bool = orders.switch(
         "Skip incomplete rows", "Rows that are ragged or lack a cell are skipped and listed in the report."
     )

@@ -25,12 +25,8 @@ LONGEST_PROMPT = 20_000  # characters
 class CaptionOrder:
     """What to make, by which model, and what of it to keep. `temperature`: None for each kind's own."""
 
-    name: str = orders.described(
-        forms.CharField(
-            max_length=120,
-            label="Name of the new benchmark",
-            help_text="If the benchmark exists, the new items are added to it.",
-        )
+    name: str = orders.text(
+        "Name of the new benchmark", "If the benchmark exists, the new items are added to it.", max_length=120
     )
     kinds: Sequence[str] = orders.described(
         forms.MultipleChoiceField(
@@ -41,60 +37,49 @@ class CaptionOrder:
         ),
         option="kind",
     )
-    model: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            label="Model",
-            help_text="Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
-        )
+    model: str = orders.text(
+        "Model",
+        "Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
+        max_length=LONGEST,
     )
-    address: str = orders.described(
-        forms.CharField(
-            required=False,
-            label="Where the model runs",
-            help_text="An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
-        ),
+    address: str = orders.text(
+        "Where the model runs",
+        "An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
+        required=False,
         option="endpoint",
     )
-    temperature: float | None = orders.described(
-        forms.FloatField(
-            min_value=0, max_value=2, required=False, label="Temperature",
-            help_text="Empty: 0 for swaps and second positives, 1 for the others.",
-        )
-    )  # fmt: skip
-    max_tokens: int = orders.described(
-        forms.IntegerField(min_value=1, max_value=orders.MOST_TOKENS, initial=256, label="Longest answer, in tokens")
+    temperature: float | None = orders.real(
+        "Temperature", 0, 2, "Empty: 0 for swaps and second positives, 1 for the others.", required=False
     )
-    seed: int = orders.described(forms.IntegerField(min_value=0, max_value=orders.MOST_SEED, initial=0, label="Seed"))
-    prompt: str = orders.described(
-        forms.CharField(
-            required=False, widget=forms.Textarea(attrs={"rows": 6}), strip=False, label="Your own prompt",
-            help_text="For one kind. Write `{caption}` where the caption goes. The answer needs the same lines as "
-            "Winnow’s prompt asks for.",
-        )
-    )  # fmt: skip
-    plausibility: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Classifier of plausibility",
-            help_text="Optional: `liujch1998/vera`, another hub id, or a folder.",
-        )
+    max_tokens: int = orders.whole("Longest answer, in tokens", 1, orders.MOST_TOKENS, initial=256)
+    seed: int = orders.whole("Seed", 0, orders.MOST_SEED, initial=0)
+    prompt: str = orders.text(
+        "Your own prompt",
+        "For one kind. Write `{caption}` where the caption goes. The answer needs the same lines as "
+        "Winnow’s prompt asks for.",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        strip=False,
     )
-    grammar: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Classifier of grammar",
-            help_text="Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
-        )
+    plausibility: str = orders.text(
+        "Classifier of plausibility",
+        "Optional: `liujch1998/vera`, another hub id, or a folder.",
+        max_length=LONGEST,
+        required=False,
     )
-    share: float = orders.described(
-        forms.FloatField(
-            min_value=0.0001, max_value=1, initial=0.35, label="Best captions to keep, as a share",
-            help_text="By the mean of both scores. Only with a classifier.",
-        )
-    )  # fmt: skip
+    grammar: str = orders.text(
+        "Classifier of grammar",
+        "Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
+        max_length=LONGEST,
+        required=False,
+    )
+    share: float = orders.real(
+        "Best captions to keep, as a share",
+        0.0001,
+        1,
+        "By the mean of both scores. Only with a classifier.",
+        initial=0.35,
+    )
     refine: bool = orders.switch(
         "Adversarial refinement", "Each classifier then prefers the positive caption in half of the negatives’ items."
     )

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from django import forms
 from django.conf import settings
 from django.db.models import Max
 
@@ -40,36 +39,30 @@ FORGOTTEN = 30 * 24 * 3600  # seconds until an image that no job came back for i
 class ImagesOrder:
     """What to draw: some images for the negative caption of each item, or of those with `keys`."""
 
-    model: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            initial="sdxl-dpo",
-            label="Model",
-            help_text="`sdxl-dpo`, or the hub id or folder of a text-to-image pipeline of diffusers.",
-        )
+    model: str = orders.text(
+        "Model",
+        "`sdxl-dpo`, or the hub id or folder of a text-to-image pipeline of diffusers.",
+        max_length=LONGEST,
+        initial="sdxl-dpo",
     )
-    unet: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Denoising network",
-            help_text="The hub id or folder of a network that replaces the pipeline’s own. Usually empty.",
-        )
+    unet: str = orders.text(
+        "Denoising network",
+        "The hub id or folder of a network that replaces the pipeline’s own. Usually empty.",
+        max_length=LONGEST,
+        required=False,
     )
-    count: int = orders.described(forms.IntegerField(min_value=1, max_value=16, initial=4, label="Images per item"))
-    steps: int = orders.described(forms.IntegerField(min_value=1, max_value=500, initial=50, label="Denoising steps"))
-    guidance: float = orders.described(
-        forms.FloatField(
-            min_value=0, max_value=100, initial=5.0, label="Guidance",
-            help_text="How closely an image follows its caption. Many pipelines use 5 to 7.5.",
-        )
-    )  # fmt: skip
-    seed: int = orders.described(
-        forms.IntegerField(
-            min_value=0, max_value=orders.MOST_SEED, initial=0, label="Seed",
-            help_text="The seed of each image is derived from this number, the item’s ID and the image’s position.",
-        )
-    )  # fmt: skip
+    count: int = orders.whole("Images per item", 1, 16, initial=4)
+    steps: int = orders.whole("Denoising steps", 1, 500, initial=50)
+    guidance: float = orders.real(
+        "Guidance", 0, 100, "How closely an image follows its caption. Many pipelines use 5 to 7.5.", initial=5.0
+    )
+    seed: int = orders.whole(
+        "Seed",
+        0,
+        orders.MOST_SEED,
+        "The seed of each image is derived from this number, the item’s ID and the image’s position.",
+        initial=0,
+    )
     keys: Sequence[str] = orders.described(
         orders.LinesField(
             required=False,

@@ -7,7 +7,7 @@ enclose what a user types.
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -41,6 +41,22 @@ def described(field: forms.Field, option: str = "") -> Any:
     if default is None and field.required:
         return dataclasses.field(metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def text(label: str, help_text: str = "", *, option: str = "", **more: Any) -> Any:
+    return described(forms.CharField(label=label, help_text=help_text, **more), option)
+
+
+def whole(label: str, low: int, high: int, help_text: str = "", **more: Any) -> Any:
+    return described(forms.IntegerField(label=label, min_value=low, max_value=high, help_text=help_text, **more))
+
+
+def real(label: str, low: float, high: float, help_text: str = "", **more: Any) -> Any:
+    return described(forms.FloatField(label=label, min_value=low, max_value=high, help_text=help_text, **more))
+
+
+def choice(label: str, choices: Sequence[tuple[str, str]], help_text: str = "", **more: Any) -> Any:
+    return described(forms.ChoiceField(label=label, choices=choices, help_text=help_text, **more))
 
 
 def options_of(order: type) -> dict[str, Described]:
@@ -140,23 +156,19 @@ def look() -> Any:
 
 def device() -> Any:
     help_text = "`auto` uses a GPU if there is one. Or choose `cpu`, `cuda`, `cuda:1` or `mps`."
-    return described(forms.CharField(max_length=8, initial="auto", label="Device", help_text=help_text))
+    return text("Device", help_text, max_length=8, initial="auto")
 
 
 def price(label: str) -> Any:
-    return described(forms.FloatField(min_value=0, max_value=MOST_PRICE, initial=0.0, required=False, label=label))
+    return real(label, 0, MOST_PRICE, initial=0.0, required=False)
 
 
 def parallel() -> Any:
-    return described(
-        forms.IntegerField(min_value=1, max_value=64, initial=4, label="Questions to the endpoint at once")
-    )
+    return whole("Questions to the endpoint at once", 1, 64, initial=4)
 
 
 def timeout() -> Any:
-    return described(
-        forms.FloatField(min_value=0.1, max_value=3600, initial=120.0, label="Seconds until a question is answered")
-    )
+    return real("Seconds until a question is answered", 0.1, 3600, initial=120.0)
 
 
 def switch(label: str, help_text: str, initial: bool | None = None) -> Any:

@@ -62,12 +62,13 @@ class PredictionsOrder:
             help_text="Where the predictions come from: a repository with its version, or a paper.",
         )
     )
-    kind: str = orders.described(
-        forms.ChoiceField(
-            choices=[(kind.name, kind.title) for kind in TAKEN], required=False, initial="", label="Questions of",
-            help_text="The benchmark’s own if it is left out.",
-        )
-    )  # fmt: skip
+    kind: str = orders.choice(
+        "Questions of",
+        [(kind.name, kind.title) for kind in TAKEN],
+        "The benchmark’s own if it is left out.",
+        required=False,
+        initial="",
+    )
     skip_incomplete: bool = orders.switch(
         "Skip incomplete items",
         "Items without all answers are skipped and listed in the report. Otherwise the import is rejected.",

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django import forms
 from django.conf import settings
 
 from benchmarks import audit
@@ -41,25 +40,21 @@ REFUSED = {"refusal", "content_filter"}
 class AskOrder:
     """What to ask whom. The page offers only the addresses that the administrator has named."""
 
-    address: str = orders.described(
-        forms.CharField(label="Endpoint", help_text="Its address up to the version: https://api.example.org/v1."),
-        option="endpoint",
+    address: str = orders.text(
+        "Endpoint", "Its address up to the version: https://api.example.org/v1.", option="endpoint"
     )
-    model: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            label="Model",
-            help_text="The name of the model at that endpoint. It must accept images.",
-        )
+    model: str = orders.text(
+        "Model", "The name of the model at that endpoint. It must accept images.", max_length=LONGEST
     )
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")
-    max_tokens: int = orders.described(
-        forms.IntegerField(
-            min_value=1, max_value=orders.MOST_TOKENS, initial=16, label="Tokens per answer, at most",
-            help_text="Models that think before they answer need some thousand.",
-        )
-    )  # fmt: skip
+    max_tokens: int = orders.whole(
+        "Tokens per answer, at most",
+        1,
+        orders.MOST_TOKENS,
+        "Models that think before they answer need some thousand.",
+        initial=16,
+    )
     parallel: int = orders.parallel()
     timeout: float = orders.timeout()
 

@@ -43,48 +43,38 @@ AGAIN = "nothing new: this run stands"
 class ScoreOrder:
     """The model to score with, and what to measure: one of MEASURES. `seeds`: None for the measure's own number."""
 
-    model: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            label="Model",
-            help_text="An open_clip architecture such as `ViT-B-32-quickgelu`, or `hf-hub:ORG/MODEL`, "
-            "`local-dir:FOLDER`, `sentence-transformers:ID`, `language-model:ID`, `vqa:ID`, `itm:ID`, "
-            "`detector:FOLDER`.",
-        )
+    model: str = orders.text(
+        "Model",
+        "An open_clip architecture such as `ViT-B-32-quickgelu`, or `hf-hub:ORG/MODEL`, "
+        "`local-dir:FOLDER`, `sentence-transformers:ID`, `language-model:ID`, `vqa:ID`, `itm:ID`, "
+        "`detector:FOLDER`.",
+        max_length=LONGEST,
     )
-    pretrained: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Weights",
-            help_text="For an architecture: a tag such as `openai` or `laion2b_s34b_b79k`, or the name of a file in "
-            "the server’s model folder.",
-        )
+    pretrained: str = orders.text(
+        "Weights",
+        "For an architecture: a tag such as `openai` or `laion2b_s34b_b79k`, or the name of a file in "
+        "the server’s model folder.",
+        max_length=LONGEST,
+        required=False,
     )
     device: str = orders.device()
-    measure: str = orders.described(
-        forms.ChoiceField(
-            choices=[(kind, words) for kind, (_, words) in MEASURES.items()],
-            initial=KIND,
-            required=False,
-            label="What to measure",
-        )
+    measure: str = orders.choice(
+        "What to measure", [(kind, words) for kind, (_, words) in MEASURES.items()], initial=KIND, required=False
     )
-    seeds: int | None = orders.described(
-        forms.IntegerField(
-            min_value=1, max_value=10, required=False, label="Seeds of the shuffles",
-            help_text="If you leave this empty, retrieval takes 3 and order tasks take 5.",
-        )
-    )  # fmt: skip
-    prompt: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            strip=False,
-            widget=forms.Textarea(attrs={"rows": 2}),
-            label="Instruction",
-            help_text="For sentence encoders such as Instructor and E5: what they read before each caption.",
-        )
+    seeds: int | None = orders.whole(
+        "Seeds of the shuffles",
+        1,
+        10,
+        "If you leave this empty, retrieval takes 3 and order tasks take 5.",
+        required=False,
+    )
+    prompt: str = orders.text(
+        "Instruction",
+        "For sentence encoders such as Instructor and E5: what they read before each caption.",
+        max_length=LONGEST,
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
     )
 
 

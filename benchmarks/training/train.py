@@ -47,62 +47,44 @@ def _setting(name: str, label: str, help_text: str = "") -> Any:
 class TrainOrder:
     """What to train, from which weights, on which items. Numbers that are None are the preset's."""
 
-    preset: str = orders.described(
-        forms.ChoiceField(
-            choices=[(name, preset.title) for name, preset in PRESETS.items()],
-            label="Preset",
-            help_text="The losses and numbers of a paper.",
-        )
+    preset: str = orders.choice(
+        "Preset", [(name, preset.title) for name, preset in PRESETS.items()], "The losses and numbers of a paper."
     )
-    name: str = orders.described(
-        forms.CharField(
-            max_length=80, label="Name of the new model", help_text="Letters, digits, dots, underscores and hyphens."
-        )
+    name: str = orders.text("Name of the new model", "Letters, digits, dots, underscores and hyphens.", max_length=80)
+    model: str = orders.text(
+        "Base model",
+        "An open_clip architecture, `hf-hub:ORG/MODEL`, or `local-dir:FOLDER` for a folder in the "
+        "server’s model folder, such as a model that was trained here.",
+        max_length=LONGEST,
     )
-    model: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            label="Base model",
-            help_text="An open_clip architecture, `hf-hub:ORG/MODEL`, or `local-dir:FOLDER` for a folder in the "
-            "server’s model folder, such as a model that was trained here.",
-        )
+    pretrained: str = orders.text(
+        "Weights",
+        "For an architecture: a tag such as `openai`, or a file in the server’s model folder.",
+        max_length=LONGEST,
+        required=False,
     )
-    pretrained: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Weights",
-            help_text="For an architecture: a tag such as `openai`, or a file in the server’s model folder.",
-        )
-    )
-    release: str = orders.described(
-        forms.CharField(
-            required=False,
-            label="Items",
-            help_text="A release’s training side (its name and version), or the whole benchmark, which is then split "
-            "80/20 by item and image. Items in the test split of any release are rejected.",
-        )
+    release: str = orders.text(
+        "Items",
+        "A release’s training side (its name and version), or the whole benchmark, which is then split "
+        "80/20 by item and image. Items in the test split of any release are rejected.",
+        required=False,
     )
     epochs: int | None = _setting("epochs", "Epochs")
     batch: int | None = _setting("batch", "Items per batch")
     rate: float | None = _setting("rate", "Learning rate")
-    rates: str = orders.described(
-        forms.CharField(
-            max_length=LONGEST,
-            required=False,
-            label="Other learning rates to try",
-            help_text="Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch of all "
-            "is stored (ARO).",
-        )
+    rates: str = orders.text(
+        "Other learning rates to try",
+        "Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch of all "
+        "is stored (ARO).",
+        max_length=LONGEST,
+        required=False,
     )
-    choose: str = orders.described(
-        forms.ChoiceField(
-            choices=[("", "The preset’s"), (ACCURACY, "The questions of its loss"), (RETRIEVAL, "Retrieval")],
-            required=False,
-            initial="",
-            label="What the best epoch is chosen by",
-            help_text="On the validation items. Retrieval: images find their captions, and captions their images.",
-        )
+    choose: str = orders.choice(
+        "What the best epoch is chosen by",
+        [("", "The preset’s"), (ACCURACY, "The questions of its loss"), (RETRIEVAL, "Retrieval")],
+        "On the validation items. Retrieval: images find their captions, and captions their images.",
+        required=False,
+        initial="",
     )
     hard_negative: float | None = _setting(
         "hard_negative",
