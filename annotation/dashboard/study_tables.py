@@ -144,13 +144,16 @@ def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
         address = f"?{urlencode({'stage': stage.position, 'show': test.kind})}#screens"
         return _link(address, sign_name(test.kind), "warn")
 
+    def method(test: Test) -> object:
+        return format_html('<span class="quiet nowrap">not tested: {}</span>', test.reason) if test.reason else test.by
+
     columns = [
         Column("tested", "name"),
         number("n", "n"),
         number("observed", "found", percent),
         number("expected", "expected", percent),
         number("p", "p", probability),
-        Column("test", html=lambda test: f"not tested: {test.reason}" if test.reason else test.by),
+        Column("test", html=method),
         Column("warning sign", html=sign),
     ]
     return Table("", columns, tests, label="tests-title")
