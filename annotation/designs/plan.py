@@ -314,8 +314,12 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
     if protocol.confirms:
         return "One annotator decides about an item, and a second one confirms edits."
     if judgments == 1:
-        words = "" if protocol.measures else "One judgment decides about an item. "
-        words += f"Agreement is measured on {shared:,} of them." if shared else "Agreement needs two."
+        words = "An item gets one judgment" if protocol.measures else "One judgment decides about an item"
+        words += (
+            f"; {shared:,} items with more show agreement."
+            if shared
+            else ", so agreement cannot be seen: it needs two."
+        )
     else:
         words = f"{judgments} judgments of an item show how well people agree"
         outvotes = ", and a majority outvotes single mistakes" if judgments > 2 else ", but neither outvotes the other"

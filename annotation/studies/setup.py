@@ -89,9 +89,9 @@ class Setup:
     @property
     def can_ask(self) -> bool:
         """Whether the benchmark's first item suits the question, as it is or under names that can be chosen."""
-        if self.first is None or any(form.roles for form in self.stages):
+        if self.first is None or fit.fitted(self.start.stages, self.first) is not None:
             return True
-        return fit.fitted(self.start.stages, self.first) is not None
+        return any(fit.mapped_by_hand(form.plan, self.first) for form in self.stages if form.roles)
 
     @property
     def wrong_step(self) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.designs.fit import coverage, fitted, role_choices
+from annotation.designs.fit import coverage, fitted, mapped_by_hand, role_choices
 from annotation.designs.presets import PRESETS, stages_in_order
 from annotation.protocols.roles import split
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
@@ -39,6 +39,18 @@ def test_roles_are_guessed_by_name_kind_and_count(protocol, parts, roles):
 ])  # fmt: skip
 def test_what_an_item_lacks_is_not_made_up(protocol, parts):
     assert fitted(stages_in_order([protocol]).stages, item(**parts)) is None
+
+
+@pytest.mark.parametrize("protocol, parts, roles", [
+    ("prompt-fit", {"images_scene": 1, "alpha": 1, "beta": 1}, {"images.picture": "scene", "texts.prompt": "alpha"}),
+    ("image-questions", {"images_picture": 1, "caption": 1, "foil": 1},
+     {"lists.question": "caption"}),  # but never a foil
+    ("image-questions", {"images_picture": 1, "foil": 1}, {}),
+    ("prompt-fit", {"images_scene": 1}, {}),  # no choice would help
+])  # fmt: skip
+def test_where_names_leave_it_open_a_part_is_proposed(protocol, parts, roles):
+    (stage,) = stages_in_order([protocol]).stages
+    assert mapped_by_hand(stage, item(**parts)) == roles
 
 
 def test_what_an_earlier_stage_writes_needs_no_mapping():

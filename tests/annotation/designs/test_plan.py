@@ -8,6 +8,7 @@ from annotation.designs.plan import (
     StagePlan,
     audit_in_words,
     contradictions,
+    enough_in_words,
     expected_effort,
     round_half_up,
     total_effort,
@@ -69,6 +70,20 @@ def test_an_audit_s_plan_in_words():
         assert audit_in_words(three, found, assumed, "USD") == words
         assert "One judgment per item counts" in audit_in_words(single, found, assumed, "USD")
     assert audit_in_words(plan, one(3), ASSUMED, "USD") == ""
+
+
+@pytest.mark.parametrize(("protocol", "given", "items", "words"), [
+    ("verify", {"overlap": 3}, 400, "3 judgments of an item show how well people agree, and a majority outvotes single "
+     "mistakes."),
+    ("verify", {"overlap": 2}, 100, "2 judgments of an item show how well people agree, but neither outvotes the "
+     "other. If 5% of all 400 items are wrong, 100 show it to within ±3.7 points."),  # 196 √(.05 × .95 / 100 × .75)
+    ("verify", {}, 400, "One judgment decides about an item, so agreement cannot be seen: it needs two."),
+    ("verify", {"agreement_items": 50}, 400, "One judgment decides about an item; 50 items with more show agreement."),
+    ("bivlc-i2t", {}, 100, "An item gets one judgment, so agreement cannot be seen: it needs two."),  # drops nothing
+    ("visla-paraphrase", {}, 400, "One annotator decides about an item, and a second one confirms edits."),
+])  # fmt: skip
+def test_what_judgments_are_enough_for(protocol, given, items, words):
+    assert enough_in_words(StagePlan(protocol, settings=given), items, 400) == words
 
 
 @pytest.mark.parametrize(

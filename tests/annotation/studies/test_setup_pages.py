@@ -18,6 +18,7 @@ from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocol_files.publish import publish
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import instructions_images, members
+from annotation.studies.cards import MOST_CARDS
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup import read_kept
 from annotation.studies.setup_forms import StageForm
@@ -26,6 +27,7 @@ from tests.builders import pictures, predictions, studies
 
 pytestmark = pytest.mark.django_db
 NEW = "/studies/new/"
+SCREEN = "/studies/new/screen/"
 ONE = "bivlc-choose"
 
 
@@ -277,6 +279,63 @@ def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
     assert "preset:bivlc" not in fitting and any("has 1." in reason for reason in reasons)
     fitting, _ = offered(client.get(NEW, {"benchmark": studies.benchmark().pk}).content.decode())
     assert fitting[0] == "preset:bivlc" and "preset:bivlc-choose" in fitting  # the best first
+
+
+def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, manager):
+    html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).text
+    cards = [" ".join(re.sub("<[^>]*>", " ", one).split()) for one in re.findall('<li class="ask".*?</li>', html, re.S)]
+    foil, verify = (next(one for one in cards if one.startswith(title)) for title in ("Image, caption", "Verify"))
+    assert foil.endswith(
+        "fits best Which sentence is true of the picture? Gives: kept or dropped · 3 judgments an item"
+    )
+    assert "Never shows the negative caption. Gives: kept or dropped · 3 judgments an item" in verify
+    assert len(cards) > MOST_CARDS and f"<summary>{len(cards) - MOST_CARDS} more fit " in html
+
+
+def test_a_question_is_seen_on_the_benchmarks_first_item(client, manager):
+    benchmark = studies.benchmark(items=2, candidates=0)
+    asked = {"benchmark": benchmark.pk, "preset": "verify"}
+    page = client.get(SCREEN, asked)
+    assert benchmark.items.first().captions.get(role="positive").text in page.text and "inert" in page.text
+    assert (page["X-Frame-Options"], "frame-ancestors 'self'" in page["Content-Security-Policy"]) == (
+        "SAMEORIGIN",
+        True,
+    )
+    assert client.get(SCREEN, asked | {"preset": "bivlc"}).status_code == 404  # there are no candidates
+
+
+def step(html: str) -> str:
+    return re.search(r'<section class="step" id="(\w+)"[^>]*data-shown', html)[1]
+
+
+def test_a_page_shows_the_step_that_comes_next_or_has_a_mistake(client, manager):
+    benchmark = studies.benchmark(candidates=0).pk
+    assert step(client.get(NEW, {"benchmark": benchmark}).text) == "question"
+    assert step(client.get(NEW, {"benchmark": benchmark, "preset": "bivlc"}).text) == "question"  # it does not suit
+    form = start(client, preset="verify", benchmark=benchmark)
+    assert step(client.get(NEW, {"benchmark": benchmark, "preset": "verify"}).text) == "people"
+    for wrong, shown_step in (
+        ({"name": ""}, "texts"), ({"verify-instructions": ""}, "texts"), ({"pay_per_hour": "", "name": ""}, "people"),
+        ({"verify-cap": 1}, "people"), ({"benchmark": 0, "name": ""}, "question"),
+    ):  # fmt: skip
+        assert step(client.post(NEW, form | wrong).text) == shown_step, wrong
+
+
+def test_as_one_types_only_the_plan_is_sent(client, manager):
+    form = start(client, preset="verify", benchmark=studies.benchmark(items=10).pk) | {"plan": 1}
+    plan = client.post(NEW, form, headers={"HX-Request": "true"}).text
+    assert (
+        planned(plan)[""]["judgments"] == "30" and "a majority outvotes single mistakes" in plan and "<form" not in plan
+    )
+    wrong = client.post(NEW, form | {"verify-overlap": 0}, headers={"HX-Request": "true"})
+    assert "corrected: Judgments per item." in " ".join(wrong.text.split()) and wrong.status_code == 200
+
+
+def test_a_name_is_proposed_that_no_study_has(client, manager):
+    benchmark = studies.benchmark(name="Scenes")
+    for name in ("Scenes", "Scenes 2", "Scenes 3"):
+        form = shown(client.get(NEW, {"preset": "verify", "benchmark": benchmark.pk}).text)
+        assert form["name"] == [name] and client.post(NEW, form).status_code == 302
 
 
 def test_roles_that_the_benchmark_calls_otherwise_are_guessed_and_can_be_chosen(client, manager):
