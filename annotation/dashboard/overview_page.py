@@ -3,9 +3,7 @@
 The numbers are those of the stage that is under way, or of the last one that selects; study_overview.py computes them.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from django.utils import timezone
 
@@ -19,23 +17,9 @@ from annotation.figures.cache import LatestFigures, hashed
 from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Study, StudyState
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
-from annotation.templatetags.figures import data
 
 FLAGS = 3  # that are quoted
-PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for your decision", "open": "Still being judged"}
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open"}
-
-
-@dataclass(frozen=True)
-class Part:
-    """Of all items: those of a `kind`, with their `share` and where they are in the bar, in percent of its width."""
-
-    kind: str
-    words: str
-    items: int
-    share: str
-    x: float
-    width: float
 
 
 def contents(study: Study, user) -> dict:
@@ -109,7 +93,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
         "tiles": tiles(stage, data),
         "figures": figures,
         "whole": whole,
-        "parts": parts_of(whole),
+        "parts": stage_progress.parts_of(whole),
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
         "plots": {
             "funnel": study_charts.funnel_plot(whole, subject),
@@ -117,20 +101,3 @@ def _drawn(stage: Stage, data: dict) -> dict:
             "by_type": study_charts.type_plot(figures, of_stage) if len(figures["by_type"]) > 1 else None,
         },
     }
-
-
-def parts_of(whole: Mapping) -> list[Part]:
-    """What became of all items; the shares add up to 100%: the largest remainders are rounded up."""
-    counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
-    exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
-    tenths = {kind: math.floor(share) for kind, share in exact.items()}
-    lack = round(sum(exact.values())) - sum(tenths.values())
-    for kind in sorted(exact, key=lambda kind: tenths[kind] - exact[kind])[:lack]:
-        tenths[kind] += 1
-    found, x = [], 0.0
-    for kind, words in PARTS.items():
-        shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
-        if counts[kind] or kind != "waiting":
-            found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10))
-        x += exact[kind]
-    return found

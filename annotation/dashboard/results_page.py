@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation import permissions
 from annotation.adjudication import cases
-from annotation.charts.study import Subject
+from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
 from annotation.comparison import charts, people_and_models
 from annotation.comparison.table import HUMANS
 from annotation.dashboard import headline_tiles, stage_progress
@@ -23,6 +23,7 @@ from annotation.releases.listing import list_row, releases_of
 from annotation.templatetags.figures import NOTHING, percent, to_percent
 from annotation.wording import counted
 from benchmarks.jobs.jobs import Tell, no_progress
+from benchmarks.metrics.base import wilson
 from benchmarks.tables import Column, Table, bdi, exact, number, only_in_file, with_sub
 
 KIND = "results"
@@ -36,12 +37,15 @@ Row = Mapping[str, Any]
 
 @cache.computes(KIND)
 def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
-    """Of the study of its first stage: `people_and_models`, and the headline `tiles` of the page to share."""
+    """Of the study of its first stage: `people_and_models`, and of the page to share the headline `tiles` and what
+    became of all items (`whole`).
+    """
     found = people_and_models.people_and_models(stage.study)
     main = stage_progress.main_stage(stage_progress.stages_of(stage.study))
     main.study = stage.study
-    tiles = headline_tiles.of_results(main, overview(main, tell=tell))
-    return {**found, "tiles": [asdict(tile) for tile in tiles]}
+    of_main = overview(main, tell=tell)
+    tiles = headline_tiles.of_results(main, of_main)
+    return {**found, "tiles": [asdict(tile) for tile in tiles], "whole": of_main["whole"]}
 
 
 def contents(request: HttpRequest, study: Study) -> dict:
@@ -83,12 +87,25 @@ def shared(study: Study) -> dict:
     if found is None:
         return {"study": study}
     rows = [row for row in found.data["rows"] if row["study"] is None]
-    of = Subject(study.pk, study.name, found.made_at.isoformat())
+    of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), found.data["whole"]
     return {
         "study": study, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
+        "public": True, "whole": whole, "parts": stage_progress.parts_of(whole),
+        "stages": [*whole["stages"], *whole["measuring"]],
+        "plots": {"funnel": funnel_plot(whole, of), "valid": valid_plot(whole["by_type"], of)},
         "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],
         "people_and_models": table_of(found.data, rows, study),
     }  # fmt: skip
+
+
+def valid_plot(kinds: Sequence[Row], of: Subject) -> Plot | None:
+    """The share of valid items among those that are decided, for each type and subtype if there are several."""
+    decided = [(row, row["kept"] + row["dropped"]) for row in kinds if row["kept"] + row["dropped"]]
+    rows: list[MeasuredRow] = [
+        (" ".join(filter(None, (row["type"], row["subtype"]))), row["kept"] / n, *wilson(row["kept"], n), n, "")
+        for row, n in decided
+    ]
+    return interval_plot(("valid", "Valid items by type"), "type", "share valid", rows, of) if len(rows) > 1 else None
 
 
 def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:

@@ -1,10 +1,27 @@
-"""How far each stage of a study is in its funnel: its tab on the page, what closing it would pass on."""
+"""How far each stage of a study is: its tab, what closing it would pass on, and what became of all items."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
+from annotation.templatetags.figures import data
+
+PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for your decision", "open": "Still being judged"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of all items: those of a `kind`, with their `share` and where they are in the bar, in percent of its width."""
+
+    kind: str
+    words: str
+    items: int
+    share: str
+    x: float
+    width: float
 
 
 def stages_of(study: Study) -> list[Stage]:
@@ -63,3 +80,20 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     return passed_on_by(
         stage, stages, {"kept": step["kept"]} | {row["reason"]: row["items"] for row in step["reasons"]}
     )
+
+
+def parts_of(whole: Mapping) -> list[Part]:
+    """What became of all items; the shares add up to 100%: the largest remainders are rounded up."""
+    counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
+    exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
+    tenths = {kind: math.floor(share) for kind, share in exact.items()}
+    lack = round(sum(exact.values())) - sum(tenths.values())
+    for kind in sorted(exact, key=lambda kind: tenths[kind] - exact[kind])[:lack]:
+        tenths[kind] += 1
+    found, x = [], 0.0
+    for kind, words in PARTS.items():
+        shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
+        if counts[kind] or kind != "waiting":
+            found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10))
+        x += exact[kind]
+    return found

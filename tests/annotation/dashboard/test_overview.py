@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import permissions
-from annotation.dashboard import headline_tiles, lately, overview_page, rail
+from annotation.dashboard import headline_tiles, lately, overview_page, rail, stage_progress
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import annotators
 from annotation.models import CachedFigures, Flag, Lease, Role, Study
@@ -155,7 +155,7 @@ def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, mana
 def test_the_shares_of_the_parts_add_up(counts, shares):
     kept, dropped, waiting, going = counts
     whole = {"kept": kept, "dropped": dropped, "waiting": waiting, "open": waiting + going, "imported": sum(counts)}
-    assert [part.share.split(">")[1].split("<")[0] for part in overview_page.parts_of(whole)] == shares
+    assert [part.share.split(">")[1].split("<")[0] for part in stage_progress.parts_of(whole)] == shares
 
 
 PLACES = {
