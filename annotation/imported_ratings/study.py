@@ -97,7 +97,7 @@ class RatingsImport(BenchmarkWork):
         """The columns, and whether nobody needs to say what they or the protocol's roles are."""
         names, sample = columns.first_rows(path, log)
         wanted = [one.name for one in file.answers]
-        likely = ratings.guess(names, wanted, sample, columns.keys_of(self.benchmark))
+        likely = ratings.guess(names, sample, wanted, columns.keys_of(self.benchmark))
         is_exact = ratings.is_exact(likely) and {*wanted} == likely.answers.keys()
         is_exact &= not role_fields(self.job, self.job.params["roles"])[0]
         return {**columns.looked(path.name, names, sample, likely.as_json()), "is_exact": is_exact}

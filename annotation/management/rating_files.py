@@ -6,7 +6,6 @@ from pathlib import Path
 from django.core.management.base import CommandError, OutputWrapper
 
 from benchmarks.formats.own import ratings, rows
-from benchmarks.formats.own.format import first_rows
 from benchmarks.jobs.columns import looked
 from benchmarks.management.files import read_or_refuse
 from benchmarks.management.reporting import columns_of, text_of
@@ -24,11 +23,9 @@ def mapping_in(path: Path | None) -> str:
 
 def look(path: Path, out: OutputWrapper, wanted: Sequence[str] = ()) -> None:
     """Print the columns with values of the first rows, and the mapping that is likely."""
-    sample = read_or_refuse(lambda log: first_rows(path, log), out, skip_incomplete=True)
-    if not sample:
-        raise CommandError(f"{path.name} has no rows.")
+    sample = read_or_refuse(lambda log: rows.sampled(path, log), out)
     names = rows.columns(sample)
-    found = ratings.guess(names, wanted)
+    found = ratings.guess(names, sample, wanted)
     out.write("\n".join(columns_of(looked(path.name, names, sample, found.as_json()))))
     if not found.answers:
         raise CommandError("No column is recognised as an answer. Write a mapping: docs/reference/ratings.md.")

@@ -16,15 +16,14 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from benchmarks.audit import named
-from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own import format as own
+from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
 from benchmarks.formats.own.answer_columns import AnswerMapping
 from benchmarks.formats.own.mapping import Choice, NotAMapping, Row, as_text, cell, members
 from benchmarks.jobs import jobs, uploads
 from benchmarks.jobs.kept_forms import KeptFilesForm
 from benchmarks.models import Benchmark, Item, Job
-from benchmarks.records import Origin
+from benchmarks.records import Origin, Refused
 
 ROWS, VALUES = 8, 12  # kept of the first rows; of a column, to say what each means
 EXAMPLES, MEMBERS = 3, 3  # shown of a column, and of a list in a cell
@@ -81,10 +80,10 @@ def page_of(kind: str, *fields: str) -> Callable[[Callable], Callable]:
 
 def first_rows(path: Path, log: ProblemLog) -> tuple[list[str], list[Row]]:
     """The columns and first rows of a table. Raises Refused if there are none."""
-    sample = own.first_rows(path, ProblemLog(skip_incomplete=True)) or own.first_rows(path, log)
-    if not sample and not log.count:
-        log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
-    log.refuse_if_any()
+    try:
+        sample = rows.sampled(path, log)
+    except Unreadable:
+        raise Refused(log.problems, log.count, log.kinds) from None
     return rows.columns(sample), [*sample]
 
 

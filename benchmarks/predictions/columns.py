@@ -17,19 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from benchmarks.formats.base import ProblemLog, Unreadable
-from benchmarks.formats.own import rows
-from benchmarks.formats.own.answer_columns import (
-    AnswerMapping,
-    Source,
-    given_mapping,
-    item_column,
-    refuse_missing,
-    source_in,
-    text_in,
-    word_of,
-)
-from benchmarks.formats.own.format import first_rows
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own import answer_columns, rows
+from benchmarks.formats.own.answer_columns import AnswerMapping, Source, item_column, source_in, text_in, word_of
 from benchmarks.formats.own.mapping import Row, column_in
 from benchmarks.formats.table import TableLimits
 from benchmarks.predictions.base import Answer, Layout, Reference
@@ -65,7 +55,7 @@ class PredictionsMapping(AnswerMapping):
 
 
 def guess(
-    names: Sequence[str], kind: Kind, sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()
+    names: Sequence[str], sample: Sequence[Row], kind: Kind, keys: frozenset[str] = frozenset()
 ) -> PredictionsMapping:
     """The mapping of a table with these columns, as far as they are recognised: `caption` is a score only if it has
     numbers in the sample. `keys`: the items' ids, if known."""
@@ -93,8 +83,8 @@ def _parts(name: str) -> frozenset[str]:
 def is_recognised(path: Path, kind: Kind) -> bool:
     """Whether the file has an id and every score of some question of the kind in columns whose names say so."""
     try:
-        sample = first_rows(path, ProblemLog())
-        found = guess(rows.columns(sample), kind, sample)
+        sample = rows.first_rows(path, ProblemLog())
+        found = guess(rows.columns(sample), sample, kind)
     except OSError:
         return False
     asked = kind.family.questions.values() if kind.family else ()
@@ -103,18 +93,12 @@ def is_recognised(path: Path, kind: Kind) -> bool:
 
 def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> PredictionsMapping:
     """Raises Unreadable."""
-    sample = first_rows(path, log)
-    names = rows.every_column(sample)
-    found = given_mapping(path, mapping, PredictionsMapping, log) if mapping else guess(names, kind, sample)
-    if log.count:
-        raise Unreadable
-    for name in found.scores.keys() - {*kind.scores}:
-        advice = f"Scores of {kind.name} are called {', '.join(kind.scores)}."
-        log.error("WRONG_VALUE", path.name, None, name[:80], advice)
-    for name in found.choices.keys() - kind.questions.keys():
-        advice = f"Questions of {kind.name} are {', '.join(kind.questions)}."
-        log.error("WRONG_VALUE", path.name, None, name[:80], advice)
-    refuse_missing(path, found, names, log)
+    found, names = answer_columns.understood(path, mapping, PredictionsMapping, partial(guess, kind=kind), log)
+    for called, given, known in (("Scores", found.scores, kind.scores), ("Questions", found.choices, kind.questions)):
+        for name in given.keys() - {*known}:
+            advice = f"{called} of {kind.name} are called {', '.join(known)}."
+            log.error("WRONG_VALUE", path.name, None, name[:80], advice)
+    answer_columns.refuse_missing(path, found, names, log)
     return found
 
 

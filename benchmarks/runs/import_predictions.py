@@ -133,7 +133,7 @@ class PredictionsImport(BenchmarkWork):
 
     def look(self, path: Path, kind: Kind, log: ProblemLog) -> None:
         names, sample = columns.first_rows(path, log)
-        mapping = guess(names, kind, sample, columns.keys_of(self.benchmark))
+        mapping = guess(names, sample, kind, columns.keys_of(self.benchmark))
         self.finish({"look": True, **columns.looked(path.name, names, sample, mapping.as_json())})
 
     def store(self, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:

@@ -21,6 +21,7 @@ from benchmarks.formats.own.mapping import (
     missing,
     object_in,
 )
+from benchmarks.formats.own.rows import every_column, sampled
 from benchmarks.formats.table import spelled
 
 FEW_ROWS, LONGEST_ID, MOST_ID_COLUMNS = 20, 100, 12  # in which ids of several columns are looked for
@@ -184,10 +185,15 @@ def text_in(row: Row, place: str) -> str:
     return "" if value is None else as_text(value).strip()
 
 
-def given_mapping(path: Path, text: str, kind: type[Found], log: ProblemLog) -> Found:
-    """The mapping that is given for a file. Raises Unreadable, with the reason in the log."""
+def understood(
+    path: Path, given: str, kind: type[Found], guess: Callable[[Sequence[str], Sequence[Row]], Found], log: ProblemLog
+) -> tuple[Found, list[str]]:
+    """The mapping of a file, `given` as JSON or guessed from its columns and first rows, and its columns. Raises
+    Unreadable, with the reason in the log."""
+    sample = sampled(path, log)
+    names = every_column(sample)
     try:
-        return kind.from_text(text)
+        return kind.from_text(given) if given else guess(names, sample), names
     except NotAMapping as why:
         log.error("BAD_MAPPING", path.name, None, "", str(why))
         raise Unreadable from None

@@ -1,44 +1,23 @@
 """The format of files of one's own: rows of any table, made into items by a mapping."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
-from benchmarks.formats.base import Format, ProblemLog, Unreadable
+from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.own import parquet_rows, rows
 from benchmarks.formats.own.guess import guess
 from benchmarks.formats.own.items import items
 from benchmarks.formats.own.mapping import ColumnMapping, read_mapping
 from benchmarks.formats.parquet_images import Embedded, files
 from benchmarks.records import ItemRecord
-from workers.archives.archive import ArchiveRefused, Source, open_archive
-
-SAMPLE = 100  # rows from which columns and a mapping are told
-
-
-def first_rows(path: Path, log: ProblemLog, most: int = SAMPLE) -> list[rows.Row]:
-    """The first rows of a file or folder; fewer, with the problems in the log, where it cannot be read."""
-    found: list[rows.Row] = []
-    with suppress(Unreadable), _opened(path, log) as there:
-        found.extend(row for _, row in islice(rows.read(there, log), most))
-    return found
-
-
-@contextmanager
-def _opened(path: Path, log: ProblemLog) -> Iterator[Path]:
-    try:
-        with rows.unpacked(path) as there:
-            yield there
-    except ArchiveRefused as refused:
-        log.archive(refused)
-        raise Unreadable from refused
+from workers.archives.archive import Source, open_archive
 
 
 def proposed(path: Path, log: ProblemLog, files: Sequence[str] = ()) -> tuple[ColumnMapping, list[str], list[rows.Row]]:
     """A mapping for the file, its columns, and its first rows. `files`: names of its images, if they are known."""
-    sample = first_rows(path, log)
+    sample = rows.first_rows(path, log)
     names = rows.columns(sample)
     return guess(names, sample, files), names, sample
 
@@ -46,7 +25,7 @@ def proposed(path: Path, log: ProblemLog, files: Sequence[str] = ()) -> tuple[Co
 def read(path: Path, log: ProblemLog, mapping: str = "") -> Iterator[ItemRecord]:
     """The items of all rows. `mapping`: its JSON; without one, columns are what they probably are."""
     how = read_mapping(mapping) if mapping else proposed(path, ProblemLog())[0]
-    with _opened(path, log) as there:
+    with rows.opened(path, log) as there:
         yield from items(rows.read(there, log), how, log)
 
 

@@ -16,22 +16,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from benchmarks.formats.base import ProblemLog, Unreadable
-from benchmarks.formats.own import rows
-from benchmarks.formats.own.answer_columns import (
-    AnswerMapping,
-    Source,
-    given_mapping,
-    item_column,
-    refuse_missing,
-    source_in,
-    text_in,
-    word_of,
-)
-from benchmarks.formats.own.format import first_rows
+from benchmarks.formats.own import answer_columns, rows
+from benchmarks.formats.own.answer_columns import AnswerMapping, Source, item_column, source_in, text_in, word_of
 from benchmarks.formats.own.items import own_key
 from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in, columns_of, members
 from benchmarks.formats.table import TableLimits
@@ -185,7 +176,7 @@ LABEL = "label"  # the only answer, if nothing else names it
 
 
 def guess(
-    names: Sequence[str], wanted: Sequence[str] = (), sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()
+    names: Sequence[str], sample: Sequence[Row] = (), wanted: Sequence[str] = (), keys: frozenset[str] = frozenset()
 ) -> RatingsMapping:
     """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
     the answers that are asked for; `keys`: the items' ids, if they are known."""
@@ -229,13 +220,7 @@ def _guessed(names: Sequence[str], words: Mapping[str, str], wanted: Sequence[st
 def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = ()) -> RatingsMapping:
     """The mapping of a file of ratings: `given` (JSON), or else the likely one, which is noted. Raises Unreadable, with
     the reasons in the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
-    sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
-    names = rows.every_column(sample)
-    if not sample:
-        if not log.count:
-            log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
-        raise Unreadable
-    mapping = given_mapping(path, given, RatingsMapping, log) if given else guess(names, wanted, sample)
+    mapping, names = answer_columns.understood(path, given, RatingsMapping, partial(guess, wanted=wanted), log)
     there = f"The columns are: {', '.join(names[:20])}."
     if not given and not mapping.item:
         _unknown(path, "item", there, log)
@@ -245,7 +230,7 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
             _unknown(path, name, there, log)
     for name in mapping.answers.keys() - {*(wanted or mapping.answers)}:
         log.error("UNKNOWN_FIELD", path.name, None, name[:80], f"The protocol asks {', '.join(wanted)}.")
-    refuse_missing(path, mapping, names, log)
+    answer_columns.refuse_missing(path, mapping, names, log)
     if not given and not is_exact(mapping):
         log.note("READ_AS", path.name, None, "", _in_words(mapping))
     return mapping

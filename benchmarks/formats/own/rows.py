@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -29,6 +30,7 @@ from workers.archives.archive import ArchiveRefused, open_archive
 Row = dict[str, Any]
 Rows = Iterator[tuple[Origin, Row]]
 BEGINNING = 2**16  # bytes, from which the kind of a file is told
+FIRST = 100  # rows from which columns and a mapping are told
 SAMPLE = 20  # lines, from which the separator is told
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".xlsx", ".json", ".jsonl", ".ndjson")
@@ -273,3 +275,33 @@ def columns(rows: Sequence[Row]) -> list[str]:
 def every_column(rows: Sequence[Row]) -> list[str]:
     """The columns of these rows, and the objects in which some of them stand."""
     return list(dict.fromkeys((*columns(rows), *(name for row in rows for name in row))))
+
+
+def first_rows(path: Path, log: ProblemLog, most: int = FIRST) -> list[Row]:
+    """The first rows of a file or folder; fewer, with the problems in the log, where it cannot be read."""
+    found: list[Row] = []
+    with suppress(Unreadable), opened(path, log) as there:
+        found.extend(row for _, row in islice(read(there, log), most))
+    return found
+
+
+def sampled(path: Path, log: ProblemLog) -> list[Row]:
+    """The first rows that can be read of a table of answers. Raises Unreadable, with the problems in the log, if there
+    are none."""
+    sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
+    if not sample:
+        if not log.count:
+            log.error("NO_ROWS", path.name, None, "", "The file has no rows that can be read. Export it again.")
+        raise Unreadable
+    return sample
+
+
+@contextmanager
+def opened(path: Path, log: ProblemLog) -> Iterator[Path]:
+    """A file or folder, unpacked. Raises Unreadable, with the reason in the log."""
+    try:
+        with unpacked(path) as there:
+            yield there
+    except ArchiveRefused as refused:
+        log.archive(refused)
+        raise Unreadable from refused

@@ -127,7 +127,7 @@ def test_incomplete_rows_can_be_left_out(tmp_path):
     ],
 )  # fmt: skip
 def test_columns_are_recognised_by_their_names(names, wanted, mapping):
-    found = guess(names.split(), wanted.split())
+    found = guess(names.split(), wanted=wanted.split())
     assert found.as_json() == {"winnow": "ratings/1", **mapping}
     assert RatingsMapping.from_json(found.as_json()) == found
 

@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
-from benchmarks.formats.own.format import FORMAT, first_rows
+from benchmarks.formats.own.format import FORMAT
+from benchmarks.formats.own.rows import first_rows
 
 TWO = [{"image": "7.jpg", "caption": "A red cup."}, {"image": "8.jpg", "caption": "A cup, red"}]
 
