@@ -256,8 +256,10 @@ def count_tests(data: Mapping) -> dict:
         [sum(row[name]["p"] is not None for name in names) for row in rows]
         for names in (("side", "runs"), ("labels_test", "agreement"))
     )
-    expected = sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * warning_signs.FALSE_ALARMS
-    return {"tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": expected}
+    few, many = (
+        sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * share for share in warning_signs.FALSE_ALARMS
+    )
+    return {"tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": few, "at_most": many}
 
 
 def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:

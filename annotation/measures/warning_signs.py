@@ -24,7 +24,9 @@ SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
 _FAST_WITHIN = 0.98  # of Student's t: 1% of annotators who differ as these do are beyond it on the fast side
 TEST_LEVEL = 0.001  # of each test
-FALSE_ALARMS = 0.005  # of honest annotators, signs about agreement or answers (`python -m bench.coverage signs`)
+# Of honest annotators, those with signs about agreement or answers where skill differs with an SD of 0.5, and of 1, on
+# the logit (`python -m bench.coverage signs`).
+FALSE_ALARMS = (0.0065, 0.018)
 _MIN_DIFFERENCE = 0.1  # between a share and the expected one
 _EXPECTED = 5  # at least, at each place, for chi-square
 _FAR = 3  # standard deviations

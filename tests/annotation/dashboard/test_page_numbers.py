@@ -250,7 +250,7 @@ def of_people_page(export: Export, study: Study) -> Known:
     everywhere = [row for stage in people["stages"] for row in stage["rows"]]
     own, compared = ([sum(row[name]["p"] is not None for name in of) for row in everywhere] for of in (OWN, COMPARED))
     told = float(sum(own) + sum(compared))
-    false_alarms = sum(own) * 0.001 + sum(count > 0 for count in compared) * 0.005
+    false_alarms = [sum(own) * 0.001 + sum(count > 0 for count in compared) * share for share in (0.0065, 0.018)]
     stage = max(people["stages"], key=lambda one: one["times"]["n"])
     times = stage["times"]
     shares = {row["judgments"] / times["n"] for row in times["bins"]}
@@ -263,7 +263,7 @@ def of_people_page(export: Export, study: Study) -> Known:
     pay_per_hour = float(study.pay_per_hour)
     decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}
     return {
-        "": {"": {told, false_alarms, 0.001, *map(float, range(len(rows) + 1))} | every(people["speed"])},
+        "": {"": {told, *false_alarms, 0.001, *map(float, range(len(rows) + 1))} | every(people["speed"])},
         "list-title": {"": set().union(*signs.values(), could), **lists},
         "pay-title": {"": {minutes, pay, pay_per_hour}},
         **decisions,
