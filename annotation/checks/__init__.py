@@ -1,6 +1,6 @@
 """Items with a known answer: attention checks among the screens, and qualification before the first one.
 
 Start in gold_items.py, which turns items into checks or practice and back. attention_checks.py decides when a check is
-due and counts the results; qualification.py runs the comprehension questions and the practice. setup.py, parsing.py and
-views.py are the manager's page. Assignment and the rooms above may import it.
+due and counts the results; qualification.py runs the comprehension questions and the practice. setup.py and parsing.py
+are for the manager's pages (dashboard/checks_views.py). Assignment and the rooms above may import it.
 """
