@@ -9,7 +9,7 @@ from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data
 
-PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for your decision", "open": "Still being judged"}
+PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged"}
 
 
 @dataclass(frozen=True)
