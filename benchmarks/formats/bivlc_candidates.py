@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.formats.base import COMMA_TABLE, Format, ProblemLog, Shape
-from benchmarks.formats.own.items import item
-from benchmarks.formats.own.mapping import ColumnMapping, Part
+from benchmarks.formats.own.mapping import ColumnMapping, Part, item
 from benchmarks.formats.table import note_extra_columns, read_table
 from benchmarks.records import ItemRecord, Origin
 

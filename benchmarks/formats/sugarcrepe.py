@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import JSON_OBJECT, SPLIT, Format, ProblemLog, Shape
-from benchmarks.formats.own.items import item as item_of
 from benchmarks.formats.own.mapping import ColumnMapping, Part
+from benchmarks.formats.own.mapping import item as item_of
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import ItemRecord
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.formats.base import SPLIT, TAB_TABLE, Format, ProblemLog, Shape
-from benchmarks.formats.own.items import item
-from benchmarks.formats.own.mapping import ColumnMapping, Part
+from benchmarks.formats.own.mapping import ColumnMapping, Part, item
 from benchmarks.formats.table import TABS, Row, note_extra_columns, read_rows
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import ItemRecord, Origin

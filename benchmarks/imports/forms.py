@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from django import forms
 
 from benchmarks.formats.base import ORIGIN, PICTURES, Format
-from benchmarks.formats.own.mapping import NotAMapping, chosen
+from benchmarks.formats.own.choices import chosen
+from benchmarks.formats.own.mapping import NotAMapping
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.imports.order import LONGEST, OWN, Options, benchmark_name, contradictions

@@ -8,9 +8,9 @@ from django.http import QueryDict
 
 from benchmarks.formats import recognition
 from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.choices import Choice, choices, chosen
 from benchmarks.formats.own.format import proposed
-from benchmarks.formats.own.items import items
-from benchmarks.formats.own.mapping import Choice, ColumnMapping, NotAMapping, choices, chosen, missing, read_mapping
+from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, items, missing, read_mapping
 from benchmarks.formats.own.rows import is_several
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.order import Files, Options, Order

@@ -19,7 +19,8 @@ from benchmarks.audit import named
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import rows
 from benchmarks.formats.own.answer_columns import AnswerMapping
-from benchmarks.formats.own.mapping import Choice, NotAMapping, Row, as_text, cell, members
+from benchmarks.formats.own.choices import Choice
+from benchmarks.formats.own.mapping import NotAMapping, Row, as_text, cell, members
 from benchmarks.jobs import jobs, uploads
 from benchmarks.jobs.kept_forms import KeptFilesForm
 from benchmarks.models import Benchmark, Item, Job

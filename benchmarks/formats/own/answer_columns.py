@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.own.choices import Choice
 from benchmarks.formats.own.mapping import (
-    Choice,
     NotAMapping,
     Row,
     as_text,

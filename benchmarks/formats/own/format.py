@@ -8,8 +8,7 @@ from pathlib import Path
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.own import parquet_rows, rows
 from benchmarks.formats.own.guess import guess
-from benchmarks.formats.own.items import items
-from benchmarks.formats.own.mapping import ColumnMapping, read_mapping
+from benchmarks.formats.own.mapping import ColumnMapping, items, read_mapping
 from benchmarks.formats.parquet_images import Embedded, files
 from benchmarks.records import ItemRecord
 from workers.archives.archive import Source, open_archive

@@ -23,8 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own import answer_columns, rows
 from benchmarks.formats.own.answer_columns import AnswerMapping, Source, item_column, source_in, text_in, word_of
-from benchmarks.formats.own.items import own_key
-from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in, columns_of, members
+from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in, columns_of, members, own_key
 from benchmarks.formats.table import TableLimits
 from benchmarks.records import Origin
 

@@ -3,8 +3,7 @@
 import pytest
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.formats.own.items import item, items
-from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, Part, missing
+from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, Part, item, items, missing
 from benchmarks.records import Origin
 
 
