@@ -58,12 +58,11 @@ def _listed(cells: Iterable[object], between: str, none: object = NOTHING) -> ob
 
 def _task(study: int, stage: Stage, task: int | None, key: str) -> SafeString:
     """An item with the page that decides its task, and its history."""
-    desk = f"{reverse('study-adjudicate', args=[study])}?{urlencode({'stage': stage.position, 'task': task})}"
-    items = f"{reverse('study-items', args=[study])}?{urlencode({'key': key})}"
+    query = {"stage": stage.position, "task": task}
+    shown = _link(reverse("study-adjudicate", args=[study], query=query), bdi(key), "tall") if task else bdi(key)
     history = format_html('history<span class="visually-hidden"> of {}</span>', key)
-    return format_html(
-        "{} {}", _link(desk, bdi(key), "tall") if task else bdi(key), _link(items, history, "small tall")
-    )
+    items = reverse("study-items", args=[study], query={"key": key})
+    return format_html("{} {}", shown, _link(items, history, "small tall"))
 
 
 @register.simple_tag
@@ -138,11 +137,10 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
 def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
     """The tests behind an annotator's warning signs; each sign leads to its screens."""
 
-    def sign(test: Test) -> SafeString:
+    def sign(test: Test) -> str:
         if not test.speaks:
-            return format_html('<span class="quiet" aria-label="{}">{}</span>', "none", NOTHING)
-        address = f"?{urlencode({'stage': stage.position, 'show': test.kind})}#screens"
-        return _link(address, sign_name(test.kind), "warn")
+            return NOTHING
+        return _link(f"?stage={stage.position}&show={test.kind}#screens", sign_name(test.kind), "warn")
 
     def method(test: Test) -> object:
         return format_html('<span class="quiet nowrap">not tested: {}</span>', test.reason) if test.reason else test.by
@@ -170,7 +168,7 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
 
     def others(one: Screen) -> object:
         if show == "checks":
-            return labels(one.gold)
+            return labels(list(one.gold))
         said = (f"{readable_label(answer)} × {n}" if n > 1 else readable_label(answer) for answer, n in one.tally)
         return _listed(said, ", ", _quiet("nobody yet"))
 
