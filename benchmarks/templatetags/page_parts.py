@@ -1,4 +1,6 @@
-"""What pages are made of: their heads, and cards."""
+"""What pages are made of: their heads, cards, and choices of what they show."""
+
+from collections.abc import Iterable
 
 from django import template
 from django.template.base import FilterExpression, NodeList, Parser, Token
@@ -53,3 +55,11 @@ def card(content: SafeString, name: str, title: str, note: str = "", css: str = 
     place = format_html(' id="{}"', id) if id else ""
     classes = f"card {css}".strip()
     return format_html('<section{} class="{}" aria-labelledby="{}">{}{}</section>', place, classes, name, head, content)
+
+
+@register.inclusion_tag("components/_select.html")
+def select(
+    name: str, label: str, *, options: Iterable = (), values: Iterable = (), chosen: object = None, none: str = ""
+) -> dict[str, object]:
+    """A choice among `options` (value and words) or plain `values`; `none`: the words for none of them."""
+    return {"name": name, "label": label, "options": options, "values": values, "chosen": chosen, "none": none}

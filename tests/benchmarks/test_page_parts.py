@@ -25,3 +25,9 @@ def test_a_card_is_named_by_its_title():
     whole = rendered('{% card "x" "T" note=note css="spaced" id="y" %}in{% endcard %}', note="<b>")
     head = '<div class="card-head"><h2 id="x">T</h2><span class="quiet">&lt;b&gt;</span></div>'
     assert whole == f'<section id="y" class="card spaced" aria-labelledby="x">{head}in</section>'
+
+
+def test_a_choice_with_nothing_to_choose_is_not_shown():
+    one = '{% select "type" "Type" values=types chosen="b" none="any" %}'
+    assert not rendered(one, types=[]).strip()
+    assert "<option selected>b</option>" in rendered(one, types=["a", "b"])
