@@ -260,7 +260,7 @@ def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Proto
         Column("warning signs", html=lambda row: _listed(map(_warn, row["signs"]), " · ")),
     ]
     empty = "No annotators in this stage yet" + ("." if stage.source else ". Send the invite link.")
-    return Table("", columns, figures["annotators"], label="annotators-title", empty=empty)
+    return Table("stage-people", columns, figures["annotators"], label="annotators-title", empty=empty)
 
 
 def _warn(text: object) -> SafeString:

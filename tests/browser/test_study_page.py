@@ -54,7 +54,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     page.click(".rail a:has-text('Stages')")
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
-    page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
+    page.evaluate("document.getElementById('stage-people-scroll').scrollLeft = 60")
     page.focus("#headline-link")
     page.evaluate("scrollTo(0, 700)")
     drawing = page.evaluate_handle("document.querySelector('#series svg')")
@@ -62,7 +62,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     next_look(page)
     page.wait_for_selector("#live-annotators th:has-text('A-05')")
     assert page.evaluate("scrollY") == 700
-    assert page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft") == 60
+    assert page.evaluate("document.getElementById('stage-people-scroll').scrollLeft") == 60
     assert page.evaluate("document.activeElement.id") == "headline-link"
     assert page.evaluate("document.getElementById('series-table').open")
     assert page.evaluate("drawing => drawing.isConnected", drawing)

@@ -249,7 +249,7 @@ def test_the_key_for_the_last_reason_is_no_answers_key():
     assert LAST_REASON not in {*keys, "e", "f"} and not LAST_REASON.isdigit()
     script = (settings.BASE_DIR / "static/js/pages/adjudicate.js").read_text()
     page = (settings.BASE_DIR / "templates/adjudication/_reason.html").read_text()
-    assert f'pressed === "{LAST_REASON}"' in script and f">{LAST_REASON.upper()}</kbd>{{% endif %}} <bdi" in page
+    assert f'pressed === "{LAST_REASON}"' in script and f">{LAST_REASON.upper()}</kbd>{{% endif %}}" in page
 
 
 COUNTS = ("2 against 2", "A-01, A-04", "undecided")
