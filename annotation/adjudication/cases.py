@@ -165,7 +165,7 @@ def with_undecided(stages: QuerySet[Stage]) -> QuerySet[Stage]:
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
     """The same by the keys of the stages. One query."""
     found = Stage.objects.filter(pk__in=[stage.pk for stage in stages])
-    return dict(with_undecided(found).values_list("pk", "undecided"))
+    return dict(with_undecided(found).values_list("pk", "undecided"))  # type: ignore[misc]
 
 
 def waiting(stages: Iterable[Stage]) -> set[int]:

@@ -39,4 +39,4 @@ def with_review(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def people_to_review(study: Study) -> list[int]:
-    return with_review(Study.objects.filter(pk=study.pk)).values_list("review", flat=True).get()
+    return with_review(Study.objects.filter(pk=study.pk)).values_list("review", flat=True).get()  # type: ignore[misc]

@@ -177,7 +177,7 @@ class Command(BaseCommand):
         item = first_item(str(source.pk))
         found = item and fitted(stages, item)
         if item and not found:
-            parts = ", ".join(dict.fromkeys(one.role for one in (*item.images, *item.captions)))
+            parts = ", ".join(dict.fromkeys([*(one.role for one in item.images), *(one.role for one in item.captions)]))
             self.stderr.write(f"The first item has {parts}. --roles ROLE=NAME,… says which of them a question means.")
         return found or stages
 
