@@ -2,9 +2,9 @@
 not, with a way out.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.urls import reverse
 
@@ -16,7 +16,6 @@ from annotation.protocols.roles import joined, split
 from annotation.studies.starting_points import StartingPoint
 from benchmarks.records import ItemRecord, role_name
 
-MOST_CARDS = 8  # in view; further ones are folded
 _OWN = ("copy", "template")
 _GENERATED = {"candidate image": "images-new", "negative caption": "captions-new", "second positive": "captions-new"}
 _GIVES = {  # by the kind of a first answer that is not decided
@@ -42,34 +41,15 @@ class Card:
     coverage: float = 0
 
 
-@dataclass(slots=True)
-class Unfit:
-    """Starting points that the benchmark does not suit for one reason, and the way out: its address and its words."""
-
-    reason: str
-    way: tuple[str, str]
-    starts: list[StartingPoint] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`."""
+class Offers(NamedTuple):
+    """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`.
+    `unfit`: so many `refused` by reason and the way out (its words and its address).
+    """
 
     fitting: list[Card]
-    unfit: list[Unfit]
     best: Card | None
-
-    @property
-    def in_view(self) -> list[Card]:
-        return self.fitting[:MOST_CARDS]
-
-    @property
-    def folded(self) -> list[Card]:
-        return self.fitting[MOST_CARDS:]
-
-    @property
-    def how_many_unfit(self) -> int:
-        return sum(len(one.starts) for one in self.unfit)
+    refused: int
+    unfit: list[tuple[tuple[str, str, str], list[StartingPoint]]]
 
 
 def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark: str = "") -> Offers:
@@ -78,16 +58,18 @@ def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark:
     A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
     """
     fitting: list[Card] = []
-    unfit: dict[tuple[str, tuple[str, str]], Unfit] = {}
+    unfit: dict[tuple[str, str, str], list[StartingPoint]] = {}
     for start in starts:
         if card := card_of(start, first):
             fitting.append(card)
         elif first and (reason := _unsuited(start.stages, first)):
-            key = _reason(reason), _way_out(start, first, reason, benchmark)
-            unfit.setdefault(key, Unfit(*key)).starts.append(start)
+            needs = (
+                f"{reason.needs} per item; the first item has {reason.has or 'none'}" if reason.needs else f"{reason}"
+            )
+            unfit.setdefault((needs, *_way_out(start, first, reason, benchmark)), []).append(start)
     best = max(fitting, key=lambda one: (one.coverage, not one.roles), default=None) if first else None
     fitting.sort(key=lambda one: (one is not best, one.start.kind not in _OWN, bool(one.roles), -one.coverage))
-    return Offers(fitting, list(unfit.values()), best)
+    return Offers(fitting, best, sum(map(len, unfit.values())), list(unfit.items()))
 
 
 def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
@@ -106,12 +88,9 @@ def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
 
 def _uses(mapped: Mapping[str, str]) -> str:
     """“the scene image as “picture” and the foil text as “prompt””"""
-    names = [(*role.split(".", 1), to) for role, to in mapped.items()]
-    return " and ".join(
-        f"the {role_name(to)} {'image' if kind == 'images' else 'text'} as “{role_name(role)}”"
-        for kind, role, to in names
-        if role != to
-    )
+    names = [(*role.split("."), to) for role, to in mapped.items() if not role.endswith(f".{to}")]
+    nouns = {"images": "image"}
+    return " and ".join(f"the {role_name(to)} {nouns.get(kind, 'text')} as “{role_name(of)}”" for kind, of, to in names)
 
 
 def _asks(start: StartingPoint) -> str:
@@ -121,31 +100,24 @@ def _asks(start: StartingPoint) -> str:
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
     """“Never shows the negative caption or the candidate images.”"""
-    images = Counter(one.role for one in first.images)
-    counts = {"captions": Counter(one.role for one in first.captions), "images": images}
-    parts = [
-        f"the {role_name(role)} {kind if counts[kind][role] > 1 else kind.removesuffix('s')}"
-        for kind, role in fit.hidden(stages, first)
-    ]
+    there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
+    nouns = [(role, kind if there[kind].count(role) > 1 else kind[:-1]) for kind, role in fit.hidden(stages, first)]
+    parts = [f"the {role_name(role)} {noun}" for role, noun in nouns]
     *others, last = parts or [""]
     return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}." if last else ""
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:
     """“kept or dropped · 3 judgments an item”"""
-    results = list(dict.fromkeys(_result(protocol_named(stage.protocol)) for stage in stages))
-    stage = stages[0]
-    judgments = stage.settings.get("overlap") or 1
-    tasks = presets.tasks_per_item(stage.protocol, first)
-    each = f"{judgments} judgment{'' if judgments == 1 else 's'}"
+    results = ", then ".join(dict.fromkeys(_result(protocol_named(stage.protocol)) for stage in stages))
     if len(stages) > 1:
-        each = f"{len(stages)} stages"
-    elif tasks > 1:
-        each = f"{tasks} questions an item, {each} each"
-    else:
-        each += " an item"
-    sample, kind = stage.settings.get("sample"), " of each type" if stage.settings.get("sample_each") else ""
-    return " · ".join([", then ".join(results), each, *([f"{sample:,} items{kind}"] if sample else [])])
+        return f"{results} · {len(stages)} stages"
+    given, tasks = stages[0].settings, presets.tasks_per_item(stages[0].protocol, first)
+    judgments, sample = given.get("overlap") or 1, given.get("sample")
+    each = f"{judgments} judgment{'' if judgments == 1 else 's'}"
+    each = f"{tasks} questions an item, {each} each" if tasks > 1 else f"{each} an item"
+    items = f" · {sample:,} items{' of each type' if given.get('sample_each') else ''}" if sample else ""
+    return f"{results} · {each}{items}"
 
 
 def _result(protocol: Protocol) -> str:
@@ -164,18 +136,14 @@ def _unsuited(stages: Sequence[StagePlan], first: ItemRecord) -> UnsuitableItem 
     return presets.unsuited(fit.guessed(stages, first) or stages, first) or presets.unsuited(stages, first)
 
 
-def _reason(reason: UnsuitableItem) -> str:
-    return f"{reason.needs} per item; the first item has {reason.has or 'none'}" if reason.needs else f"{reason}"
-
-
 def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, benchmark: str) -> tuple[str, str]:
-    """The address and words of a way to ask it nevertheless; empty if there is none."""
+    """The words and the address of a way to ask it nevertheless; empty if there is none."""
     if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
         key = joined(split(start.key)[0], roles)
         clear = split(fit.guessed(start.stages, first)[0].protocol)[1]  # type: ignore[index]  # it could be mapped
         uses = _uses({role: to for role, to in roles.items() if clear.get(role) != to})
-        return reverse("study-new", query={"protocol": key, "benchmark": benchmark}), f"Use {uses}"
+        return f"Use {uses}", reverse("study-new", query={"protocol": key, "benchmark": benchmark})
     for needed, page in _GENERATED.items():
         if needed in reason.needs and benchmark:
-            return reverse(page, args=[benchmark]), "Generate them"
+            return "Generate them", reverse(page, args=[benchmark])
     return "", ""

@@ -18,7 +18,7 @@ from annotation.designs.plan import (
     audit_in_words,
     enough_in_words,
     expected_effort,
-)
+)  # fmt: skip
 from annotation.models import Study
 from annotation.pipeline.part import narrowed
 from annotation.protocols.roles import split
@@ -81,10 +81,6 @@ class Setup:
     def benchmark_name(self) -> str:
         found = Benchmark.objects.filter(pk=self.benchmark or 0).first()
         return found.name if found else ""
-
-    @property
-    def assumptions_are_wrong(self) -> bool:
-        return any(form[name].errors for form in self.stages for name in form.BESIDE_THE_PLAN if name in form.fields)
 
     @property
     def can_ask(self) -> bool:

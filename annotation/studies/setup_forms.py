@@ -187,7 +187,8 @@ class StageForm(forms.Form):
         """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names."""
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
-        self.before = {stage.stage_name: protocol_named(stage.protocol).title for stage in before}
+        titles = {stage.stage_name: protocol_named(stage.protocol).title for stage in before}
+        self.source_title, self.after_title = titles.get(plan.source, ""), titles.get(plan.after, "")
         super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
         self.roles = {f"{OF_ROLE}{one.role}": one for one in roles}
         self.fields |= {name: field_of_role(one) for name, one in self.roles.items()}
@@ -267,15 +268,6 @@ class StageForm(forms.Form):
     @property
     def title(self) -> str:
         return protocol_named(self.plan.protocol).title
-
-    @property
-    def source_title(self) -> str:
-        """The question of the stage whose items it asks about, if there is one."""
-        return self.before.get(self.plan.source, "")
-
-    @property
-    def after_title(self) -> str:
-        return self.before.get(self.plan.after, "")
 
     @property
     def file(self) -> ProtocolFile | None:
