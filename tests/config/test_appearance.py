@@ -45,7 +45,7 @@ def test_single_keys_are_switched_off_and_on_beside_the_look(client):
         client.post("/appearance/", {"keys": sent})
         for page in ("/login/", home, f"{home}?rules"):
             text = client.get(page).text
-            assert ('data-single-keys="off"' in text) == (holds == "off") and look(text)[0]
+            assert (" data-no-keys>" in text) == (holds == "off") and look(text)[0]
         assert f'value="{holds}" aria-pressed="true"' in text
 
 

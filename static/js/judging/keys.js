@@ -18,7 +18,7 @@ export function onKeyIn(place, act, early = false) {
   place.addEventListener("keydown", (event) => event.isComposing || event.keyCode === 229 || act(event), early);
 }
 
-const OFF = "singleKeys" in document.documentElement.dataset;
+const OFF = "noKeys" in document.documentElement.dataset;
 
 // Whether single keys are switched off and this is one: it types something, without Ctrl or the like.
 export function isOff({ key, ctrlKey, metaKey, altKey }) {

@@ -10,12 +10,12 @@ from django.template.base import Lexer, TokenType
 
 from annotation.models import Annotator, Judgment
 from annotation.protocols import library
-from annotation.protocols.registry import PROTOCOLS, protocol_named
+from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle
 from annotation.studies.instructions import default_instructions
 from tests import catalogues
 from tests.annotation.judging.test_pages import home, screen, send
-from tests.builders import declared, every_protocol, studies
+from tests.builders import declared, studies
 
 ROOT = catalogues.ROOT
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
@@ -180,38 +180,6 @@ def test_material_keeps_its_own_language(client):
     ann = studies.annotator(studies.study(language="eu"))
     page = client.get(home(ann), headers={"accept-language": "es"}).text
     assert re.search(r'<h1 class="caption[^>]* lang="eu"', page) and '<html lang="es">' in page
-
-
-class _Translated(HTMLParser):
-    """What a browser's own translation takes: it leaves fields and `translate="no"` alone."""
-
-    VOID = ("img", "input", "br")
-
-    def __init__(self, html: str):
-        super().__init__()
-        self.inside: list[bool] = [False]
-        self.found: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in self.VOID:
-            self.inside.append(self.inside[-1] or tag == "textarea" or ("translate", "no") in attrs)
-
-    def handle_endtag(self, tag):
-        self.inside.pop()
-
-    def handle_data(self, data):
-        self.found += [] if self.inside[-1] else [data]
-
-
-@pytest.mark.parametrize("name", [*sorted(PROTOCOLS), *(one for one in declared.SAMPLE if one not in PROTOCOLS)])
-def test_a_browsers_translation_leaves_material_as_it_is_and_takes_the_question(client, name):
-    study = studies.study(benchmark=every_protocol.benchmark(2), protocol=name) if name in PROTOCOLS else None
-    who = studies.annotator(study or declared.asked(name))
-    html = client.get(home(who)).text.partition('<div class="place"')[2].partition('<div class="actions"')[0]
-    taken = " ".join(" ".join(_Translated(html).found).split())
-    assert re.findall(r"\b(?:cups?|plates?)\b", taken) == []
-    assert protocol_named(who.stage.protocol).question in taken
 
 
 # Instructions

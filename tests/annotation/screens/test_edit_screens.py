@@ -107,7 +107,9 @@ def test_somebody_elses_edit_is_marked_and_is_no_other(client):
     send(client, who, answer="caption-candidate-0", edit="1", words=SITS)
     other = studies.annotator(who.study)
     html = fragment(client.get(home(other)).text)
-    [marked] = re.findall(r'<span class="words" dir="auto" lang="en">([^<]*)</span> <span class="by">', html)
+    [marked] = re.findall(
+        r'<span class="words" dir="auto" lang="en" translate="no">([^<]*)</span> <span class="by">', html
+    )
     assert marked == SITS and html.count('name="answer"') == 5
     submissions.undo(annotator=who, key=uuid.uuid4())
     assert fragment(client.get(home(other)).text) == html  # what was drawn for them stays as it is

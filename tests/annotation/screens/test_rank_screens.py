@@ -37,7 +37,7 @@ def test_sentences_stand_in_the_leases_order(client):
     who = ranking_screens.ranking()
     page = html.unescape(FRAGMENT.search(client.get(home(who)).text)[0])
     texts = [ranking_screens.RANKED[identity.split("-")[1]][0] for identity in held(who).shown]
-    assert re.findall(r'dir="auto" lang="en">([^<]+)<', page) == texts
+    assert re.findall(r'dir="auto" lang="en" translate="no">([^<]+)<', page) == texts
     assert [f"{letter}: {text}" for letter, text in zip("ABC", texts, strict=True)] == re.findall(
         r'aria-label="([ABC]: [^"]+)"', page
     )
