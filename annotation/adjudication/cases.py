@@ -157,7 +157,7 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     return [(task, why) for task, why, _ in fetch(DECIDED if decided else QUEUE, stage=stage.pk, most=MOST)]
 
 
-def with_undecided(stages: QuerySet[Stage]) -> QuerySet[Stage]:
+def with_undecided(stages: QuerySet[Stage]) -> QuerySet:
     """Each stage with `undecided`: how many of its tasks are in the queue, as undecided or flagged."""
     return stages.annotate(undecided=RawSQL(f"(SELECT count(*) FROM ({UNDECIDED}) undecided)", (), IntegerField()))
 

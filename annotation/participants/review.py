@@ -31,7 +31,7 @@ def people_away(study: Study) -> list[Annotator]:
     return list(people.filter(~Exists(judged), ~Exists(lately)).order_by("number"))
 
 
-def with_review(studies: QuerySet[Study]) -> QuerySet[Study]:
+def with_review(studies: QuerySet[Study]) -> QuerySet:
     """Each study with `review`: the numbers of those to look at, as last computed. A manager's decision about one, to
     keep or to exclude them, takes them out at once.
     """
