@@ -304,6 +304,7 @@ def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
     }
 
 
+_NO_AGREEMENT = ", so agreement cannot be measured: that needs two."
 _EXAMPLE, _95 = 0.05, 1.96  # a share of wrong items; the normal quantile of a 95% interval
 
 
@@ -315,11 +316,7 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         return "One annotator decides about an item, and a second one confirms edits."
     if judgments == 1:
         words = "An item gets one judgment" if protocol.measures else "One judgment decides about an item"
-        words += (
-            f"; {shared:,} items with more show agreement."
-            if shared
-            else ", so agreement cannot be seen: it needs two."
-        )
+        words += f"; {shared:,} items with more show agreement." if shared else _NO_AGREEMENT
     else:
         words = f"{judgments} judgments of an item show how well people agree"
         outvotes = ", and a majority outvotes single mistakes" if judgments > 2 else ", but neither outvotes the other"
