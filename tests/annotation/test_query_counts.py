@@ -184,7 +184,8 @@ def export(study: Study, by: User) -> None:
 def batches(rows: int) -> Study:
     study = builders_studies.study(items=rows, strategy="batches", batch_size=1)
     for _ in range(rows):
-        builders_studies.judgment(builders_studies.annotator(study), study.stages.get(), "none")
+        given = builders_studies.judgment(builders_studies.annotator(study), study.stages.get(), "none")
+        Flag.objects.create(lease=given.lease, reason="The picture is upside down.")
     return study
 
 
