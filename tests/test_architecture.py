@@ -78,7 +78,7 @@ def test_templates_have_no_inline_script_or_style():
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
     "product": 91_540,
-    "tests": 76_700,
+    "tests": 76_760,
     "bench": 5_450,
     "longest chain of imports": 23,
     "functions over 40 lines": 4,
