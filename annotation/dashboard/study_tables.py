@@ -1,4 +1,4 @@
-"""The tables on the pages of a study's stages, items and people, each declared once: `{% stages_progress stages %}`."""
+"""The tables on the pages of a study's stages, items and people, each declared once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -18,30 +18,15 @@ from annotation.dashboard.item_page import Asked, Given
 from annotation.figures.annotator_screens import Screen
 from annotation.models import Stage, Study
 from annotation.protocols.base import Protocol
+from annotation.templatetags import figures as written
 from annotation.templatetags.annotators import probability, sign_name
-from annotation.templatetags.figures import (
-    annotator_number,
-    decimals,
-    hours,
-    kappa_name,
-    labels,
-    money,
-    percent,
-    place_counts,
-    top_share,
-    whole_percent,
-)
 from annotation.wording import pseudonym, readable_label
-from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number
+from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import moment
 
 register = template.Library()
 
 Row = Mapping[str, Any]
-
-
-def _state(state: str) -> SafeString:
-    return render_to_string("components/_state.html", {"state": state})
 
 
 def _link(address: str, text: object, css: str = "") -> SafeString:
@@ -74,7 +59,7 @@ def progress_table(study: Study, stages: Sequence[Row]) -> Table:
 
     columns = [
         Column("stage", html=named),
-        Column("state", "stage.state", _state),
+        Column("state", html=lambda row: render_to_string("components/_state.html", {"state": row["stage"].state})),
         number("judged", html=lambda row: f"{row['done']:,} of {row['total']:,}"),
         *(number(name, name) for name in ("kept", "dropped", "open")),
     ]
@@ -138,20 +123,16 @@ def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
     """The tests behind an annotator's warning signs; each sign leads to its screens."""
 
     def sign(test: Test) -> str:
-        if not test.speaks:
-            return NOTHING
-        return _link(f"?stage={stage.position}&show={test.kind}#screens", sign_name(test.kind), "warn")
-
-    def method(test: Test) -> object:
-        return format_html('<span class="quiet nowrap">not tested: {}</span>', test.reason) if test.reason else test.by
+        address = f"?stage={stage.position}&show={test.kind}#screens"
+        return _link(address, sign_name(test.kind), "warn") if test.speaks else NOTHING
 
     columns = [
         Column("tested", "name"),
         number("n", "n"),
-        number("observed", "found", percent),
-        number("expected", "expected", percent),
+        number("observed", "found", written.percent),
+        number("expected", "expected", written.percent),
         number("p", "p", probability),
-        Column("test", html=method),
+        Column("test", html=lambda test: f"not tested: {test.reason}" if test.reason else test.by, css="nowrap"),
         Column("warning sign", html=sign),
     ]
     return Table("", columns, tests, label="tests-title")
@@ -168,7 +149,7 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
 
     def others(one: Screen) -> object:
         if show == "checks":
-            return labels(list(one.gold))
+            return written.labels(list(one.gold))
         said = (f"{readable_label(answer)} × {n}" if n > 1 else readable_label(answer) for answer, n in one.tally)
         return _listed(said, ", ", _quiet("nobody yet"))
 
@@ -177,7 +158,7 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
         Column("answer", "row.answer", readable_label),
         Column("correct answer" if show == "checks" else "others", html=others),
         number("place", html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING),
-        number("seconds", "seconds", partial(decimals, places=1)),
+        number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", partial(moment, form="j M, H:i:s")),
     ]
     return Table("", columns, screens, label="screens", empty="None.")
@@ -193,9 +174,9 @@ def answers_table(asked: Asked, stage: Stage) -> Table:
 
     columns = [
         Column("annotator", html=named),
-        Column("answer", html=_answer),
+        Column("answer", html=lambda one: render_to_string("dashboard/_item_answer.html", {"one": one})),
         Column("status", "fate"),
-        number("seconds", "seconds", partial(decimals, places=1)),
+        number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", moment),
     ]
     place = " ".join(filter(None, (stage.name, asked.task.question)))
@@ -203,23 +184,14 @@ def answers_table(asked: Asked, stage: Stage) -> Table:
     return Table("", columns, asked.given, caption=caption)
 
 
-def _answer(one: Given) -> SafeString:
-    shown = [bdi(one.said or NOTHING)]
-    if one.image and one.image.image:
-        picture = reverse("thumbnail", args=[one.image.image.opaque])
-        shown.insert(0, format_html('<img src="{}" alt="" loading="lazy" width="40" height="40">', picture))
-    if one.reason:
-        shown.append(format_html('<bdi dir="auto" class="quiet">“{}”</bdi>', one.reason))
-    return format_html_join(" ", "{}", ((part,) for part in shown))
-
-
 @register.simple_tag
 def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Protocol, level: str | None) -> Table:
     """Pace, agreement and habits of a stage's annotators."""
-    study, on = stage.study, figures["by_type_on"]
+    study, on, near = stage.study, figures["by_type_on"], "close to others" if level else "majority"
+    warn = partial(format_html, '<span class="warn">{}</span>')
 
     def named(row: Row) -> SafeString:
-        page = reverse("study-annotator", args=[study.pk, annotator_number(row["annotator"])])
+        page = reverse("study-annotator", args=[study.pk, int(row["annotator"].removeprefix("A-"))])
         marks = [_quiet("simulated")] if row["simulated"] else []
         if row["excluded"]:
             marks.append(format_html('<span class="bad small" title="{}">excluded</span>', row["exclusion_reason"]))
@@ -227,45 +199,21 @@ def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Proto
             marks.append(_quiet("left"))
         return format_html("{} {}", _link(f"{page}?stage={stage.position}", row["annotator"]), _listed(marks, " ", ""))
 
-    def warned(row: Row, sign: str, shown: object) -> object:
-        return _warn(shown) if sign in row["signs"] else shown
-
-    def pace(row: Row) -> object:
-        return warned(row, "fast", exact(row["median_seconds"], partial(decimals, places=1)))
-
-    def near(row: Row) -> SafeString:
-        of = row["with_majority"][on]
-        return _titled(f"of {of['n']} compared" if of["n"] else of["reason"], exact(of["value"], whole_percent))
-
-    def place(row: Row) -> object:
-        share = exact(top_share(row["places"]), whole_percent)
-        return warned(row, "side", _titled(place_counts(row["places"]), share))
-
     columns = [
         Column("annotator", html=named),
         number("judged", "judged"),
-        number("median s", html=pace),
-        number(f"mean {kappa_name(level)}", lambda row: row["kappa_mean"].get(on), decimals),
-        number("close to others" if level else "majority", html=near),
+        number("median s", "median_seconds", partial(written.decimals, places=1)),
+        number(f"mean {written.kappa_name(level)}", lambda row: row["kappa_mean"].get(on), written.decimals),
+        number(near, lambda row: row["with_majority"][on]["value"], written.whole_percent),
         *(
-            number(choice.label, lambda row, of=choice.identity: row["fixed_shares"].get(of), whole_percent)
+            number(choice.label, lambda row, of=choice.identity: row["fixed_shares"].get(of), written.whole_percent)
             for choice in protocol.fixed
         ),
-        number("top place", html=place),
-        number(
-            "cannot judge, skipped, late", html=lambda row: f"{row['cannot_judge']}, {row['skipped']}, {row['surplus']}"
-        ),
-        number("active", "active_minutes", hours),
-        *([number("paid", "paid", partial(money, currency=study.currency))] if study.pay_per_hour else []),
-        Column("warning signs", html=lambda row: _listed(map(_warn, row["signs"]), " · ")),
+        number("top place", lambda row: written.top_share(row["places"]), written.whole_percent),
+        number("cannot judge, skipped, late", html="{cannot_judge}, {skipped}, {surplus}".format_map),
+        number("active", "active_minutes", written.hours),
+        *([number("paid", "paid", partial(written.money, currency=study.currency))] if study.pay_per_hour else []),
+        Column("warning signs", html=lambda row: _listed(map(warn, row["signs"]), " · ")),
     ]
     empty = "No annotators in this stage yet" + ("." if stage.source else ". Send the invite link.")
     return Table("stage-people", columns, figures["annotators"], label="annotators-title", empty=empty)
-
-
-def _warn(text: object) -> SafeString:
-    return format_html('<span class="warn">{}</span>', text)
-
-
-def _titled(title: str, text: object) -> SafeString:
-    return format_html('<span title="{}">{}</span>', title, text)

@@ -43,10 +43,6 @@ class RoleChoice:
     there: tuple[tuple[str, int], ...]
     optional: bool
 
-    @property
-    def own_name(self) -> str:
-        return self.role.partition(".")[2]
-
 
 def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | None:
     """The stages as they can ask about the item, with roles mapped where they must be; None if they cannot."""

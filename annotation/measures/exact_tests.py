@@ -50,11 +50,6 @@ def two_sided(shares: Array, k: int) -> float:
     return float(min(1.0, 2 * min(shares[: k + 1].sum(), shares[k:].sum())))
 
 
-def fisher_exact(own: int, own_n: int, others: int, others_n: int) -> float:
-    """Fisher's exact test of two shares, own / own_n and others / others_n; two-sided by doubling."""
-    return two_sided(hypergeometric_distribution(own_n, own + others, own_n + others_n), own)
-
-
 def chi_square_above(x: float, freedom: int) -> float:
     """P(X >= x) of chi-square with this many degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
     half = x / 2

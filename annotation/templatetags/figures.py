@@ -225,12 +225,6 @@ def near_words(level: str | None) -> str:
     return "gave the same answer as most of the others"
 
 
-def annotator_number(name: str) -> int:
-    """The inverse of `pseudonym`."""
-    return int(name.removeprefix("A-"))
-
-
-@register.filter
 def top_share(places: Sequence[int]) -> float | None:
     """The share of picks at the most-picked place."""
     return max(places) / sum(places) if sum(places) else None

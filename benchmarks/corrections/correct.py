@@ -40,14 +40,6 @@ class Change:
     origin: Origin = FORM
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The present part in a change's place."""
-
-    caption: Caption | None = None
-    use: ItemImage | None = None
-
-
 @retry_deadlocks
 @transaction.atomic
 def correct(

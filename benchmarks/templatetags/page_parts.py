@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from django import template
-from django.template.base import FilterExpression, NodeList, Parser, Token
-from django.template.context import Context
+from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -14,36 +14,40 @@ register = template.Library()
 register.filter("bdi", bdi)
 
 
-class Heading(template.Node):
-    """The title of a page, what it is about, and what can be done there."""
+ACTIONS = "<!-- actions -->"  # parts what a heading says from what can be done there
+ELEMENTS = {
+    "css": ("css/", '<link rel="stylesheet" href="{}">'),
+    "js": ("js/pages/", '<script type="module" src="{}"></script>'),
+}
 
-    def __init__(self, given: list[FilterExpression], about: NodeList, actions: NodeList):
-        self.given, self.about, self.actions = given, about, actions
-
-    def render(self, context: Context) -> SafeString:
-        title, name = (*(part.resolve(context) for part in self.given), "")[:2]
-        about, actions = self.about.render(context).strip(), self.actions.render(context).strip()
-        return format_html(
-            '<div class="head"><div><h1{}>{}</h1>{}</div>{}</div>',
-            format_html(' id="{}"', name) if name else "",
-            title,
-            mark_safe(f'<p class="meta">{about}</p>' if about else ""),
-            mark_safe(f'<div class="actions">{actions}</div>' if actions else ""),
-        )
+register.simple_tag(lambda: mark_safe(ACTIONS), name="actions")
 
 
-@register.tag
-def heading(parser: Parser, token: Token) -> Heading:
-    """`{% heading "Releases" %}What they are{% actions %}<a …>New release</a>{% endheading %}`
+@register.simple_block_tag
+def heading(content: SafeString, title: str, name: str = "") -> SafeString:
+    """`{% heading "Releases" %}What they are{% actions %}<a …>New release</a>{% endheading %}`"""
+    about, actions = (part.strip() for part in content.partition(ACTIONS)[::2])
+    return format_html(
+        '<div class="head"><div><h1{}>{}</h1>{}</div>{}</div>',
+        format_html(' id="{}"', name) if name else "",
+        title,
+        mark_safe(f'<p class="meta">{about}</p>' if about else ""),
+        mark_safe(f'<div class="actions">{actions}</div>' if actions else ""),
+    )
 
-    The title perhaps with an id; the line below it and what can be done may lack.
-    """
-    given = [parser.compile_filter(part) for part in token.split_contents()[1:]]
-    about, actions = parser.parse(("actions", "endheading")), NodeList()
-    if parser.next_token().contents == "actions":
-        actions = parser.parse(("endheading",))
-        parser.delete_first_token()
-    return Heading(given, about, actions)
+
+@register.simple_tag
+def assets(*names: str) -> SafeString:
+    """What a page loads besides what all do: `{% assets "lists.css" "htmx" "copies.js" %}`, from components too."""
+    return mark_safe("\n    ".join(map(_asset, names)))
+
+
+def _asset(name: str) -> SafeString:
+    kind = name.rpartition(".")[2]
+    if kind not in ELEMENTS:
+        return render_to_string(f"components/_{name}.html")
+    folder, element = ELEMENTS[kind]
+    return format_html(element, static(folder + name))
 
 
 @register.simple_block_tag
