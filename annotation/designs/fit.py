@@ -134,7 +134,7 @@ def mapped_by_hand(stage: StagePlan, item: ItemRecord) -> dict[str, str]:
     for choice in role_choices(stage, [stage], item):
         least, most = bounds(file.roles[choice.role]) if file else (0, 0)
         could = [name for name, n in choice.there if least <= n <= (most or 99) and name not in _WRONG]
-        found[choice.role] = next(iter(could), choice.name) if choice.name == choice.own_name else choice.name
+        found[choice.role] = next(iter(could), choice.name) if choice.name == _name(choice.role) else choice.name
     protocol = joined(split(stage.protocol)[0], found)
     suits = is_known(protocol) and unsuited([replace(stage, name=stage.stage_name, protocol=protocol)], item) is None
     return found if suits else {}
