@@ -4,6 +4,7 @@ Which four follows from the stage: it audits, it scores, it measures people, or 
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +20,7 @@ from annotation.wording import counted, readable_label
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
 
-MOST = 4
+MOST, REASONS = 4, 3
 MOST_SCORES = 2
 NAMED = 1  # pair that is not told apart
 ROUND = (10, 20, 100)  # of items, in a share in words
@@ -52,7 +53,7 @@ def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
     if not data["figures"]["progress"]["judgment_rows"]:
         return []
     decides = not data["audit"] and not protocol_named(stage.protocol).measures
-    first = [_valid(data["figures"])] if decides else _first(stage, data)
+    first = [_valid(data["whole"])] if decides else _first(stage, data)
     return [tile for tile in (*first, _agreement(data)) if tile]
 
 
@@ -61,20 +62,23 @@ def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
         yield from _audit(data["audit"])
     elif protocol_named(stage.protocol).measures and (found := human_baseline.baselines(stage.study)):
         yield from _baseline(found[-1])
-    elif (scores := data["figures"].get("scores")) and any(scores.values()):
+    elif not protocol_named(stage.protocol).drops and any((scores := data["figures"].get("scores") or {}).values()):
         yield from islice(_scores(scores), MOST_SCORES)
     elif not protocol_named(stage.protocol).measures:
-        yield _valid(data["figures"])
+        yield _valid(data["whole"])
 
 
-def _valid(figures: Mapping[str, Any]) -> Tile:
-    outcomes = figures["outcomes"]
-    settled, share = outcomes["kept"] + outcomes["dropped"], outcomes["kept_share"]
-    if share is None:
-        return Tile("Valid items", "–", "Nothing is decided yet", basis=f"of {counted(outcomes['tasks'], 'item')}")
-    reasons = [f"{readable_label(why)} {count:,}" for why, count in list(outcomes["reasons"].items())[:3]]
-    rest = f"Dropped: {', '.join(reasons)}." if reasons else ""
-    basis = f"{outcomes['kept']:,} of {settled:,} settled"
+def _valid(whole: Mapping[str, Any]) -> Tile:
+    """Of the items that all stages together have settled, how many are kept."""
+    settled = whole["kept"] + whole["dropped"]
+    if not settled:
+        return Tile("Valid items", "–", "Nothing is decided yet", basis=f"of {counted(whole['imported'], 'item')}")
+    share, reasons = whole["kept"] / settled, Counter[str]()
+    for row in whole["reasons"]:
+        reasons[row["reason"]] += row["items"]
+    told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
+    rest = f"Dropped: {', '.join(told)}." if told else ""
+    basis = f"{whole['kept']:,} of {settled:,} settled"
     return Tile("Valid items", percent(share), f"{share_in_words(share)} items are good", rest, basis)
 
 
@@ -213,12 +217,12 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
 
 
 def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:
-    cost, people = data["figures"]["cost"], counted(data["judging"], "annotator")
-    spent = hours(cost["active_minutes"])
+    cost, progress = data["figures"]["cost"], data["figures"]["progress"]
+    spent, people = hours(cost["active_minutes"]), counted(data["judging"], "annotator")
     if not study.pay_per_hour:
         expected = cost["expected_minutes"]
-        lead = f"of about {hours(expected)}" if expected else "of active time"
-        return Tile("Time", spent, lead, "", people)
+        to_come = expected and progress["judgments_counted"] < progress["judgments_wanted"]
+        return Tile("Time", spent, f"of about {hours(expected)}" if to_come else "of active time", "", people)
     paid = money(cost["cost"], study.currency)
     to_go = (cost["expected_cost"] or 0) - cost["cost"]
     lead = f"{paid} so far" + (f", about {money(to_go, study.currency)} to go" if to_go > 0 else "")

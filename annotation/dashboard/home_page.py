@@ -138,11 +138,13 @@ def _result(study: ListedStudy) -> SafeString:
     if found:
         ends = f"95% interval {to_percent(found.low, found.high)}"
         return with_sub(format_html("<b>{} wrong</b>", exact(found.estimate, percent)), waits or ends)
-    row = next((row for row in reversed(study.rows) if row.asks.drops and row.settled), None)
-    if row is None or study.needs:
+    rows = [row for row in study.rows if row.asks.drops and row.settled]
+    if not rows or study.needs:
         return with_sub("", waits)
-    kept = exact(row.kept / row.settled, percent)
-    return with_sub(format_html("<b>{} kept</b>", kept), waits or f"of {counted(row.settled, 'item')}")
+    kept, dropped = rows[-1].kept, sum(row.settled - row.kept for row in rows)
+    settled = kept + dropped
+    share = exact(kept / settled, percent)
+    return with_sub(format_html("<b>{} kept</b>", share), waits or f"of {counted(settled, 'item')}")
 
 
 def _people(study: ListedStudy) -> str:

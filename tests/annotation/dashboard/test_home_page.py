@@ -105,6 +105,21 @@ def test_the_first_stage_that_waits_for_a_person_comes_first(client, manager):
     assert step.step.url.endswith("?stage=2")
 
 
+def test_what_several_stages_keep_is_of_all_that_they_have_settled(client, manager):
+    """The list and the overview say the same: one item of three, not one of two."""
+    once = {"overlap": 1}
+    first = StagePlan("bivlc-choose", "choose", settings={**once, "carries": "negative"})
+    then = StagePlan("bivlc-disambiguate", "fits", source="choose", apart_from=[], settings=once)
+    made = studies.study(items=3, stages=[first, then])
+    for position, answers in ((1, ("candidate-0", "candidate-0", "none")), (2, ("both", "positive-0"))):
+        for answer in answers:
+            assert studies.judgment(studies.annotator(made), made.stages.get(position=position), answer)
+    for address in (reverse("study-list"), reverse("study-detail", args=[made.pk])):
+        assert "33.3%" in client.get(address).text, address
+    (tile, *_) = overview_page.contents(permissions.study_for(manager, made.pk), manager)["tiles"]
+    assert (tile.label, tile.value, tile.basis) == ("Valid items", "33.3%", "1 of 3 settled")
+
+
 def test_without_a_study_it_leads_to_the_first(client, manager):
     first = client.get(reverse("study-list")).text
     assert reverse("import-new") in first and "create_demo" in first
