@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
@@ -29,6 +29,7 @@ PAGES = {
 render = cache(check_and_render)
 PICTURED = {"kappas", "kappa-matrix"}  # saved as PNG too: a picture is made of the same drawing as an SVG
 DRAWN = """name => {  // within its figure: once all drawings lay over the top of the page
+  if (!window.echarts) document.getElementById(name).scrollIntoView({ block: "center" });  // what loads it
   const place = one => document.querySelector(one).getBoundingClientRect();
   const [inner, outer] = [place(`#${name} .drawing`), place(`#${name}`)];
   const shapes = document.querySelectorAll(`#${name} .drawing svg path, #${name} .drawing svg text`);
@@ -230,7 +231,9 @@ def test_colours_and_motion_are_the_readers_and_tables_stand_open_without_script
     plain = open_page(java_script_enabled=False)
     for without in (page, plain):
         visit(without, drawn=False)
-        assert all(without.locator(f"#{name} table").is_visible() for name in PAGES["stages/1/"])
+        for name in PAGES["stages/1/"]:
+            without.locator(f"#{name}").scroll_into_view_if_needed()
+            expect(without.locator(f"#{name} table")).to_be_visible()
     assert not any(plain.locator(f"#{name} .saves").is_visible() for name in PAGES["stages/1/"])
 
 

@@ -16,5 +16,6 @@ def test_axe_finds_nothing(page, visit, axe_violations, tmp_path):
     shared = sharing.share(study=study, by="test")
     for address in (reverse("study-results", args=[study.pk]), reverse("shared-results", args=[shared.token])):
         visit(page, address)
+        page.locator("figure.plot").first.scroll_into_view_if_needed()
         page.locator(".drawing svg, .drawing canvas").first.wait_for()
         assert (flaws(page, axe_violations), page.errors) == ([], [])

@@ -52,6 +52,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     page.click("#invite summary")
 
     page.click(".rail a:has-text('Stages')")
+    page.locator("#series").scroll_into_view_if_needed()
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
     page.evaluate("document.getElementById('stage-people-scroll').scrollLeft = 60")
@@ -91,6 +92,7 @@ def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit, clock
     def see(page: Page, n: int, high: str) -> None:
         """The drawing's scale ends at `n` items; nothing is wrong."""
         page.wait_for_selector(f"#live-audit .headline:has-text('0 of {n} judged items, 95% interval 0.0 – {high}%')")
+        page.locator("#audit").scroll_into_view_if_needed()
         page.wait_for_selector(f"#audit .drawing[aria-label*='to {high}%.'] text:text-is('{n}')")
         page.wait_for_function("n => document.querySelectorAll('#audit tbody tr').length === n", arg=n)
 
@@ -154,6 +156,7 @@ def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
     page.wait_for_function("text => document.querySelector('.path').innerText !== text", arg=before)
     assert page.evaluate("document.getElementById('funnel-types').open")
     assert page.evaluate(TILES_FIRST)
+    page.locator("#funnel").scroll_into_view_if_needed()
     drawn = "document.querySelectorAll('#funnel .drawing svg path').length > 4"
     page.wait_for_function(drawn)
     kept, said = (

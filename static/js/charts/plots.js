@@ -1,12 +1,15 @@
 // Draws every <figure data-plot="kind"> from the table beneath it. The table is the data: there is no other copy.
 //
 // A figure (templates/components/_plot.html) has a place for the drawing, a table that is open if no script runs, and
-// buttons. kinds.js defines how each kind looks, save.js makes files of it.
+// buttons. kinds.js defines how each kind looks, save.js makes files of it. The library, the largest part of any page by
+// far, is loaded when the first figure comes into view.
 
 import { afterSwaps } from "../pages/live.js";
 import { KINDS } from "./kinds.js";
 import { save } from "./save.js";
 import { look, read } from "./table.js";
+
+const NEAR = "-80px 0px"; // so far inside the window a figure is in view
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const drawn = new Map(); // id of a figure → { box, chart, width }
@@ -69,14 +72,23 @@ document.addEventListener("click", ({ target }) => {
   if (kind) save(kind, target.closest("figure"));
 });
 
-// Tables close as soon as the page is parsed, and open again if the chart library does not load.
+function load() {
+  const script = document.createElement("script");
+  script.src = document.getElementById("plots").dataset.library;
+  script.addEventListener("load", () => {
+    drawAll();
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  });
+  script.addEventListener("error", () => figures().forEach((figure) => (table(figure).open = true)));
+  document.head.append(script);
+}
+
+// Tables close as soon as the page is parsed, and open again if the library does not load.
 for (const figure of figures()) table(figure).open = false;
-document.addEventListener("DOMContentLoaded", () => {
-  if (!window.echarts) {
-    for (const figure of figures()) table(figure).open = true;
-    return;
-  }
-  drawAll();
-  afterSwaps(drawAll);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-});
+const seen = new IntersectionObserver((entries) => {
+  if (!entries.some((entry) => entry.isIntersecting)) return;
+  seen.disconnect();
+  load();
+}, { rootMargin: NEAR });
+figures().forEach((figure) => seen.observe(figure));
+afterSwaps(() => (window.echarts ? drawAll() : figures().forEach((figure) => seen.observe(figure))));
