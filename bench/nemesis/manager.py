@@ -189,11 +189,13 @@ def stuck(jobs, seconds: float) -> list[str]:
 
 def summary(study, folder: Path, patience: float) -> Summary:
     from django.conf import settings
+    from django.db import connection
 
     from benchmarks.models import Job, JobState
     from benchmarks.storage.files import kept
     from tests.builders import imports
 
+    connection.close()  # the last fault may have ended it with the database
     found = Summary(stuck=stuck(Job.objects.all(), patience))
     last = order("export", 0, study, folder)
     found.stuck += stuck(Job.objects.filter(pk=last.pk), patience)
