@@ -47,7 +47,10 @@ export function nameOf(radio) {
   return words.textContent.replace(/\s+/g, " ").trim();
 }
 
-export const focus = (screen) => screen?.node.querySelector("h1")?.focus({ preventScroll: true });
+// A preview stands in another page: the focus stays there until the reader is in the preview.
+export const focus = (screen) => {
+  if (window === window.top || document.hasFocus()) screen?.node.querySelector("h1")?.focus({ preventScroll: true });
+};
 
 const RETRIES = [2, 4, 8, 16, 32]; // seconds: the server sends no picture while its storage hangs
 
