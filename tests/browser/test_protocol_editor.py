@@ -25,6 +25,7 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
     frame = page.frame_locator("#preview")
     expect(frame.locator("#desk.ready")).to_be_visible()
     await_pictures(page.locator("#preview").element_handle().content_frame())
+    frame.locator("#place h1").click()  # keys are the editor's until then
     frame.locator("body").press("b")
     frame.locator("body").press("Enter")
     expect(page.locator("#answers")).to_contain_text("Dropped: both fit.")
