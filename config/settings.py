@@ -119,7 +119,6 @@ WSGI_APPLICATION = "config.wsgi.application"
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATE_LIBRARIES = [  # which templates need not load, and in which no two things have the same name
     "django.templatetags.i18n",
-    "django.templatetags.l10n",
     "django.templatetags.static",
     "django.contrib.humanize.templatetags.humanize",
     "annotation.dashboard.study_shell",  # above `templatetags`: they read figures

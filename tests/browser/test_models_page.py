@@ -17,6 +17,7 @@ def test_axe_finds_nothing(open_page, visit, axe_violations, tmp_path):
     retrieved(study.benchmark)
     ordered(study.benchmark, "CLIP")
     visit(page, f"{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
+    page.locator("#plane").scroll_into_view_if_needed()
     page.locator("#plane svg").wait_for()
     page.get_by_role("button", name="Copy").last.click()
     assert page.evaluate("navigator.clipboard.readText()").startswith("\\begin{tabular}")

@@ -42,6 +42,7 @@ def stage(real, tmp_path) -> Stage:
 def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, page, axe_violations, stage):
     address = f"/studies/{stage.study_id}/quality/model-errors/?stage=1"
     visit(page, f"{address}&which=all")
+    page.locator("#margins").scroll_into_view_if_needed()
     expect(page.locator("#margins svg")).to_be_visible()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
     visit(page, address)

@@ -108,9 +108,12 @@ def of_overview(export: Export) -> Known:
     series = set().union(*(of_study_page(export, place)["series"][""] for place in range(len(export.stages))))
     whole = whole_of(export) | {100.0}
     for found in export.stages:
-        progress, share = found["progress"], found["outcomes"]["kept_share"]
+        progress = found["progress"]
         whole.add(math.floor(1000 * progress["judgments_counted"] / progress["judgments_wanted"]) / 1000)
-        whole.add(float(round(100 * share)) if share else 0.0)  # “57 of 100 items are good”
+    settled = export.funnel["kept"] + export.funnel["dropped"]
+    if settled:
+        share = export.funnel["kept"] / settled
+        whole |= {share, *(found for n in (10.0, 20.0, 100.0) for found in (n, float(max(round(n * share), 1))))}
     done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
     done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
     whole.add(math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100)
