@@ -79,7 +79,8 @@ class StageRows:
             if task.state is None:
                 missing[task.task[0]] += max(0, task.overlap - judged.get(task.task, 0))
         needed = audit["most"] if audit["expected"] is None else audit["expected"]
-        coming = to_come(missing.values(), len(items) - len(missing), needed, audit["met"] is True)
+        holding = audit["ahead"]["open"] if "ahead" in audit else 0
+        coming = to_come(missing.values(), len(items) - len(missing), needed, holding, audit["met"] is True)
         return sum(judged.values()) + sum(coming)
 
 

@@ -157,12 +157,13 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
     items = slots.filter(task__decided=None).order_by().values("task__item")
     missing = list(items.annotate(lacks=Count("pk", filter=Q(judgment=None))).values_list("lacks", flat=True))
     settled, plan = found.items - len(missing), found.plan
+    holding = found.ahead.open if found.ahead else 0
     return Needs(
         found,
         settled,
         slots.filter(judgment__isnull=False).count(),
-        None if plan.expected is None else to_come(missing, settled, plan.expected, found.ended),
-        to_come(missing, settled, plan.most, found.ended),
+        None if plan.expected is None else to_come(missing, settled, plan.expected, holding, found.ended),
+        to_come(missing, settled, plan.most, holding, found.ended),
     )
 
 

@@ -127,7 +127,7 @@ def to_need(judged: list[bool], guess: float | None, size: int, settings: dict) 
 
 
 def judgments_to_come(stage: "Stage", result: dict) -> int:
-    """Of the open items that it is to need, those that lack the fewest judgments first."""
+    """Of the open items that it is to need, or that hold others back, those that lack the fewest judgments first."""
     open_ = stage.decided[stage.decided.came == "open"]
     judged = stage.standing.groupby(["item", "question", "round"]).size().to_dict()
     lacks: dict = {}
@@ -135,7 +135,8 @@ def judgments_to_come(stage: "Stage", result: dict) -> int:
         there = judged.get((task.item, task.question, task.round), 0)
         lacks[task.item] = lacks.get(task.item, 0) + max(0, task.overlap - there)
     needed = result["most"] if result["expected"] is None else result["expected"]
-    items = 0 if result["met"] else max(0, needed - (stage.decided.item.nunique() - len(lacks)))
+    holding = result.get("ahead", {"open": 0})["open"]
+    items = 0 if result["met"] else max(holding, needed - (stage.decided.item.nunique() - len(lacks)))
     return sum(sorted(lacks.values())[:items])
 
 

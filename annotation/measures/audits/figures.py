@@ -24,12 +24,13 @@ def target_of(settings: Mapping[str, Any]) -> Target:
     return Target(settings["target_half_width"], settings["target_bound"], settings["any_look"], futile)
 
 
-def to_come(missing: Iterable[int], settled: int, needed: int, ended: bool) -> list[int]:
+def to_come(missing: Iterable[int], settled: int, needed: int, holding: int, ended: bool) -> list[int]:
     """Of each open item that an audit will still judge if it needs so many items in all, the judgments that it lacks.
 
-    `missing` are those of all open items; items that lack few were begun first. `settled`: the number of all others.
+    `missing` are those of all open items; items that lack few were begun first. `settled`: the number of all others;
+    `holding`: of the open items, those that keep settled ones after them from counting.
     """
-    return sorted(missing)[: 0 if ended else max(0, needed - settled)]
+    return sorted(missing)[: 0 if ended else max(holding, needed - settled)]
 
 
 def audit_figures(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from annotation.measures.audits import intervals, sentence, side_information, stratified
-from annotation.measures.audits.figures import audit_figures
+from annotation.measures.audits.figures import audit_figures, to_come
 from annotation.measures.audits.intervals import Bounds
 from annotation.measures.audits.order import order_hash, sampling_order
 from annotation.measures.audits.plan import Plan, Target, plan
@@ -360,3 +360,15 @@ def test_an_audit_under_way_is_the_replay_up_to_there(at_any_look):
         assert (found.n, found.met, found.wrong, found.plan) == (whole.n, True, whole.wrong, Plan(whole.n, whole.n))
         assert (found.estimate, found.low, found.high) == (whole.estimate, whole.low, whole.high)
         assert found.band[-1] == (whole.n, whole.estimate, whole.low, whole.high)
+
+
+@pytest.mark.parametrize(
+    ("settled", "holding", "ended", "lacks"),
+    [
+        (8, 0, False, [1, 2]),  # of the ten that are needed two are open
+        (146, 3, False, [1, 2, 2]),  # more than are needed are settled, but three before them are not
+        (146, 3, True, []),
+    ],
+)
+def test_items_that_hold_settled_ones_back_are_still_to_judge(settled, holding, ended, lacks):
+    assert to_come([2, 3, 1, 2], settled, 10, holding, ended) == lacks
