@@ -78,7 +78,7 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
         reasons[row["reason"]] += row["items"]
     told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
     rest = f"Dropped: {', '.join(told)}." if told else ""
-    basis = f"{whole['kept']:,} of {settled:,} settled"
+    basis = f"{whole['kept']:,} of {settled:,} settled items"
     return Tile("Valid items", percent(share), f"{share_in_words(share)} items are good", rest, basis)
 
 
@@ -211,7 +211,7 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     lead, rest = "Everything is judged", "Nothing waits for annotators."
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
-        lead = f"About {hours(left)} of work are left" if left > 0 else f"{counted(missing, 'judgment')} to come"
+        lead = f"About {hours(left)} of work left" if left > 0 else f"{counted(missing, 'judgment')} to come"
         rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
     return Tile("Judged", share, lead, rest, f"{done:,} of {counted(wanted, 'judgment')}")
 

@@ -38,7 +38,7 @@ def events(study: Study) -> list[Happened]:
     users = _users(shown)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
-            who=_who([_number(event, parts) for event in same]), by=users.get(by, by),
+            who=_who([_number(event, parts) for event in same]), by=users.get(by) or OTHERS.get(by, by),
             stage=f"stage {parts[subject]}" if subject in parts else "the study",
         ))
         for (verb, by, subject), same in (
@@ -70,6 +70,7 @@ def _alike(event: Event) -> tuple[str, str, str]:
     return event.verb, by if "{by}" in WORDS[event.verb] else "", about
 
 
+OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "A command", "api": "The API"}  # who is no user
 WORDS: Mapping[str, str] = {
     "joined": "{who} joined",
     "left": "{who} left",

@@ -157,7 +157,7 @@ def way(
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
     points = {
         Kind.INVITE: (f"{counted(joined, 'annotator')} joined" if joined else "Invite people", bool(joined)),
-        Kind.JUDGE: (f"{share} judged", bool(total) and done == total),
+        Kind.JUDGE: (f"{share} settled", bool(total) and done == total),
         Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
         Kind.CLOSE: ("Close", not still_open),

@@ -14,7 +14,7 @@ from annotation.dashboard.headline_tiles import tiles
 from annotation.dashboard.study_overview import KIND, overview
 from annotation.figures import annotators, blocked_items, cache
 from annotation.figures.cache import LatestFigures, hashed
-from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Study, StudyState
+from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Strategy, Study, StudyState
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
@@ -93,7 +93,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
         "tiles": tiles(stage, data),
         "figures": figures,
         "whole": whole,
-        "parts": stage_progress.parts_of(whole),
+        "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
         "plots": {
             "funnel": study_charts.funnel_plot(whole, subject),

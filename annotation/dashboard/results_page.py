@@ -217,7 +217,7 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     both = [row for row in rows if row["stands"] != HUMANS and row["all"] and row["valid"]]
     found = [_change(both)] if both else []
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
-    known = next((row for row in people if row["valid"]), None)
+    known = max((row for row in people if row["valid"]), key=lambda row: row["valid"]["n"], default=None)
     if known:
         found.append(
             f"People who did not choose the valid items are right on {percent(known['valid']['share'])} of them."

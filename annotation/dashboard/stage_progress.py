@@ -82,8 +82,10 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     )
 
 
-def parts_of(whole: Mapping) -> list[Part]:
-    """What became of all items; the shares add up to 100%: the largest remainders are rounded up."""
+def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
+    """What became of all items; the shares add up to 100%: the largest remainders are rounded up. One that `audits` may
+    end before the open ones are judged.
+    """
     counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
     exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
     tenths = {kind: math.floor(share) for kind, share in exact.items()}
@@ -94,6 +96,7 @@ def parts_of(whole: Mapping) -> list[Part]:
     for kind, words in PARTS.items():
         shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
         if counts[kind] or kind != "waiting":
+            words = "Not judged, or not to the end" if kind == "open" and audits else words
             found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10))
         x += exact[kind]
     return found

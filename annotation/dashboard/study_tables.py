@@ -63,7 +63,7 @@ def progress_table(study: Study, stages: Sequence[Row]) -> Table:
         number("judged", html=lambda row: f"{row['done']:,} of {row['total']:,}"),
         *(number(name, name) for name in ("kept", "dropped", "open")),
     ]
-    return Table("stages-table", columns, stages, caption="Stages")
+    return Table("stages-table", columns, stages, caption="Stages", cards=True)
 
 
 @register.simple_tag

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 
+from annotation.designs import presets
+from annotation.designs.fit import fitted
 from annotation.models import ProtocolVersion
 from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
@@ -50,7 +52,8 @@ def newest_versions() -> QuerySet[ProtocolVersion]:
 def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
-    return Offer(start, file.title, file.source, needs, lacks(file, item))
+    suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # under its names for the parts
+    return Offer(start, file.title, file.source, needs, "" if suits else lacks(file, item))
 
 
 def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:

@@ -117,7 +117,7 @@ def test_what_several_stages_keep_is_of_all_that_they_have_settled(client, manag
     for address in (reverse("study-list"), reverse("study-detail", args=[made.pk])):
         assert "33.3%" in client.get(address).text, address
     (tile, *_) = overview_page.contents(permissions.study_for(manager, made.pk), manager)["tiles"]
-    assert (tile.label, tile.value, tile.basis) == ("Valid items", "33.3%", "1 of 3 settled")
+    assert (tile.label, tile.value, tile.basis) == ("Valid items", "33.3%", "1 of 3 settled items")
 
 
 def test_without_a_study_it_leads_to_the_first(client, manager):
