@@ -12,6 +12,7 @@ from annotation.templatetags.figures import decimals, percent
 
 _COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
+_ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
 _FEW = 10  # shared tasks, below which nobody is named
 _LOW = 0.2  # α below which people do not agree, unless one answer is that common
 
@@ -45,10 +46,9 @@ def measures_in_words(
     rest = ""
     if shares and shares[0] >= _COMMON:
         guess = sum(one * one for one in shares)
-        rest = (
-            f"{percent(shares[0])} of all answers are the same, so guessing would give about {percent(guess)}; "
-            "α counts only what is above that."
-        )
+        above = "α counts only what is above that." if share - guess >= _ABOVE else "people agree no better than that."
+        common = f"{percent(shares[0])} of all answers are the same"
+        rest = f"{common}, so guessing would give about {percent(guess)}; {above}"
     elif alpha is not None and alpha < _LOW:
         rest = "That is hardly more than chance: people do not agree."
     heads = [f"{one.head} {decimals(chance[one.key]['value'])}" for one in MEASURES if one.key in chance][1:]

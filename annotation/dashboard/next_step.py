@@ -155,12 +155,13 @@ def way(
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
     share = f"{math.floor(100 * done / total)}%" if total else "nothing"
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
+    over = any(one.stage.study.state == StudyState.CLOSED for one in reached)
     points = {
         Kind.INVITE: (f"{counted(joined, 'annotator')} joined" if joined else "Invite people", bool(joined)),
         Kind.JUDGE: (f"{share} settled", bool(total) and done == total),
         Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
-        Kind.CLOSE: ("Close", not still_open),
+        Kind.CLOSE: ("Closed" if over else "Close", over or not still_open),
         Kind.RELEASE: ("Released" if released else "Release", released),
     }
     begun = bool(joined and done)

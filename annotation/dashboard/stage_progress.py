@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
+from annotation.measures.funnel import NOT_ASKED
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data
 
-PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged"}
+PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
+         "left": "Not asked about"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Part:
     share: str
     x: float
     width: float
+    reasons: Sequence[Mapping] = ()
 
 
 def stages_of(study: Study) -> list[Stage]:
@@ -86,7 +89,11 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     """What became of all items; the shares add up to 100%: the largest remainders are rounded up. One that `audits` may
     end before the open ones are judged.
     """
-    counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
+    not_asked = [row for row in whole["reasons"] if row["reason"] in NOT_ASKED]
+    asked = [row for row in whole["reasons"] if row["reason"] not in NOT_ASKED]
+    left, reasons = sum(row["items"] for row in not_asked), {"dropped": asked, "left": not_asked}
+    counts = {kind: whole.get(kind, left) for kind in PARTS}
+    counts |= {"open": whole["open"] - whole["waiting"], "dropped": whole["dropped"] - left}
     exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
     tenths = {kind: math.floor(share) for kind, share in exact.items()}
     lack = round(sum(exact.values())) - sum(tenths.values())
@@ -95,8 +102,8 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     found, x = [], 0.0
     for kind, words in PARTS.items():
         shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
-        if counts[kind] or kind != "waiting":
+        if counts[kind] or kind not in ("waiting", "left"):
             words = "Not judged, or not to the end" if kind == "open" and audits else words
-            found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10))
+            found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10, reasons.get(kind, ())))
         x += exact[kind]
     return found

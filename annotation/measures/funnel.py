@@ -16,6 +16,7 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
 # Reasons why an item never entered a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
+NOT_ASKED = {CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE}  # dropped without a judgment
 WITHDRAWN = "withdrawn"  # whatever stages decided: it is no longer in the benchmark
 
 Kind = tuple[str, str]  # type and subtype

@@ -133,6 +133,18 @@ def test_at_most_four_numbers_stand_at_the_top_each_with_its_sentence(client, ma
     assert client.get(reverse("study-detail", args=[judged.pk]), {"seen": shown["seen"]}).status_code == 200
 
 
+def test_items_that_nobody_is_asked_about_are_no_dropped_ones(client, manager):
+    """Of five, a sample of two is asked, and one of these is dropped."""
+    stage = studies.stage(items=5, overlap=1, sample=2)
+    for answer in ("candidate-0", "none"):
+        assert studies.judgment(studies.annotator(stage.study), stage, answer)
+    shown = overview_page.contents(permissions.study_for(manager, stage.study_id), manager)
+    assert (shown["tiles"][0].value, shown["tiles"][0].basis) == ("50.0%", "1 of 2 settled items")
+    assert [(part.kind, part.items) for part in shown["parts"]] == [
+        ("kept", 1), ("dropped", 1), ("open", 0), ("left", 3),
+    ]  # fmt: skip
+
+
 def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, manager):
     """An item that has an outcome and is flagged waits in the same queue; it is a part by its outcome."""
     stage = studies.stage(items=3, overlap=2, tie_rule="adjudicate")
@@ -155,6 +167,7 @@ def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, mana
 def test_the_shares_of_the_parts_add_up(counts, shares):
     kept, dropped, waiting, going = counts
     whole = {"kept": kept, "dropped": dropped, "waiting": waiting, "open": waiting + going, "imported": sum(counts)}
+    whole["reasons"] = []
     assert [part.share.split(">")[1].split("<")[0] for part in stage_progress.parts_of(whole)] == shares
 
 

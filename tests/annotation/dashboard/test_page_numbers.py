@@ -110,7 +110,11 @@ def of_overview(export: Export) -> Known:
     for found in export.stages:
         progress = found["progress"]
         whole.add(math.floor(1000 * progress["judgments_counted"] / progress["judgments_wanted"]) / 1000)
-    settled = export.funnel["kept"] + export.funnel["dropped"]
+    reasons = {"check_item", "not_sampled", "not_suitable"}
+    not_asked = sum(row["items"] for row in export.funnel["reasons"] if row["reason"] in reasons)
+    settled = export.funnel["kept"] + export.funnel["dropped"] - not_asked
+    shares = [n / export.funnel["imported"] for n in (not_asked, export.funnel["dropped"] - not_asked)]
+    whole |= {float(not_asked), export.funnel["dropped"] - not_asked, *shares, float(settled)}
     if settled:
         share = export.funnel["kept"] / settled
         whole |= {share, *(found for n in (10.0, 20.0, 100.0) for found in (n, float(max(round(n * share), 1))))}
