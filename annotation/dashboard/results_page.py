@@ -182,7 +182,7 @@ def _part(place: int, name: str) -> Column:
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
     plotted = [row for row in rows if row["all"] and not row["apart"]]
-    sentences = [*_overall(rows, data["measure"]), *_on_valid(data, rows)]
+    sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
     return {
         "sentences": sentences,
         "notes": [*_notes(rows, " ".join(sentences)), *([INTERVALS] if rows else [])],
@@ -199,14 +199,16 @@ def _best(rows: Sequence[Row]) -> Row | None:
     return next((row for row in rows if row["stands"] != HUMANS and row["all"]), None)
 
 
-def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None) -> list[str]:
+def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int) -> list[str]:
     person, best = _person(rows), _best(rows)
     name = f" ({measure['short']}: {measure['long']})" if measure and measure["name"] == "group" else ""
     who = "One person alone is" if person and person["title"].startswith("One person") else "People are"
     model = f"the best model, {best['title']}, on {percent(best['all']['share'])}" if best else ""
     if person and person["all"] and not person["apart"]:
         beside = f", {model}" if model else ""
-        return [f"{who} right on {percent(person['all']['share'])} of all items{name}{beside}."]
+        asked = person["all"]["n"]
+        of = "all items" if asked in (None, items) else f"the {asked:,} items asked about"
+        return [f"{who} right on {percent(person['all']['share'])} of {of}{name}{beside}."]
     return [f"{model[0].upper()}{model[1:]} of all items{name}.".replace(", on ", ", is right on ")] if model else []
 
 

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from annotation.figures import funnel
-from annotation.models import Kind, Release, Stage, StageState, Study, Task
+from annotation.models import Kind, Release, Stage, StageState, Study, StudyState, Task
 from annotation.releases import compare_wording, lifecycle
 from annotation.releases.archive_reader import MANIFEST
 from annotation.releases.card_html import card_html
@@ -202,7 +202,8 @@ class Outlook:
 
     @property
     def _open(self) -> list[Stage]:
-        return [stage for stage in self.stages if stage.state == StageState.OPEN]
+        """In which somebody can still answer."""
+        return [one for one in self.stages if one.state == StageState.OPEN and one.study.state != StudyState.CLOSED]
 
 
 def outlook(study: Study, positions: Collection[int] = ()) -> Outlook:
