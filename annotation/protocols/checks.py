@@ -15,7 +15,7 @@ from annotation.protocols.layout import PICTURES, TEXTS, bound_roles, drawn_by
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import MOST_IN_ROW, MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
 from annotation.protocols.values import ELSE, MARKED, NUMERIC, table_values
-from annotation.wording import exact
+from annotation.wording import counted, exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 from benchmarks.formats.own.mapping import columns_of
 
@@ -567,7 +567,7 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             advice = "A study estimates one answer. Decide the others by majority, at_least or unanimous."
             yield "TWO_ESTIMATES", (*path, "rule"), advice
         if isinstance(one, schema.AtLeast) and not one.is_met(protocol.judgments, protocol.judgments):
-            few = f"A task gets only {protocol.judgments} judgments, fewer than m."
+            few = f"A task gets only {counted(protocol.judgments, 'judgment')}, fewer than m."
             advice = few if isinstance(one.m, int) else "A share is at most all judgments: write 2/3, not 3/2."
             yield "M_OUT_OF_K", (*path, "m"), advice
         over = getattr(one, "over", None)

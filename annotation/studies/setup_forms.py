@@ -24,11 +24,11 @@ from annotation.studies.lifecycle import cannot_adapt, cannot_audit
 from benchmarks.records import role_name
 
 STRATEGIES = {
-    Strategy.POOL: "pool: annotators get the next free item",
-    Strategy.BATCHES: "batches: each annotator gets a set of items",
-    Strategy.NAMED: "named: you assign items to annotators",
-    Strategy.EVERYONE: "everyone: every annotator judges every item",
-    Strategy.AUDIT: "audit: in random order, up to a target",
+    Strategy.POOL: "anyone gets the next free item",
+    Strategy.BATCHES: "each annotator gets a batch of items",
+    Strategy.NAMED: "you assign items to annotators by name",
+    Strategy.EVERYONE: "every annotator judges every item",
+    Strategy.AUDIT: "an audit: in random order, up to a target",
 }
 RULES = {
     DecisionRule.MAJORITY: "majority vote",
@@ -49,7 +49,9 @@ PROMOTIONS = {
 LANGUAGES = dict(settings.LANGUAGES)
 OF_ROLE = "role_"  # and a role of the question: the field with the benchmark's name for it
 IN = "instructions_"  # and a language: the field of a translation
-OVERLAP_OF_FILE = "Set by the protocol file. To change it, publish another version."
+OVERLAP_OF_FILE = (
+    "The question’s file says it. For another number, start from this question under Questions and publish your own."
+)
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
