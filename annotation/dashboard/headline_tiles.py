@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
-from annotation.measures.funnel import NOT_ASKED
+from annotation.measures.funnel import dropped_and_left
 from annotation.measures.over_annotators import ANNOTATORS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
@@ -85,9 +85,9 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
 def dropped_by_people(whole: Mapping[str, Any]) -> Counter[str]:
     """The dropped items by reason, without those that nobody was asked about, as they were not in a sample."""
     found = Counter[str]()
-    for row in whole["reasons"]:
-        found[row["reason"]] += 0 if row["reason"] in NOT_ASKED else row["items"]
-    return +found
+    for row in dropped_and_left(whole)[0]:
+        found[row["reason"]] += row["items"]
+    return found
 
 
 def share_in_words(share: float) -> str:

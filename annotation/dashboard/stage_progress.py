@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
-from annotation.measures.funnel import NOT_ASKED
+from annotation.measures.funnel import dropped_and_left
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data
@@ -89,9 +89,8 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     """What became of all items; the shares add up to 100%: the largest remainders are rounded up. One that `audits` may
     end before the open ones are judged.
     """
-    not_asked = [row for row in whole["reasons"] if row["reason"] in NOT_ASKED]
-    asked = [row for row in whole["reasons"] if row["reason"] not in NOT_ASKED]
-    left, reasons = sum(row["items"] for row in not_asked), {"dropped": asked, "left": not_asked}
+    dropped, not_asked = dropped_and_left(whole)
+    left, reasons = sum(row["items"] for row in not_asked), {"dropped": dropped, "left": not_asked}
     counts = {kind: whole.get(kind, left) for kind in PARTS}
     counts |= {"open": whole["open"] - whole["waiting"], "dropped": whole["dropped"] - left}
     exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}

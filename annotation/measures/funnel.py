@@ -130,6 +130,13 @@ def waits_for(taker: Stage, source: Stage) -> bool:
     return source.state == "open" and not at_once
 
 
+def dropped_and_left(whole: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """The reasons of `figures` for which people dropped items, and those of items that nobody was asked about."""
+    rows = whole["reasons"]
+    left = [row for row in rows if row["reason"] in NOT_ASKED]
+    return [row for row in rows if row not in left], left
+
+
 def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
     if item in walk.known[stage.pk]:
         return Fate(DROPPED, stage, CHECK_ITEM, left_out=True)
