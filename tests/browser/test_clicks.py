@@ -39,15 +39,16 @@ def test_deciding_an_item_takes_two_keys_once_a_reason_is_known(visit, page):
         while studies.judgment(person, study.stages.get(), answer):
             pass
     visit(page, "/studies/")
-    clicks(page, "Decide")
-    page.wait_for_selector("#note")
+    with page.expect_navigation():  # loaded, so that the page's script hears the keys
+        clicks(page, "Decide")
     press(page, "2")
     page.keyboard.type("It is all there.")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        press(page, "Enter")
     for left in (1, 0):
-        page.wait_for_url("**next=*")
         expect(page.locator("#note")).to_have_value("")
-        press(page, "2", "Enter")
+        with page.expect_navigation():
+            press(page, "2", "Enter")
         expect(page.locator("#main")).to_contain_text("Nothing to decide" if not left else "item")
     assert Outcome.objects.filter(by="adjudicator").count() == 3
 
