@@ -36,9 +36,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
     The database must be empty, unless `replace` is true: then everything in it is deleted.
     """
     folder = Path(folder).absolute()
-    manifest = _read_manifest(folder)
-    _check_migrations(manifest)
-    _check_files(folder, manifest)
+    manifest = check(folder)
     _check_connections()
     if not replace and (filled := tables.filled()):
         more = f" and {len(filled) - 3:,} more tables" if len(filled) > 3 else ""
@@ -57,6 +55,15 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
 
 
 # Before anything changes
+
+
+def check(folder: Path) -> dict:
+    """The manifest of a backup that this installation could restore, all of whose files are what it states. Raises
+    CannotRestore."""
+    manifest = _read_manifest(folder)
+    _check_migrations(manifest)
+    _check_files(folder, manifest)
+    return manifest
 
 
 def _read_manifest(folder: Path) -> dict:

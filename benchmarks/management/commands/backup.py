@@ -1,26 +1,78 @@
-"""`manage.py backup OUT`: write the database and all files, as of one moment, to a new folder."""
+"""`manage.py backup OUT`: write the database and all files, as of one moment, to a new folder; once or again."""
 
+import shutil
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
+from django.db import connection
 
 from benchmarks.housekeeping.backup import CannotBackUp, backup
+from benchmarks.housekeeping.restore import CannotRestore, check
+
+STAMP = "%Y%m%dT%H%M%SZ"
+AGAIN = timedelta(minutes=10)  # after one that failed
 
 
 class Command(BaseCommand):
     help = "Write the database and all files to a new folder, as of one moment. Winnow can keep running."
 
     def add_arguments(self, parser):
-        parser.add_argument("out", type=Path, help="a new folder")
+        parser.add_argument("out", type=Path, help="a new folder; with --every, the folder of backups")
         parser.add_argument("--link", action="store_true", help="make hard links to images instead of copies")
+        parser.add_argument("--every", type=float, metavar="HOURS", help="run on, and write one so often, in OUT")
+        parser.add_argument("--keep", type=int, default=7, metavar="N", help="how many of these stay (default: 7)")
 
-    def handle(self, *, out, link, **options):
+    def handle(self, *, out, link, every, keep, **options):
+        if every is None:
+            self._once(out, link)
+            return
+        if not every > 0 or keep < 1:
+            raise CommandError("Give --every and --keep numbers above 0.")
+        while True:
+            time.sleep(max(0.0, (self._next(out, timedelta(hours=every), link, keep) - _now()).total_seconds()))
+
+    def _once(self, out: Path, link: bool) -> None:
         try:
             manifest = backup(out=out, link=link)
         except CannotBackUp as why:
             raise CommandError(str(why)) from None
         self.stdout.write(summary(manifest))
         self.stdout.write(f"{out}, in {manifest['seconds']} s")
+
+    def _next(self, folder: Path, every: timedelta, link: bool, keep: int) -> datetime:
+        """Write a backup if it is time, read it back, and delete old ones. Returns when to look again."""
+        kept = scheduled(folder)
+        if kept and (due := _time_of(kept[-1]) + every) > _now():
+            return due
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            new = folder / _now().strftime(STAMP)
+            self._once(new, link)
+            check(new)
+        except (CommandError, CannotRestore, DatabaseError, OSError) as why:
+            self.stderr.write(f"No backup: {why}")
+            return _now() + AGAIN
+        finally:
+            connection.close()  # none is held for hours
+        for old in scheduled(folder)[:-keep]:
+            shutil.rmtree(old)
+        return _time_of(new) + every
+
+
+def scheduled(folder: Path) -> list[Path]:
+    """The backups that `--every` has written there, oldest first."""
+    return sorted(path for path in folder.glob("*T*Z") if (path / "manifest.json").exists())
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _time_of(path: Path) -> datetime:
+    return datetime.strptime(path.name, STAMP).replace(tzinfo=UTC)
 
 
 def summary(manifest: dict) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.housekeeping.restore import CannotRestore, restore
+from benchmarks.housekeeping.restore import CannotRestore, check, restore
 from benchmarks.imports.staging import InUse
 from benchmarks.management.commands.backup import summary
 
@@ -16,12 +16,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("folder", type=Path, help="a folder written by manage.py backup")
         parser.add_argument("--replace", action="store_true", help="delete all data of this installation first")
+        parser.add_argument("--check", action="store_true", help="only read the backup, and say whether it is whole")
 
     def handle(self, *, folder, replace, **options):
-        started = time.monotonic()
+        started, reads = time.monotonic(), options["check"]
         try:
-            manifest = restore(folder=folder, replace=replace, by="command")
+            manifest = check(folder) if reads else restore(folder=folder, replace=replace, by="command")
         except (CannotRestore, InUse) as why:
             raise CommandError(str(why)) from None
         self.stdout.write(f"{summary(manifest)}, as of {manifest['at']}")
-        self.stdout.write(f"restored in {time.monotonic() - started:.1f} s")
+        self.stdout.write(f"{'whole, read' if reads else 'restored'} in {time.monotonic() - started:.1f} s")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -24,6 +25,7 @@ from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import CannotBackUp, backup
 from benchmarks.housekeeping.deferred_files import DeferredFiles, finish_dead
 from benchmarks.housekeeping.restore import CannotRestore, restore
+from benchmarks.management.commands import backup as command
 from benchmarks.models import Benchmark, Event, Image, Item
 from tests.builders import imports, installation
 from tests.builders.kills import killed
@@ -291,10 +293,44 @@ def test_no_backup_of_files_that_are_not_whole(filled, tmp_path, spoil, says):
     assert not (tmp_path / "saved").exists() and not list(tmp_path.glob(".saved*"))
 
 
+def test_a_schedule_keeps_the_newest_backups_each_of_which_can_be_restored(filled, media, tmp_path, monkeypatch):
+    """After a restart it waits for what is left; what fails is said and tried again, and deletes nothing."""
+    folder, now, waited = tmp_path / "backups", datetime(2026, 1, 1, tzinfo=UTC), []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        waited.append(seconds / 3600)
+        now += timedelta(seconds=seconds)
+        if len(waited) == 2:
+            monkeypatch.setattr(command, "backup", broken)
+        if len(waited) == 3:
+            monkeypatch.setattr(command, "backup", backup)
+        if len(waited) >= 5:
+            raise KeyboardInterrupt
+
+    def broken(**given):
+        raise CannotBackUp("The disk is full.")
+
+    monkeypatch.setattr(command, "_now", lambda: now)
+    monkeypatch.setattr(command.time, "sleep", sleep)
+    with pytest.raises(KeyboardInterrupt):
+        call_command("backup", str(folder), every=24, keep=2)
+    now -= timedelta(hours=14)  # started again, 10 hours after the last one
+    with pytest.raises(KeyboardInterrupt):
+        call_command("backup", str(folder), every=24, keep=2)
+    assert waited == pytest.approx([24, 24, 1 / 6, 24, 24, 14])
+    names = [path.name for path in command.scheduled(folder)]
+    assert len(names) == 2 and names == sorted(names)
+    emptied(media)
+    restore(folder=folder / names[-1], replace=False, by="test")
+    assert Item.objects.count() == 3
+
+
 def test_the_commands_say_what_they_did(filled, tmp_path, capsys):
     call_command("backup", str(tmp_path / "saved"))
+    call_command("restore", str(tmp_path / "saved"), check=True)
     call_command("restore", str(tmp_path / "saved"), replace=True)
     said = capsys.readouterr().out
-    assert "and 19 files" in said and "restored in" in said
+    assert "and 19 files" in said and "whole, read in" in said and "restored in" in said
     with pytest.raises(CommandError, match="already exists"):
         call_command("backup", str(tmp_path / "saved"))
