@@ -26,6 +26,7 @@ from gunicorn.http.message import Request
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 from config.logs import Redacted
+from config.operations import share_numbers
 
 HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 10  # for all of a request's head
@@ -163,6 +164,11 @@ class Connection(TConn):
 
 class Worker(ThreadWorker):
     worker_connections: int
+
+    @classmethod
+    def setup(cls) -> None:
+        """gunicorn calls this in its first process."""
+        share_numbers()
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

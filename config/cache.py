@@ -2,8 +2,11 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import redis
+from django.conf import settings
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.exceptions import RedisError
 
@@ -47,6 +50,12 @@ MISSING: dict[str, Callable[..., Any]] = {  # what each method gives of a missin
 Client = type(
     "Client", (RedisCacheClient,), {name: _even_without_redis(name, gives) for name, gives in MISSING.items()}
 )
+
+
+def redis_answers() -> bool:
+    with suppress(RedisError, Unresponsive, ValueError, OSError):
+        return bool(REDIS.ask(redis.Redis.from_url(settings.REDIS_URL, **settings.AT_ONCE).ping))
+    return False
 
 
 class Cache(RedisCache):

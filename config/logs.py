@@ -2,6 +2,7 @@
 
 import logging
 import re
+from contextvars import ContextVar
 
 # Tokens and Prolific's ids in an address; in PostgreSQL's message about a key, or about a whole row.
 SECRET = re.compile(
@@ -13,9 +14,13 @@ SECRET = re.compile(
 NO_REQUEST = re.compile(r"(Invalid request from )ip=.*?: ([^:'\"]*).*", re.DOTALL)
 
 
+request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that this thread answers
+
+
 class Redacted(logging.Formatter):
-    """Format message and traceback with annotators' links and ids, and invitations, masked; of gunicorn's messages too
-    (buffering.py)."""
+    """Format message and traceback with annotators' links and ids, and invitations, masked, after the request's id; of
+    gunicorn's messages too (buffering.py)."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return SECRET.sub(r"\1\2…", NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
+        told = SECRET.sub(r"\1\2…", NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
+        return f"{one} {told}" if (one := request_id.get()) else told

@@ -35,6 +35,18 @@ def required(name: str, what: str) -> str:
     return value
 
 
+SECRETS = (
+    "SECRET_KEY", "DATABASE_URL", "DATABASE_POOL_URL", "PGPASSWORD", "REDIS_URL", "EMAIL_HOST_PASSWORD",
+    "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY", "WINNOW_OIDC_CLIENT_SECRET", "WINNOW_LLM_KEY",
+    "WINNOW_METRICS_TOKEN",
+)  # fmt: skip
+for secret in SECRETS:
+    if file := os.environ.get(f"{secret}_FILE"):  # as containers get their secrets
+        try:
+            os.environ[secret] = Path(file).read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ImproperlyConfigured(f"{secret}_FILE names a file that cannot be read: {error}.") from None
+
 DATABASE_EXAMPLE = "it looks like postgresql://user:password@host:5432/name"
 
 PRODUCTION = flag("WINNOW_PRODUCTION")
@@ -92,6 +104,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.operations.identified",
+    "config.operations.answered",
+    "config.operations.measured",
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.CompressedPages",
     "config.middleware.no_nul",
@@ -259,6 +274,8 @@ MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights 
 # Bytes of the largest body that anybody may send and that the web server keeps in memory until all of it has arrived:
 # 12 texts of 5,000 characters, as a screen may ask for, are at most 720 kB. Larger ones: config/bodies.py
 BUFFERED_BODY = 2**20
+METRICS_TOKEN = os.environ.get("WINNOW_METRICS_TOKEN", "")  # with which Prometheus may read /metrics
+ACCESS_LOG = flag("WINNOW_ACCESS_LOG")
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
 if S3_BUCKET:
@@ -314,7 +331,6 @@ X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 if PRODUCTION:
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^livez$"]  # requested from inside, bypassing the HTTPS proxy
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -360,5 +376,8 @@ LOGGING = {
     "formatters": {"redacted": {"()": "config.logs.Redacted"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "redacted"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
-    "loggers": {"django.request": {"level": "ERROR"}},  # an annotator's URL is a capability; 404s would log it
+    "loggers": {
+        "django.request": {"level": "ERROR"},  # an annotator's URL is a capability; 404s would log it
+        "winnow.access": {"level": "INFO"},
+    },
 }

@@ -18,8 +18,6 @@ urlpatterns = [
     path("judge/", include("annotation.judging.urls")),
     path("", views.home, name="home"),
     path("appearance/", views.choose_appearance, name="appearance"),
-    path("healthz", views.health, name="health"),
-    path("livez", views.alive, name="alive"),
     path("help/", help.help_page, name="help"),
     re_path(r"^help/pictures/(?P<name>[a-z0-9-]+\.png)$", help.help_picture, name="help-picture"),
     re_path(r"^help/(?P<page>[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*)/$", help.help_page, name="help-page"),

@@ -1,27 +1,19 @@
-"""Views of no particular part: the front page, the health check, and errors, which the API returns as JSON."""
+"""Views of no particular part: the front page, and errors, which the API returns as JSON."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 
-import redis
-from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.db import Error as DatabaseError
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
-from redis.exceptions import RedisError
 
 from benchmarks.api.errors import refusal
 from benchmarks.permissions import came_from
-from config import appearance, bodies, draining
-from config.cache import REDIS
+from config import appearance, bodies
 from config.middleware import is_api, wrong_address
 from config.typed import FIELD
-from workers.neighbours import Unresponsive
 
 WORTH_COPYING = 20  # characters
 
@@ -29,28 +21,6 @@ WORTH_COPYING = 20  # characters
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     return redirect("study-list" if request.user.is_staff else "login")
-
-
-@require_safe
-def alive(request: HttpRequest) -> HttpResponse:
-    """200 from a process that answers at all, whatever it reaches."""
-    return HttpResponse("ok\n", content_type="text/plain")
-
-
-@require_safe
-def health(request: HttpRequest) -> HttpResponse:
-    """200 if this process reaches its database, otherwise 503, with a line for the database and one for Redis, without
-    which people can judge: a balancer must not take every server away. 503 also while it drains before it stops."""
-    if draining.is_on():
-        return HttpResponse("web server: is stopping\n", status=503, content_type="text/plain")
-    state = {"database": False, "redis": False}
-    with suppress(DatabaseError), connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-        state["database"] = True
-    with suppress(RedisError, Unresponsive):
-        state["redis"] = REDIS.ask(redis.Redis.from_url(settings.REDIS_URL, **settings.AT_ONCE).ping)
-    lines = [f"{name}: {'ok' if good else 'does not answer'}\n" for name, good in state.items()]
-    return HttpResponse("".join(lines), status=200 if state["database"] else 503, content_type="text/plain")
 
 
 @csrf_exempt  # annotators' pages have no session; another site could only change a colour or keys

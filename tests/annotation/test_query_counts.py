@@ -44,7 +44,7 @@ ONE, MORE = 1, 2
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row. The
 # desk has rows only where the answers are level: adjudication/test_disagreement_pages.py counts its queries.
 NO_ROWS = {
-    "home", "health", "alive", "login", "account_login", "logout", "first-password", "api-token", "image",
+    "home", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
     "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes",

@@ -14,11 +14,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 from tests.config.running import ROOT
 
+DATABASE = "postgresql://winnow:p@localhost/winnow"
 PRODUCTION = {
     "WINNOW_PRODUCTION": "1",
     "SECRET_KEY": "".join(chr(65 + number * 7 % 58) for number in range(64)),
     "ALLOWED_HOSTS": "winnow.example.org",
-    "DATABASE_URL": "postgresql://winnow:p@localhost/winnow",
+    "DATABASE_URL": DATABASE,
     "REDIS_URL": "redis://localhost:6379/0",
 }
 
@@ -92,9 +93,31 @@ def test_production_settings_pass_djangos_own_check(load, settings, monkeypatch)
     """All that `manage.py check --deploy --fail-level WARNING` looks at."""
     monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)  # the browser's tests set it
     for name, value in load(**PRODUCTION).items():
-        if name.isupper() and name not in ("DATABASES", "CACHES") and getattr(settings, name, None) != value:
+        if (
+            name.isupper()
+            and name not in ("DATABASES", "CACHES", "REDIS_URL")
+            and getattr(settings, name, None) != value
+        ):
             setattr(settings, name, value)
     assert [found for found in run_checks(include_deployment_checks=True) if found.level >= WARNING] == []
+
+
+def test_a_redis_that_does_not_answer_does_not_pass(settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert [found.id for found in run_checks(include_deployment_checks=True) if found.id.startswith("winnow")] == [
+        "winnow.E002"
+    ]
+
+
+@pytest.mark.parametrize("name", runpy.run_path(str(ROOT / "config" / "settings.py"))["SECRETS"])
+def test_a_secret_comes_from_a_file_that_its_variable_names(load, tmp_path, monkeypatch, name):
+    monkeypatch.setenv(name, "in the environment")  # restored afterwards
+    values = {"REDIS_URL": "redis://kept:6379/0"} | dict.fromkeys(("DATABASE_URL", "DATABASE_POOL_URL"), DATABASE)
+    (tmp_path / "secret").write_text(f"{values.get(name, 'kept')}\n")
+    load(**{f"{name}_FILE": str(tmp_path / "secret")})
+    assert os.environ[name] == values.get(name, "kept")
+    with pytest.raises(ImproperlyConfigured, match=f"^{name}_FILE names a file that cannot be read"):
+        load(**{f"{name}_FILE": str(tmp_path / "missing")})
 
 
 def test_a_weak_key_does_not_pass(settings):
