@@ -143,11 +143,12 @@ def test_a_form_with_too_many_fields_is_refused_by_winnow(client, path, sent):
 
 
 def test_the_proxies_that_we_recommend_let_the_same_through():
-    """nginx in the guide, HAProxy before several web servers: large bodies at the same addresses."""
+    """nginx in the guide, HAProxy before several web servers, Caddy: large bodies at the same addresses."""
     guide = (ROOT / "docs" / "guide" / "deployment.md").read_text()
     balancer = (ROOT / "config" / "haproxy.cfg").read_text()
     acls = re.findall(r"acl files path_reg (\S+)", balancer)
-    for found in (re.findall(r"location ~ (\S+) {", guide), acls):
+    caddy = re.findall(r"@files path_regexp (\S+)", (ROOT / "config" / "Caddyfile").read_text())
+    for found in (re.findall(r"location ~ (\S+) {", guide), acls, caddy):
         for name, path in addresses().items():
             takes_files = name in bodies.FILES or path.startswith("/api/")
             assert found and any(re.search(one, path) for one in found) == takes_files, name

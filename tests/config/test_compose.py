@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+import tomllib
 
+import kubernetes_validate
 import pytest
 import yaml
 
@@ -11,6 +13,7 @@ from tests.config.running import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
+PODS = ("Deployment", "Job", "CronJob")
 LASTING = ["web", "worker", "models", "postgres", "redis", "storage"]
 
 
@@ -55,13 +58,46 @@ def test_the_models_service_serves_its_own_queue_alone_and_only_when_asked_for()
     assert models["build"]["args"] == {"REQUIREMENTS": "requirements/models.lock"}
 
 
-def test_the_models_service_has_none_of_the_others_secrets_and_few_rights():
+@pytest.mark.parametrize("name", [name for name in SERVICES if "image" in SERVICES[name]])
+def test_no_service_gains_rights_or_takes_all_the_memory(name):
+    """Winnow's own containers write nowhere but to their data."""
+    service = SERVICES[name]
+    assert "no-new-privileges:true" in service.get("security_opt", []) or name == "storage"
+    assert "mem_limit" in service or name == "storage"
+    if service["image"].startswith("winnow"):
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["tmpfs"] == ["/tmp"]
+
+
+def test_compose_passes_on_every_variable_of_the_guide_that_the_image_takes():
+    guide = (ROOT / "docs/guide/deployment.md").read_text().split("## Every variable")[1].split("\n## ")[0]
+    named = {name for row in re.findall(r"^\| (`.+?`) \|", guide, re.M) for name in re.findall(r"`([A-Z_0-9]+)`", row)}
+    passed = {name for service in SERVICES.values() for name in service.get("environment", {})}
+    of_make_run = {"PORT", "HOST", "WINNOW_DEMO_ITEMS", "WINNOW_DEBUG"}
+    of_the_image = {"WINNOW_VAR", "WINNOW_STATIC", "WINNOW_MODELS", "WINNOW_ACCEL_REDIRECT"}
+    assert named - passed == of_make_run | of_the_image
+
+
+def test_kubernetes_objects_fit_their_schemas_and_run_without_rights():
+    objects = list(yaml.safe_load_all((ROOT / "config/kubernetes/winnow.yaml").read_text()))
+    for one in objects:
+        kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
+    pods = [one["spec"].get("jobTemplate", one)["spec"]["template"]["spec"] for one in objects if one["kind"] in PODS]
+    assert len(pods) == 4
+    for pod in pods:
+        [box] = pod["containers"]
+        assert pod["securityContext"]["runAsNonRoot"] and box["securityContext"]["readOnlyRootFilesystem"]
+        assert box["image"] == "winnow" and box["resources"]["limits"]["memory"]
+    set_up = yaml.safe_load((ROOT / "config/kubernetes/kustomization.yaml").read_text())
+    assert set_up["images"][0]["name"] == "winnow"
+    assert set_up["images"][0]["newTag"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def test_the_models_service_has_none_of_the_others_secrets():
     models, worker = SERVICES["models"], SERVICES["worker"]
     shared = models["environment"].items() & worker["environment"].items()
     secret = {name for name, _ in shared if re.search("KEY|SECRET|PASSWORD|DATABASE|EMAIL|OIDC", name)}
     assert secret == {"DATABASE_URL", "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY"}
-    assert models["read_only"] and models["cap_drop"] == ["ALL"]
-    assert models["security_opt"] == ["no-new-privileges:true"] and models["volumes"] == ["data:/data"]
+    assert models["volumes"] == ["data:/data"]
 
 
 def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_uses_it():
