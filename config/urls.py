@@ -23,8 +23,9 @@ urlpatterns = [
     re_path(r"^help/(?P<page>[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*)/$", help.help_page, name="help-page"),
     path("client/", client.client_page, name="client"),
     path("client/<str:name>", client.client_file, name="client-file"),
-    path("api/", include("benchmarks.api.urls")),
-    path("api/", include("annotation.api.urls")),
+    path("api/v1/", include("benchmarks.api.urls")),
+    path("api/v1/", include("annotation.api.urls")),
+    re_path(r"^api/(?!v[0-9])(?P<rest>.+)$", views.unversioned, name="unversioned-api"),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
 ]

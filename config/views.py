@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
 from django.shortcuts import redirect, render
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
@@ -30,6 +30,13 @@ def choose_appearance(request: HttpRequest) -> HttpResponse:
     response = redirect(came_from(request) or "home")
     appearance.keep(response, request.POST)
     return response
+
+
+@csrf_exempt  # it changes nothing: the request comes again
+def unversioned(request: HttpRequest, rest: str) -> HttpResponse:
+    """An address of the API from before it had versions, redirected with its method and body (308)."""
+    found = request.get_full_path().replace("/api/", "/api/v1/", 1)
+    return HttpResponsePermanentRedirect(found, preserve_request=True)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -133,7 +133,7 @@ class ReleaseData(serializers.ModelSerializer):
     title = serializers.CharField(source="__str__", help_text="Name and version.")
     plan = serializers.DictField()
     summary = serializers.DictField(help_text="Counts, splits and files; empty until it is frozen.")
-    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The one that makes it: /api/jobs/….")
+    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The one that makes it: /api/v1/jobs/….")
 
     class Meta:
         model = Release

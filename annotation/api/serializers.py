@@ -186,7 +186,7 @@ class AgreementData(serializers.Serializer):
     view = CharField(help_text="What was compared: the answer, or a projection of it.")
     current = BooleanField(help_text="False: newer figures are being computed; ask again when the job is done.")
     made_at = DateTimeField(allow_null=True)
-    job = IntegerField(allow_null=True, help_text="The one that computes newer figures: /api/jobs/….")
+    job = IntegerField(allow_null=True, help_text="The one that computes newer figures: /api/v1/jobs/….")
     measures = DictField(
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "

@@ -176,17 +176,17 @@ class Run:
 
     def api(self) -> None:
         """The description, and an answer of every address in it for every study, stage, benchmark and job."""
-        described = self.client.get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+        described = self.client.get("/api/v1/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
         schema = json.loads(described.getvalue())
         self.keep.json("api/schema.json", schema)
         for path in sorted(path for path, of in schema["paths"].items() if "get" in of):
             for url in self.filled(path):
                 self.answer(f"api/{file_name(url)}", self.client.get(url))
-        for url in ("/api/studies/?colour=red", "/api/studies/1/judgments/?stage=1&counted=true&limit=5"):
+        for url in ("/api/v1/studies/?colour=red", "/api/v1/studies/1/judgments/?stage=1&counted=true&limit=5"):
             self.answer(f"api/{file_name(url)}", self.client.get(url))
 
     def filled(self, path: str) -> list[str]:
-        """The addresses of a path such as /api/studies/{id}/stages/{position}/; none of one that names other things."""
+        """The addresses of a path such as /api/v1/studies/{id}/stages/{position}/; none of one with other names."""
         from django.apps import apps
 
         if "{" not in path:

@@ -135,7 +135,7 @@ class Uploads:
     """A manager's uploads, each larger than half of the room that there is, all at once."""
 
     def __init__(self, url: str, token: str, var: Path):
-        self.url, self.var = f"{url}/api/uploads/", var
+        self.url, self.var = f"{url}/api/v1/uploads/", var
         self.headers = {"Authorization": f"Bearer {token}"}
         self.stop, self.threads, self.seen = threading.Event(), [], Counter()
         self.least = sys.maxsize  # bytes that were free

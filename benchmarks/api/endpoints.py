@@ -21,6 +21,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
+from rest_framework.request import Request
 
 from benchmarks.api.errors import RefusalData
 from benchmarks.audit import named
@@ -106,7 +107,7 @@ class Call:
 class Endpoint(GenericAPIView):
     # A subclass defines its `operation` name and `filters`; its docstring is the API description (hence none here).
     operation: str
-    http_method_names = ["get", "head", "post", "patch", "delete"]  # no OPTIONS: /api/schema/ describes everything
+    http_method_names = ["get", "head", "post", "patch", "delete"]  # no OPTIONS: /api/v1/schema/ describes everything
     filters: type[Filters] = Filters
     refusals: Mapping[int, str] = {}  # what it may answer beside what every endpoint may
     pagination_class: type[BasePagination] | None = None
@@ -160,6 +161,11 @@ REFUSALS: dict[Any, object] = {
     406: OpenApiResponse(RefusalData, "`Accept` does not include JSON."),
     429: OpenApiResponse(RefusalData, "Too many requests with this token; wait as long as `Retry-After` says."),
 }
+
+
+def with_server(result: dict, request: Request | None, **rest: object) -> dict:
+    """A hook of the library: the address of this installation, before the paths of the description."""
+    return result | {"servers": [{"url": request.build_absolute_uri("/")[:-1]}]} if request else result
 
 
 class Description(AutoSchema):

@@ -50,12 +50,12 @@ class Attempts:
 
 
 class Transport:
-    """The API at `url` (without /api/) for the owner of the token."""
+    """The API at `url` (without /api/v1/) for the owner of the token."""
 
     def __init__(self, url: str, token: str, patience: float, progress: bool):
         self.url, self.patience, self.progress = url.rstrip("/"), patience, progress
         self._http = httpx.Client(
-            base_url=f"{self.url}/api/",
+            base_url=f"{self.url}/api/v1/",
             headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
             timeout=httpx.Timeout(60, connect=10),
         )

@@ -44,6 +44,7 @@ ONE, MORE = 1, 2
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row. The
 # desk has rows only where the answers are level: adjudication/test_disagreement_pages.py counts its queries.
 NO_ROWS = {
+    "unversioned-api",
     "home", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
@@ -284,7 +285,7 @@ def world(rows: int) -> dict[str, Study]:
 def address(name: str, of: str, studies: dict[str, Study]) -> str:
     called, _, query = of.partition("?")
     study = studies.get(called)
-    segment = ROUTES[name].removeprefix("api/").partition("/")[0]
+    segment = ROUTES[name].removeprefix("api/v1/").partition("/")[0]
     values = {"position": 1, "number": 1, "seed": 7, "version": "verify@1"}
     if segment == "protocols":
         values["pk"] = ProtocolDraft.objects.earliest("pk").pk

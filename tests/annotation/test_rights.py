@@ -186,6 +186,7 @@ study-export            xxxxxx  ++--0L
 study-results           +++-0L  xxxxxx
 study-share             xxxxxx  ++--0L
 shared-results          ++++++  xxxxxx
+unversioned-api         ++++++  ++++++
 protocol-list           +++-+L  +++-+L
 protocol-draft          +00-0L  +00-0L
 protocol-try            +00-0L  xxxxxx
@@ -336,13 +337,14 @@ def addresses(patterns=None, before: str = "") -> dict[str, str]:
 
 EVERY_ROUTE = addresses()
 TOLD = {row.split()[0]: row.split(maxsplit=1)[1] for row in TABLE.splitlines()[2:] if row}
-ROUTES = {name: route for name, route in EVERY_ROUTE.items() if name in TOLD or route.startswith("api/")}
+ROUTES = {name: route for name, route in EVERY_ROUTE.items() if name in TOLD or route.startswith("api/v1/")}
 
 
 def expected(name: str) -> str:
-    if not ROUTES[name].startswith("api/"):
+    if not ROUTES[name].startswith("api/v1/"):
         return TOLD[name]
-    reads = OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<", "api/releases/<")) else OF_ALL_STAFF
+    of_a_study = ROUTES[name].removeprefix("api/v1/").startswith(("studies/<", "jobs/<", "releases/<"))
+    reads = OF_A_STUDY if of_a_study else OF_ALL_STAFF
     return "  ".join(API_COMMANDS.get(name, (reads, NO_SUCH_METHOD)))
 
 
@@ -352,7 +354,7 @@ def address(name: str, world: World) -> str:
     kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
     kinds |= {"releases": world.release, "protocols": world.draft, "webhooks": world.webhook}
     kinds |= {"reports": ReaderReport.objects.get()}
-    segment = ROUTES[name].removeprefix("api/").partition("/")[0]
+    segment = ROUTES[name].removeprefix("api/v1/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
@@ -360,7 +362,7 @@ def address(name: str, world: World) -> str:
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
         "task": Task.objects.filter(stage__study=study).first().pk,
         "language": "es", "seed": 7, "do": "renew", "version": "verify@1", "door": study.report_door.token,
-        "shared": study.shared_results.token,
+        "shared": study.shared_results.token, "rest": "studies/",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.files import File
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
+from django.test import Client
 from django.urls import reverse
 
 from config import processes, views
@@ -39,7 +40,9 @@ def test_health_says_which_server_does_not_answer(client, settings):
     assert answer.content.decode() == "database: ok\nredis: does not answer\n"
 
 
-@pytest.mark.parametrize("path", ["/studies/", "/benchmarks/", "/api/studies/", "/api/nothing/", "/login/", "/healthz"])
+@pytest.mark.parametrize(
+    "path", ["/studies/", "/benchmarks/", "/api/v1/studies/", "/api/v1/nothing/", "/login/", "/healthz"]
+)
 def test_no_browser_and_no_proxy_keeps_what_staff_sees(client, path):
     client.force_login(User.objects.create_superuser("m"))
     assert "no-store" in client.get(path)["Cache-Control"]
@@ -53,9 +56,9 @@ def test_what_may_be_kept_is_kept(client):
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/api/nothing/", 404), ("/api/studies/99999999999999999999/", 404), ("/api/studies/%00/", 400),
-     ("/api/studies/?state=%00", 400), ("/api/studies/?offset=x", 400), ("/api/benchmarks/?state=x", 400),
-     ("/api", 404), (f"/api/studies/?{'&'.join(f'a{n}=1' for n in range(1001))}", 400)],
+    [("/api/v1/nothing/", 404), ("/api/v1/studies/99999999999999999999/", 404), ("/api/v1/studies/%00/", 400),
+     ("/api/v1/studies/?state=%00", 400), ("/api/v1/studies/?offset=x", 400), ("/api/v1/benchmarks/?state=x", 400),
+     ("/api", 404), (f"/api/v1/studies/?{'&'.join(f'a{n}=1' for n in range(1001))}", 400)],
 )  # fmt: skip
 def test_the_api_tells_errors_as_json(client, path, status):
     client.force_login(User.objects.create_superuser("m"))
@@ -63,15 +66,21 @@ def test_the_api_tells_errors_as_json(client, path, status):
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/json") and answer.json()
 
 
+@pytest.mark.parametrize("method", ["get", "post", "patch", "delete"])
+def test_an_address_of_the_api_without_a_version_leads_to_today_s(method):
+    answer = getattr(Client(enforce_csrf_checks=True), method)("/api/studies/1/move/?a=%C3%A9&b")
+    assert (answer.status_code, answer["Location"]) == (308, "/api/v1/studies/1/move/?a=%C3%A9&b")
+
+
 def test_the_api_tells_as_json_that_a_host_is_not_ours(client, settings):
     settings.ALLOWED_HOSTS = ["winnow.example"]
-    answer = client.get("/api/studies/")
+    answer = client.get("/api/v1/studies/")
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "address")
     assert client.get("/login/")["Content-Type"].startswith("text/html")
 
 
 def test_a_fault_of_the_api_is_told_as_json(rf):
-    answer = views.server_error(rf.get("/api/studies/"))
+    answer = views.server_error(rf.get("/api/v1/studies/"))
     assert answer.status_code == 500 and b"unexpected error" in answer.content
 
 

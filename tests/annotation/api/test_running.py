@@ -54,5 +54,5 @@ def test_an_audit_aims_tighter_and_an_estimate_is_a_job(client, manager):
     assert audited.stages.get().target_half_width == 0.02
     estimated = studies.study(items=2, overlap=2, rule="dawid-skene")
     answer = post(client, "api-stage-estimate", estimated.pk, 1, expects=202)
-    assert answer["Location"] == f"/api/jobs/{answer.json()['id']}/" and client.get(answer["Location"]).json()["id"]
+    assert answer["Location"] == f"/api/v1/jobs/{answer.json()['id']}/" and client.get(answer["Location"]).json()["id"]
     post(client, "api-stage-estimate", estimated.pk, 1, expects=409)

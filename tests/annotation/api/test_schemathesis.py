@@ -33,7 +33,7 @@ def description(client, transactional_db, monkeypatch) -> dict:
     there = {"studies": study.pk, "benchmarks": study.benchmark_id, "releases": release.pk, "jobs": export["id"]}
     found = client.get(reverse("api-schema")).json()
     for path, of in found["paths"].items():
-        ids = {"id": there.get(path.split("/")[2]), "position": 1, "job": export["id"]}
+        ids = {"id": there.get(path.split("/")[3]), "position": 1, "job": export["id"]}
         ids |= {"name": "README.md", "opaque": upload["id"]}
         for parameter in (one for call in of.values() for one in call["parameters"] if one["in"] == "path"):
             strange = 10**20 if parameter["schema"]["type"] == "integer" else "0" * 32

@@ -53,7 +53,7 @@ def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
     body = {"name": "R", "benchmark": benchmark.pk, "protocol": "bivlc-choose", "stages": {"bivlc-choose": settings}}
     found = made(client, "api-study-list", **body, **of_study)
     study = Study.objects.get()
-    stage, told = study.stages.get(), client.get(f"/api/studies/{study.pk}/stages/1/").json()["settings"]
+    stage, told = study.stages.get(), client.get(f"/api/v1/studies/{study.pk}/stages/1/").json()["settings"]
     words = settings.pop("instructions")
     assert {name: told[name] for name in settings} == settings and stage.instructions.get().text == words
     assert (found["state"], found["pay_per_hour"], found["currency"]) == ("paused", "11.50", "EUR")

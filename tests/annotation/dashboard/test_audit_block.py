@@ -145,7 +145,7 @@ def test_a_bound_that_is_not_met_is_said_wherever_the_audit_is_shown(admin_clien
     ended = audits.stop_if_over(stage)
     shown, page = block(admin_client, stage), text(admin_client, stage)
     report = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
-    figures = admin_client.get(f"/api/studies/{stage.study_id}/figures/?stage=1").json()
+    figures = admin_client.get(f"/api/v1/studies/{stage.study_id}/figures/?stage=1").json()
     why = why.format(low=percent(audits.progress_of(stage).low))
     if state is None:
         assert ended is False and "target is" not in shown.replace("The target is not met yet", "")

@@ -211,7 +211,7 @@ def test_roles_and_attributes_of_the_users_own_are_shown_by_name(client, manager
     assert "changed: true" in page
     for where in (address(study), reverse("benchmark-detail", args=[study.benchmark_id])):
         assert "first answer" in client.get(where).text
-    items = client.get(f"/api/benchmarks/{study.benchmark_id}/items/").json()["results"]
+    items = client.get(f"/api/v1/benchmarks/{study.benchmark_id}/items/").json()["results"]
     assert [part["attributes"] for part in items[1]["captions"]] == [{}, {"parents": [1], "kind": "colour"}]
 
 
