@@ -52,6 +52,24 @@ Client = type(
 )
 
 
+# The times at which each of the last requests was let through, in one step: other processes do the same.
+TAKE = """
+local time, most, span = redis.call('TIME'), tonumber(ARGV[1]), ARGV[2] * 1000
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local first = redis.call('LINDEX', KEYS[1], 0)
+while first and first + span <= now do
+    redis.call('LPOP', KEYS[1])
+    first = redis.call('LINDEX', KEYS[1], 0)
+end
+local left = most - redis.call('LLEN', KEYS[1])
+if left > 0 then
+    redis.call('RPUSH', KEYS[1], now)
+    redis.call('PEXPIRE', KEYS[1], span)
+end
+return {left, (first or now) + span - now}
+"""
+
+
 def redis_answers() -> bool:
     with suppress(RedisError, Unresponsive, ValueError, OSError):
         return bool(REDIS.ask(redis.Redis.from_url(settings.REDIS_URL, **settings.AT_ONCE).ping))
@@ -62,3 +80,15 @@ class Cache(RedisCache):
     def __init__(self, server, params):
         super().__init__(server, params)
         self._class = Client
+
+    def take(self, key: str, most: int, seconds: int) -> tuple[int, float]:
+        """Take one of `most` places, each free again after so many seconds. How many were left (0: none was taken),
+        and in how many seconds the next is free. While Redis is down, all are.
+        """
+        name = self.make_and_validate_key(key)
+        try:
+            left, wait = REDIS.ask(lambda: self._cache.get_client(name, write=True).eval(TAKE, 1, name, most, seconds))
+        except (RedisError, Unresponsive) as error:
+            log.warning("Nothing is counted without Redis: %s", error)
+            return most, 0
+        return left, wait / 1000

@@ -70,13 +70,16 @@ def content_security_policy(
 
 
 def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change.
+    """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change. Tell
+    scripts how many requests they have left (benchmarks/accounts/tokens.py).
 
     Cacheable responses, such as images, set their own header.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
+        for name, value in getattr(request, "rate_limit", {}).items():
+            response[name] = value
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 

@@ -1,6 +1,7 @@
 """Tokens for the API: made on a page or by a command, shown once, of no use to who may not log in."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from io import StringIO
 
@@ -11,6 +12,7 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework.authtoken.models import Token
+from rest_framework.request import Request
 
 from annotation.studies import members
 from benchmarks import audit
@@ -154,6 +156,24 @@ def test_the_page_is_for_managers(client):
 def test_a_script_is_slowed_down_and_a_page_is_not(client, ana, monkeypatch):
     monkeypatch.setattr(tokens.PerToken, "THROTTLE_RATES", {"token": "3/min"})
     token = tokens.make_token(user=ana, by="test")
-    assert [status(client, token) for _ in range(4)] == [200, 200, 200, 429]
+    asked = [client.get(reverse("api-study-list"), headers={"Authorization": f"Bearer {token}"}) for _ in range(4)]
+    assert [answer.status_code for answer in asked] == [200, 200, 200, 429]
+    assert {answer["RateLimit-Policy"] for answer in asked} == {'"token";q=3;w=60'}
+    assert [answer["RateLimit"][:11] for answer in asked] == [f'"token";r={left}' for left in (2, 1, 0, 0)]
+    assert 55 < int(asked[3]["Retry-After"]) <= 60 and asked[3]["RateLimit"].endswith(f";t={asked[3]['Retry-After']}")
     client.force_login(ana)
     assert [client.get(reverse("api-study-list")).status_code for _ in range(4)] == [200] * 4
+    assert "RateLimit" not in client.get(reverse("api-study-list"))
+
+
+def test_no_more_pass_at_the_same_time_than_one_after_another(ana, rf, monkeypatch):
+    """As of several processes: with REST framework's own counter, which reads and then writes, all of these pass."""
+    monkeypatch.setattr(tokens.PerToken, "THROTTLE_RATES", {"token": "20/min"})
+
+    def passes(_: int) -> bool:
+        request = Request(rf.get("/"))
+        request.user, request.auth = ana, Token()
+        return tokens.PerToken().allow_request(request, None)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(passes, range(80))) == 20
