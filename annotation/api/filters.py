@@ -7,7 +7,7 @@ from annotation.models import Annotator
 from annotation.models.choices import Kind, StudyState
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.wording import pseudonym
-from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters, WholeNumberField
+from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters, WholeNumberField, ordering
 
 
 class _IsSet(BooleanField):
@@ -26,6 +26,7 @@ class _OfStage(Filters):
 
 
 class StudyFilters(OffsetFilters):
+    ordering = ordering("name", "created_at")
     state = ChoiceField(StudyState.choices, required=False)
     name = CharField(required=False)
 
@@ -58,6 +59,7 @@ class TaskFilters(RowFilters):
 
 
 class JudgmentFilters(RowFilters):
+    ordering = None  # a page looks through a window of ids, oldest first
     annotator = RegexField(r"^A-[0-9]{2,8}$", source="lease__annotator", required=False, help_text="A-01, A-02 …")
     counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)

@@ -23,7 +23,7 @@ from annotation.releases import downloads, lifecycle
 from annotation.releases.listing import release_state, releases_of
 from annotation.releases.plan import FORMS, PUBLIC, SHARD_LIMITS, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from benchmarks.api.commands import Body, Command, JobCommand, refuse_filters
-from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters
+from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters, ordering
 from benchmarks.api.errors import CannotAnswer, RefusalData, invalid, wrong_field
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs import jobs
@@ -147,6 +147,7 @@ class ReleaseData(serializers.ModelSerializer):
 
 
 class ReleaseFilters(OffsetFilters):
+    ordering = ordering("name", "created_at", "frozen_at")
     name = serializers.CharField(required=False)
     version = serializers.CharField(required=False)
 

@@ -27,7 +27,7 @@ from benchmarks.api.errors import RefusalData
 from benchmarks.audit import named
 
 PAGE, MOST = 100, 1000  # rows per page: default and maximum
-NO_LOOKUPS = {"limit", "cursor", "offset", "stage"}  # filters applied by the view itself
+NO_LOOKUPS = {"limit", "cursor", "offset", "ordering", "stage"}  # filters applied by the view itself
 
 
 class Filters(serializers.Serializer):
@@ -51,11 +51,18 @@ class WholeNumberField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+def ordering(*names: str) -> serializers.ChoiceField:
+    """The filter of that name: by one of these columns, with a minus the other way round."""
+    both = [f"{sign}{name}" for name in names for sign in ("", "-")]
+    return serializers.ChoiceField(both, required=False, help_text="With a minus, the largest or newest first.")
+
+
 class _Limited(Filters):
     limit = WholeNumberField(required=False, min_value=1, max_value=MOST, help_text=f"Number of rows; default {PAGE}.")
 
 
 class CursorFilters(_Limited):
+    ordering = ordering("id")
     cursor = serializers.CharField(required=False, help_text="Taken from `next` or `previous` of another page.")
 
 
@@ -64,9 +71,12 @@ class OffsetFilters(_Limited):
 
 
 class Keyset(CursorPagination):
-    """Pages by id, in the order of creation: every page costs the same, and new rows shift nothing."""
+    """Pages by id, by default in the order of creation: every page costs the same, and new rows shift nothing."""
 
-    ordering, page_size, page_size_query_param, max_page_size = "pk", PAGE, "limit", MOST
+    page_size, page_size_query_param, max_page_size = PAGE, "limit", MOST
+
+    def get_ordering(self, request, queryset, view) -> tuple[str]:
+        return (view.asked.get("ordering", "id").replace("id", "pk"),)
 
     def decode_cursor(self, request):
         """The library takes much that it never wrote for a cursor, and gives the first page for it."""
@@ -131,7 +141,9 @@ class Endpoint(GenericAPIView):
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         lookups = {name: value for name, value in self.asked.items() if name not in NO_LOOKUPS}
-        return queryset.filter(**lookups) if lookups else queryset
+        found = queryset.filter(**lookups) if lookups else queryset
+        order = self.asked.get("ordering") if self.pagination_class is Counted else None
+        return found.order_by(order, "pk") if order else found
 
     def call(self, method: str) -> Call:
         """How the schema describes this method; here, of what only reads."""

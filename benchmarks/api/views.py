@@ -6,7 +6,7 @@ from rest_framework.generics import ListAPIView, RetrieveAPIView
 
 from benchmarks import permissions, queries
 from benchmarks.api.commands import Command
-from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters
+from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters, ordering
 from benchmarks.api.serializers import BenchmarkData, ItemData, JobData
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, Job
@@ -19,6 +19,7 @@ class ItemFilters(CursorFilters):
 
 
 class BenchmarkFilters(OffsetFilters):
+    ordering = ordering("name", "created_at", "item_count")
     name = serializers.CharField(required=False)
 
 

@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import Count
 from django.urls import reverse
 
 from annotation.models import Annotator, Flag, Judgment, Study, Task
 from annotation.studies import members
+from benchmarks.models import Benchmark
 from tests.annotation.api.reading import OF_STUDY, refused, rows, told
 from tests.builders import crowds, studies
 
@@ -43,7 +45,7 @@ def test_nothing_can_be_changed(client, manager, study):
 # What may be asked
 
 WRONG = [
-    ("api-task-list", "colour", "red", "no such filter here. There are: limit, cursor, stage"),
+    ("api-task-list", "colour", "red", "no such filter here. There are: limit, ordering, cursor, stage"),
     ("api-task-list", "state", "lost", "not a valid choice"),
     ("api-task-list", "live", "perhaps", "valid boolean"),
     ("api-task-list", "stage", "7", "has the stages 1 to 1"),
@@ -53,6 +55,8 @@ WRONG = [
     ("api-judgment-list", "since", "yesterday", "wrong format"),
     ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
     ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
+    ("api-task-list", "ordering", "state", "not a valid choice"),
+    ("api-judgment-list", "ordering", "-id", "no such filter"),
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "There are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
@@ -130,3 +134,20 @@ def test_pages_follow_each_other_and_miss_nothing_that_came_meanwhile(client, ma
     second = client.get(first["next"]).json()
     assert [row["id"] for row in second["results"]] == [row["id"] for row in whole[5:10]]
     assert client.get(second["previous"]).json()["results"] == whole[:5]
+
+
+@pytest.mark.parametrize("name", ["api-task-list", "api-annotator-list"])
+def test_a_list_can_be_read_from_its_end(client, manager, study, name):
+    whole = rows(client, name, study.pk)
+    assert rows(client, name, study.pk, ordering="-id", limit=3) == whole[::-1]
+
+
+def test_short_lists_are_ordered_by_the_column_that_is_asked_for(client, manager, study):
+    for name in ("Cups", "apples", "Bowls"):
+        benchmark = studies.benchmark(items=len(name))
+        Benchmark.objects.filter(pk=benchmark.pk).update(name=name)
+    for order in ("name", "-name", "-item_count", "created_at"):
+        answer = client.get(reverse("api-benchmark-list"), {"ordering": order, "limit": 2})
+        found = [*answer.json()["results"], *client.get(answer.json()["next"]).json()["results"]]
+        expected = list(Benchmark.objects.annotate(item_count=Count("items")).order_by(order, "pk"))
+        assert [row["id"] for row in found] == [one.pk for one in expected][: len(found)], order
