@@ -12,7 +12,8 @@ from annotation.models import Role, Stage, Study
 from annotation.participants import prolific
 from annotation.participants.views import CodesForm, invitation
 from benchmarks.api.commands import Body, refuse_filters
-from benchmarks.api.errors import form_problems, invalid, wrong_field
+from benchmarks.api.errors import invalid, wrong_field
+from benchmarks.api.forms import valid
 
 CODE = Study._meta.get_field("completion_code").max_length
 
@@ -72,10 +73,7 @@ class ProlificSettings(StudyCommand):
         return Response(ProlificData(self.study).data)
 
     def act(self, given: dict[str, Any]) -> Study:
-        form = CodesForm(given)
-        if not form.is_valid():
-            raise invalid(form_problems(form))
-        return prolific.set_codes(study=self.study, by=self.by, **form.cleaned_data)
+        return prolific.set_codes(study=self.study, by=self.by, **valid(CodesForm(given)).cleaned_data)
 
 
 class ReturnedBody(Body):

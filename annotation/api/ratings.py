@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from annotation.imported_ratings.forms import RatingsForm
 from annotation.imported_ratings.order import RatingsOrder, queue_ratings
-from benchmarks.api.commands import OrderBody
+from benchmarks.api.forms import OrderBody
 from benchmarks.api.imports import AnswersNew, FilesField, UploadsField
 
 

@@ -32,6 +32,7 @@ from annotation.studies.study_form import StudyForm
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters
 from benchmarks.api.errors import form_problems, invalid, wrong_field
+from benchmarks.api.forms import as_sent, body_field
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.records import Problem
@@ -41,22 +42,12 @@ STARTS = ("preset", "protocol", "protocols", "template")
 
 
 def _setting(field: forms.Field) -> serializers.Field:
-    """A stage's setting as the API takes it: percentages as shares, an empty field as null."""
-    says: dict[str, Any] = {"required": False, "help_text": field.label}
-    match field:
-        case PercentField():
-            most: Any = field.max_value
-            return serializers.FloatField(min_value=0, max_value=most / 100, allow_null=True, **says)
-        case forms.IntegerField():
-            limits: dict[str, Any] = {"min_value": field.min_value, "max_value": field.max_value}
-            return serializers.IntegerField(allow_null=True, **limits, **says)
-        case forms.BooleanField():
-            return serializers.BooleanField(**says)
-        case forms.MultipleChoiceField():
-            return serializers.ListField(child=serializers.CharField(), **says)
-        case forms.ChoiceField():
-            return serializers.ChoiceField(list(field.choices), **says)  # type: ignore[arg-type]
-    return serializers.CharField(trim_whitespace=False, **says)
+    """A stage's setting as the API takes it: percentages as shares."""
+    if isinstance(field, PercentField):
+        most: Any = field.max_value
+        says: dict[str, Any] = {"required": False, "help_text": field.label}
+        return serializers.FloatField(min_value=0, max_value=most / 100, allow_null=True, **says)
+    return body_field(field, required=False, help_text=field.label)
 
 
 class StageBody(Body):
@@ -212,11 +203,9 @@ def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
     shown = Setup(start, benchmark=str(given["benchmark"]))
     changes = given.get("stages", {})
     data = QueryDict(mutable=True)
-    for name, value in _filled(shown.study, own):
-        _put(data, name, value)
+    as_sent(shown.study, own, data)
     for form in shown.stages:
-        for name, value in _filled(form, changes.get(form.plan.stage_name, {})):
-            _put(data, name, value)
+        as_sent(form, changes.get(form.plan.stage_name, {}), data)
     if problems := list(_unusable(shown.stages, changes)):
         raise invalid(problems)
     return Setup(start, data)
@@ -236,24 +225,6 @@ def _unusable(stages: list[StageForm], changes: Mapping[str, Mapping]) -> Iterat
             if field is None or field.disabled:
                 says = "The question of this stage decides this. Leave it out."
                 yield wrong_field(f"stages.{stage}.{name}", says, "UNKNOWN_FIELD")
-
-
-def _filled(form: forms.Form, changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The form's fields by their names in HTML, with what they show or what was given instead."""
-    for bound in form:
-        value = changes.get(bound.name, bound.value())
-        if bound.name in changes and isinstance(bound.field, PercentField) and value is not None:
-            value = bound.field.prepare_value(float(value))
-        yield bound.html_name, value
-
-
-def _put(data: QueryDict, name: str, value: Any) -> None:
-    if isinstance(value, list | tuple):
-        data.setlist(name, [str(one) for one in value])
-    elif value is True:
-        data[name] = "on"
-    elif value is not None and value is not False:
-        data[name] = str(value)
 
 
 def _problems(form: StudyForm | StageForm) -> list[Problem]:

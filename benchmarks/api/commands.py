@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from django import forms
 from django.db import transaction
 from django.http import QueryDict
 from django.urls import reverse
@@ -28,7 +27,6 @@ from benchmarks.accounts import idempotency
 from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict
 from benchmarks.api.serializers import JobData
-from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.models import Job
 from benchmarks.transactions import retry_deadlocks
 
@@ -52,28 +50,6 @@ class Body(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class OrderBody(Body):
-    """A body with the fields of an order (jobs/orders.py), besides its own, or one of its own in a field's place."""
-
-    order: type
-
-    def get_fields(self) -> dict[str, serializers.Field]:
-        own = super().get_fields()
-        return own | {name: _field(self.order, name) for name in options_of(self.order) if name not in own}
-
-
-def _field(order: type, name: str) -> serializers.Field:
-    field, default = options_of(order)[name].field, default_of(order, name)
-    given: dict[str, Any] = {"help_text": str(field.help_text)}
-    if isinstance(field, forms.BooleanField):
-        return serializers.BooleanField(default=default, **given)
-    given["required"] = default is dataclasses.MISSING
-    if isinstance(field, forms.ChoiceField):
-        return serializers.ChoiceField(list(field.choices), **given)  # type: ignore[arg-type]
-    assert isinstance(field, forms.CharField)
-    return serializers.CharField(max_length=field.max_length, **given)
-
-
 class Command(Endpoint):
     # A subclass defines these, `permit` and `act`.
     command: str  # the name of the operation
@@ -83,6 +59,7 @@ class Command(Endpoint):
     status = 201
     conflicts = ""  # when it answers 409
     raises: Mapping[type[Exception], str] = MappingProxyType({})  # what `act` raises that is a 409, with its code
+    one_transaction = True  # False of what deletes files once its own has been committed
     shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repetition gets null
 
     def get_parsers(self) -> list:
@@ -109,10 +86,9 @@ class Command(Endpoint):
         key = request.headers.get(KEY_HEADER, "")
         if not KEY.fullmatch(key):
             raise CannotAnswer(400, "IDEMPOTENCY_KEY_MISSING", NO_KEY)
-        return self._act_once(key, _fingerprint(request))
+        once = retry_deadlocks(transaction.atomic(self._act_once)) if self.one_transaction else self._act_once
+        return once(key, _fingerprint(request))
 
-    @retry_deadlocks
-    @transaction.atomic
     def _act_once(self, key: str, fingerprint: str) -> Response:
         user = self.request.user
         try:

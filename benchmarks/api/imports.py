@@ -11,9 +11,9 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from benchmarks import permissions
-from benchmarks.api.commands import JobCommand, OrderBody
+from benchmarks.api.commands import JobCommand
 from benchmarks.api.endpoints import NO_STORAGE
-from benchmarks.api.errors import form_problems, invalid
+from benchmarks.api.forms import OrderBody, put, valid
 from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.forms import ImportForm
@@ -134,9 +134,7 @@ class ImportNew(JobCommand):
 
     def act(self, given: dict[str, Any]) -> Job:
         names = {"data": "items"} if "items" in given else {}
-        form = import_form(given)
-        if not form.is_valid():
-            raise invalid(form_problems(form, names))
+        form = valid(import_form(given), names)
         job = queue_from_form(self.user, form, replaces=False)
         jobs.dispatch(job)
         return job
@@ -158,8 +156,8 @@ def filled(form: type[FormOf], given: Mapping[str, Any]) -> FormOf:
     for name, value in given.items():
         if name == "mapping":
             data[name] = json.dumps(value) if value else ""
-        elif name not in {*files, "items"} and value is not False:
-            data[name] = "on" if value is True else value
+        elif name not in {*files, "items"}:
+            put(data, name, value)
     for name, chosen in files.items():
         data.setlist(f"{name}_new", [one.id for one in chosen if isinstance(one, Upload)])
     sent = {name: [one for one in chosen if not isinstance(one, Upload)] for name, chosen in files.items()}
@@ -194,9 +192,7 @@ class AnswersNew(JobCommand):
         self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"])
 
     def act(self, given: dict[str, Any]) -> Job:
-        form = filled(self.form, given)
-        if not form.is_valid():
-            raise invalid(form_problems(form))
+        form = valid(filled(self.form, given))
         job = queue_answers(self.user, self.benchmark, form, self.queue)
         jobs.dispatch(job)
         return job

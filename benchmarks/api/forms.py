@@ -1,0 +1,90 @@
+"""A page's form as the body of a request: its fields in JSON, and the form as the page would send it."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django import forms
+from django.http import QueryDict
+from rest_framework import serializers
+
+from benchmarks.api.commands import Body
+from benchmarks.api.errors import form_problems, invalid
+from benchmarks.jobs.orders import LinesField, default_of, options_of
+
+FormOf = TypeVar("FormOf", bound=forms.Form)
+
+
+def body_field(field: forms.Field, **more: Any) -> serializers.Field:
+    """The field as the API takes it, an empty one as null."""
+    says: dict[str, Any] = {"required": field.required, "help_text": str(field.help_text or field.label or ""), **more}
+    match field:
+        case forms.BooleanField():
+            return serializers.BooleanField(**says | {"required": False})
+        case forms.DecimalField():
+            return serializers.DecimalField(field.max_digits, field.decimal_places, min_value=field.min_value, **says)
+        case forms.IntegerField():  # numbers of every kind
+            kind = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
+            return kind(min_value=field.min_value, max_value=field.max_value, allow_null=True, **says)
+        case forms.MultipleChoiceField() | LinesField():
+            return serializers.ListField(child=serializers.CharField(), **says)
+        case forms.ChoiceField():
+            return serializers.ChoiceField([one for one in field.choices if one[0] != ""], **says)  # type: ignore[arg-type]
+    most = getattr(field, "max_length", None)
+    return serializers.CharField(trim_whitespace=False, max_length=most, allow_blank=not field.required, **says)
+
+
+class FormBody(Body):
+    """A body with the fields of a form besides its own, or one of its own in a field's place."""
+
+    form: type[forms.Form]
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        own = super().get_fields()
+        return own | {name: body_field(one) for name, one in self.form.base_fields.items() if name not in own}
+
+
+class OrderBody(Body):
+    """The same with the fields of an order (jobs/orders.py) but `without` some."""
+
+    order: type
+    without: tuple[str, ...] = ()
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        own = super().get_fields()
+        return own | {
+            name: _order_field(one.field, default_of(self.order, name))
+            for name, one in options_of(self.order).items()
+            if name not in own and name not in self.without
+        }
+
+
+def _order_field(field: forms.Field, default: object) -> serializers.Field:
+    if isinstance(field, forms.BooleanField):
+        return body_field(field, default=default)
+    return body_field(field, required=default is dataclasses.MISSING)
+
+
+def as_sent(form: forms.Form, changes: Mapping[str, Any], data: QueryDict | None = None) -> QueryDict:
+    """What the page would send of the form as it is shown, with these values instead; added to `data`."""
+    data = QueryDict(mutable=True) if data is None else data
+    for bound in form:
+        given = bound.name in changes
+        put(data, bound.html_name, bound.field.prepare_value(changes[bound.name]) if given else bound.value())
+    return data
+
+
+def put(data: QueryDict, name: str, value: Any) -> None:
+    if isinstance(value, list | tuple):
+        data.setlist(name, [str(one) for one in value])
+    elif value is True:
+        data[name] = "on"
+    elif value is not None and value is not False:
+        data[name] = str(value)
+
+
+def valid(form: FormOf, names: Mapping[str, str] | None = None) -> FormOf:
+    """The form, or its problems as a refusal. `names`: fields of the API by field of the form, where they differ."""
+    if not form.is_valid():
+        raise invalid(form_problems(form, names))
+    return form
