@@ -197,8 +197,8 @@ def may_change(user, job: Job) -> bool:
     return True
 
 
-def imports_for(user) -> QuerySet[Job]:
-    """Newest first."""
+def jobs_for(user) -> QuerySet[Job]:
+    """Those that the user has started, newest first; of admins all."""
     check_staff(user)
-    found = Job.objects.filter(kind="import").select_related("created_by")
+    found = Job.objects.select_related("created_by")
     return found if user.is_superuser else found.filter(created_by=user)

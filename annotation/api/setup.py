@@ -41,7 +41,7 @@ ONE_START = "Give one of `preset`, `protocol`, `protocols` and `template`."
 STARTS = ("preset", "protocol", "protocols", "template")
 
 
-def _setting(field: forms.Field) -> serializers.Field:
+def setting(field: forms.Field) -> serializers.Field:
     """A stage's setting as the API takes it: percentages as shares."""
     if isinstance(field, PercentField):
         most: Any = field.max_value
@@ -55,7 +55,7 @@ class StageBody(Body):
 
     def get_fields(self) -> dict[str, Any]:
         fields = StageForm.base_fields.items()
-        return {name: _setting(field) for name, field in fields if name not in StageForm.ASSUMED}
+        return {name: setting(field) for name, field in fields if name not in StageForm.ASSUMED}
 
 
 class PartBody(Body):

@@ -72,13 +72,13 @@ class StudyEndpoint(Endpoint):
 
 
 class StudyCommand(Command):
-    """A POST of a study's managers, perhaps with a GET of those with the role `look`."""
+    """A POST of those with the role `change`, perhaps with a GET of those with the role `look`."""
 
-    look = Role.VIEWER
+    look, change = Role.VIEWER, Role.MANAGER
 
     @cached_property
     def study(self) -> Study:
-        needs = permissions.needed(self.request._request, look=self.look)
+        needs = permissions.needed(self.request._request, look=self.look, change=self.change)
         return permissions.study_for(self.user, self.kwargs["pk"], needs)
 
     def permit(self) -> None:

@@ -1,8 +1,19 @@
 """Addresses of the API of studies, below /api/."""
 
-from django.urls import path
+from django.urls import include, path
 
-from annotation.api import invitations, ratings, results, rows, running, setup, studies, webhooks
+from annotation.api import deciding, invitations, managing, ratings, results, rows, running, setup, studies, webhooks
+
+ANNOTATOR = [
+    path("decide/", deciding.AnnotatorDecide.as_view(), name="api-annotator-decide"),
+    path("erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"),
+]
+TASK = [
+    path("", deciding.TaskDetail.as_view(), name="api-task-detail"),
+    path("decide/", deciding.TaskDecide.as_view(), name="api-task-decide"),
+    path("send-back/", deciding.TaskSendBack.as_view(), name="api-task-send-back"),
+    path("withdraw/", deciding.TaskWithdraw.as_view(), name="api-task-withdraw"),
+]
 
 urlpatterns = [
     path("studies/", setup.StudyList.as_view(), name="api-study-list"),
@@ -19,6 +30,22 @@ urlpatterns = [
     path(
         "studies/<int:pk>/stages/<int:position>/estimate/", running.StageEstimate.as_view(), name="api-stage-estimate"
     ),
+    path("studies/<int:pk>/settings/", managing.StudySettings.as_view(), name="api-study-settings"),
+    path("studies/<int:pk>/archive/", managing.StudyArchive.as_view(), name="api-study-archive"),
+    path("studies/<int:pk>/delete/", managing.StudyDelete.as_view(), name="api-study-delete"),
+    path("studies/<int:pk>/members/", managing.MemberList.as_view(), name="api-member-list"),
+    path("studies/<int:pk>/members/<int:member>/change/", managing.MemberChange.as_view(), name="api-member-change"),
+    path("studies/<int:pk>/members/<int:member>/remove/", managing.MemberRemove.as_view(), name="api-member-remove"),
+    path(
+        "studies/<int:pk>/annotators/<int:number>/decide/",
+        deciding.AnnotatorDecide.as_view(),
+        name="api-annotator-decide",
+    ),
+    path(
+        "studies/<int:pk>/annotators/<int:number>/erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"
+    ),
+    path("studies/<int:pk>/stages/<int:position>/tasks/<int:task>/", include(TASK)),
+    path("flags/<int:pk>/settle/", deciding.FlagSettle.as_view(), name="api-flag-settle"),
     path("studies/<int:pk>/invitations/", invitations.Invitations.as_view(), name="api-study-invitations"),
     path("studies/<int:pk>/prolific/", invitations.ProlificSettings.as_view(), name="api-study-prolific"),
     path("studies/<int:pk>/prolific/returned/", invitations.ProlificReturned.as_view(), name="api-prolific-returned"),

@@ -49,10 +49,6 @@ class WebhookData(serializers.ModelSerializer):
         return webhook.paused_at is not None
 
 
-class BenchmarkWebhookData(WebhookData):
-    """The same under a name of its own, since the description names a page after its rows."""
-
-
 class SecretData(WebhookData):
     secret = serializers.CharField(allow_null=True, help_text="Not stored: null in a repeated answer.")
 
@@ -124,7 +120,6 @@ class BenchmarkWebhooks(_WebhookList):
     """The benchmark's webhooks. POST adds one."""
 
     operation, command = "benchmark_webhooks", "add_benchmark_webhook"
-    serializer_class = BenchmarkWebhookData
 
     @cached_property
     def owner(self) -> Benchmark:  # type: ignore[override]

@@ -44,13 +44,13 @@ def study_settings(request: StaffRequest, pk: int) -> HttpResponse:
 def _form(request: StaffRequest, study: Study) -> StudySettingsForm:
     """The form, saved if the request sends one that is valid."""
     with latest(study, request):
-        form = StudySettingsForm(request.POST or None, study=study, stages=_stages(study))
+        form = StudySettingsForm(request.POST or None, study=study, stages=stages_of(study))
         if form.is_valid() and not form.save(audit.named(request.user)):
             transaction.set_rollback(True)
     return form
 
 
-def _stages(study: Study) -> list[Stage]:
+def stages_of(study: Study) -> list[Stage]:
     stages = list(study.stages.order_by("position"))
     for stage in stages:
         stage.study = study

@@ -151,11 +151,12 @@ def decide(request: StaffRequest, who: Annotator, act: str) -> None:
     if not form.is_valid() and act in REASONED:
         messages.error(request, f"{who.pseudonym}: {' '.join(map(str, form.errors['reason']))}")
         return
-    done = _act(request.user, who, act, form.cleaned_data.get("reason", ""))
+    done = act_on(request.user, who, act, form.cleaned_data.get("reason", ""))
     messages.success(request, f"{who.pseudonym} {done}")
 
 
-def _act(user: User, who: Annotator, act: str, reason: str) -> str:
+def act_on(user: User, who: Annotator, act: str, reason: str) -> str:
+    """One of ACTS; returns what was done, to follow the pseudonym."""
     by = audit.named(user)
     if act == "exclude":
         count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=user)

@@ -65,6 +65,15 @@ def jobs_of(study: Study) -> QuerySet[Job]:
     return Job.objects.filter(Q(params__study=study.pk) | Q(params__stage__in=stages))
 
 
+def delete_named(*, study: Study, name: str, by: str, releases: bool = False) -> dict:
+    """As `delete_study`, on request: for whoever has typed its name, and if it is not too large for a request."""
+    if size(study)["judgments"] > BY_COMMAND:
+        raise CannotDelete("This study is too large to delete here. Use manage.py delete_study.")
+    if name.strip() != study.name:
+        raise CannotDelete("That is not the study’s name. Nothing was deleted.")
+    return delete_study(study=study, by=by, releases=releases)
+
+
 def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
     """Delete all or nothing, recorded in the audit trail. Returns `size`. `releases`: also delete frozen ones.
 

@@ -271,7 +271,7 @@ def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     size = deletion.size(study)
     large = size["judgments"] > deletion.BY_COMMAND
     if request.method == "POST":
-        problem = _refused(request, study, large)
+        problem = _refused(request, study)
         if not problem:
             messages.success(request, f"“{study.name}” has been deleted. Its benchmark, “{study.benchmark}”, was kept.")
             return redirect("study-list")
@@ -280,15 +280,11 @@ def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     return render(request, "studies/delete.html", context, status=UNFIT if problem else 200)
 
 
-def _refused(request: StaffRequest, study, large: bool) -> str:
+def _refused(request: StaffRequest, study) -> str:
     """Why the study was not deleted, in a sentence; empty if it was."""
-    if large:
-        return "This study is too large to delete here. Use manage.py delete_study."
-    if request.POST.get("name", "").strip() != study.name:
-        return "That is not the study’s name. Nothing was deleted."
+    name, releases = request.POST.get("name", ""), request.POST.get("releases") == "go"
     try:
-        releases = request.POST.get("releases") == "go"
-        deletion.delete_study(study=study, by=audit.named(request.user), releases=releases)
+        deletion.delete_named(study=study, name=name, by=audit.named(request.user), releases=releases)
     except CannotDelete as why:
         return str(why)
     return ""

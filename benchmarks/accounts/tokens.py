@@ -95,6 +95,8 @@ class PerToken(UserRateThrottle):
     """
 
     scope = "token"
+    num_requests: int  # from the settings
+    duration: int  # seconds
 
     def allow_request(self, request, view) -> bool:
         key, most, span = self.get_cache_key(request, view), self.num_requests, self.duration

@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -156,12 +156,18 @@ class Endpoint(GenericAPIView):
         row, pages = self.serializer_class, self.pagination_class
         if row is None or pages is None:
             return {200: row or OpenApiTypes.OBJECT}
-        fields: dict[str, serializers.Field] = {}
-        for name in ("next", "previous"):
-            fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
-        if issubclass(pages, Counted):
-            fields["count"] = serializers.IntegerField(help_text="Total number of rows.")
-        return {200: inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})}
+        return {200: _page_of(row, issubclass(pages, Counted))}  # type: ignore[arg-type]  # a class can be a key
+
+
+@cache
+def _page_of(row: type[serializers.BaseSerializer], counted: bool) -> serializers.Serializer:
+    """One for all lists of such rows: the description names it after them."""
+    fields: dict[str, Any] = {}
+    for name in ("next", "previous"):
+        fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
+    if counted:
+        fields["count"] = serializers.IntegerField(help_text="Total number of rows.")
+    return inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
 
 
 NO_STORAGE = "The object storage cannot be used now."

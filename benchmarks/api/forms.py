@@ -18,18 +18,22 @@ FormOf = TypeVar("FormOf", bound=forms.Form)
 def body_field(field: forms.Field, **more: Any) -> serializers.Field:
     """The field as the API takes it, an empty one as null."""
     says: dict[str, Any] = {"required": field.required, "help_text": str(field.help_text or field.label or ""), **more}
+    choices: list[Any] = [one for one in getattr(field, "choices", ()) if one[0] != ""]
+    limits: dict[str, Any] = {name: getattr(field, name, None) for name in ("min_value", "max_value")}
     match field:
         case forms.BooleanField():
             return serializers.BooleanField(**says | {"required": False})
         case forms.DecimalField():
-            return serializers.DecimalField(field.max_digits, field.decimal_places, min_value=field.min_value, **says)
-        case forms.IntegerField():  # numbers of every kind
-            kind = serializers.FloatField if isinstance(field, forms.FloatField) else serializers.IntegerField
-            return kind(min_value=field.min_value, max_value=field.max_value, allow_null=True, **says)
+            return serializers.DecimalField(field.max_digits, field.decimal_places, **limits, **says)
+        case forms.FloatField():
+            return serializers.FloatField(allow_null=True, **limits, **says)
+        case forms.IntegerField():
+            return serializers.IntegerField(allow_null=True, **limits, **says)
         case forms.MultipleChoiceField() | LinesField():
-            return serializers.ListField(child=serializers.CharField(), **says)
+            child = serializers.ChoiceField(choices) if choices else serializers.CharField()
+            return serializers.ListField(child=child, **says)
         case forms.ChoiceField():
-            return serializers.ChoiceField([one for one in field.choices if one[0] != ""], **says)  # type: ignore[arg-type]
+            return serializers.ChoiceField(choices, **says)
     most = getattr(field, "max_length", None)
     return serializers.CharField(trim_whitespace=False, max_length=most, allow_blank=not field.required, **says)
 

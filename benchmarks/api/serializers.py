@@ -1,5 +1,6 @@
 """The fields of the API of benchmarks and jobs."""
 
+from django.urls import reverse
 from rest_framework import serializers
 
 from benchmarks.api.errors import ErrorData
@@ -26,6 +27,7 @@ class CaptionData(serializers.ModelSerializer):
 class ImageData(serializers.ModelSerializer):
     identity = serializers.CharField(source="key", help_text="Its name in answers, such as candidate-2.")
     sha256 = serializers.CharField(source="image.sha256", help_text="SHA-256 of the original file.")
+    url = serializers.SerializerMethodField(help_text="Its bytes as annotators get them: whoever has the address.")
     width = serializers.IntegerField(source="image.width")
     height = serializers.IntegerField(source="image.height")
     attributes = serializers.DictField(help_text="What its source says of it, such as its model.")
@@ -33,9 +35,12 @@ class ImageData(serializers.ModelSerializer):
     class Meta:
         model = ItemImage
         fields = [
-            "identity", "role", "position", "round", "source_name", "sha256", "width", "height", "licence",
+            "identity", "role", "position", "round", "source_name", "sha256", "url", "width", "height", "licence",
             "attributes",
         ]  # fmt: skip
+
+    def get_url(self, one: ItemImage) -> str:
+        return self.context["request"].build_absolute_uri(reverse("image", args=[one.image.opaque]))
 
 
 class ItemData(serializers.ModelSerializer):
@@ -58,3 +63,7 @@ class JobData(serializers.ModelSerializer):
             "id", "kind", "title", "state", "phase", "done", "total", "problems", "problem_count", "report",
             "created_at", "started_at", "finished_at",
         ]  # fmt: skip
+
+
+class GoneData(serializers.Serializer):
+    deleted = serializers.CharField(help_text="Its name.")

@@ -53,14 +53,26 @@ class UploadData(serializers.Serializer):
         return kept_uploads.CHUNK
 
 
-class UploadList(Command):
-    """Begin an upload, or continue one. It is kept for a day after its last chunk, or until it has been imported."""
+class UploadsData(serializers.Serializer):
+    uploads = UploadData(many=True)
 
+
+class UploadList(Command):
+    """Your uploads, newest first. POST begins one, or continues one.
+
+    It is kept for a day after its last chunk, or until it has been imported.
+    """
+
+    operation, serializer_class = "uploads", UploadsData
     command, takes, gives = "begin_upload", UploadBody, UploadData
     refusals = {503: NO_STORAGE, 507: "The server has no room for the file."}
 
     def permit(self) -> None:
         pass  # for every manager
+
+    def get(self, request: Request) -> Response:
+        refuse_filters(request)
+        return Response(UploadsData({"uploads": kept_uploads.of_user(self.user)}).data)
 
     def act(self, given: dict[str, Any]) -> Upload:
         return kept_uploads.begin(self.user, **{"field": "", **given})

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from benchmarks.api import corrections, imports, uploads, views
+from benchmarks.api import corrections, imports, orders, runs, uploads, views
 
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
@@ -12,9 +12,21 @@ urlpatterns = [
     path("benchmarks/<int:pk>/items/", views.ItemList.as_view(), name="api-item-list"),
     path("benchmarks/<int:pk>/predictions/", imports.PredictionsNew.as_view(), name="api-predictions-new"),
     path("benchmarks/<int:pk>/corrections/", corrections.Corrections.as_view(), name="api-corrections"),
+    path("benchmarks/<int:pk>/archive/", views.BenchmarkArchive.as_view(), name="api-benchmark-archive"),
+    path("benchmarks/<int:pk>/delete/", views.BenchmarkDelete.as_view(), name="api-benchmark-delete"),
+    path("benchmarks/<int:pk>/score/", orders.Score.as_view(), name="api-score-new"),
+    path("benchmarks/<int:pk>/ask/", orders.Ask.as_view(), name="api-ask-new"),
+    path("benchmarks/<int:pk>/train/", orders.Train.as_view(), name="api-train-new"),
+    path("benchmarks/<int:pk>/captions/", orders.Captions.as_view(), name="api-captions-new"),
+    path("benchmarks/<int:pk>/images/", orders.Images.as_view(), name="api-images-new"),
+    path("benchmarks/<int:pk>/runs/", runs.RunList.as_view(), name="api-run-list"),
+    path("benchmarks/<int:pk>/runs/<int:run>/", runs.RunDetail.as_view(), name="api-run-detail"),
+    path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs.RunDelete.as_view(), name="api-run-delete"),
+    path("benchmarks/<int:pk>/reported/", runs.ReportedNew.as_view(), name="api-reported-new"),
     path("imports/", imports.ImportNew.as_view(), name="api-import-new"),
     path("uploads/", uploads.UploadList.as_view(), name="api-upload-list"),
     re_path(r"^uploads/(?P<opaque>[0-9a-f]{32})/$", uploads.UploadDetail.as_view(), name="api-upload-detail"),
+    path("jobs/", views.JobList.as_view(), name="api-job-list"),
     path("jobs/<int:pk>/", views.JobDetail.as_view(), name="api-job-detail"),
     path("jobs/<int:pk>/cancel/", views.JobCancel.as_view(), name="api-job-cancel"),
 ]

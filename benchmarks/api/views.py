@@ -1,15 +1,21 @@
 """The API of benchmarks, their items, and jobs; docs/reference/api.md shows how to use it."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 
 from benchmarks import permissions, queries
-from benchmarks.api.commands import Command
+from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters, ordering
-from benchmarks.api.serializers import BenchmarkData, ItemData, JobData
+from benchmarks.api.serializers import BenchmarkData, GoneData, ItemData, JobData
+from benchmarks.housekeeping import delete
+from benchmarks.housekeeping.archive import set_archived
 from benchmarks.jobs import jobs
-from benchmarks.models import Benchmark, Item, Job
+from benchmarks.models import Benchmark, Item, Job, JobState
 
 
 class ItemFilters(CursorFilters):
@@ -42,6 +48,70 @@ class ItemList(Endpoint, ListAPIView):
 
     def get_queryset(self) -> QuerySet[Item]:
         return queries.with_material(permissions.benchmark_for(self.request.user, self.kwargs["pk"]).items.all())
+
+
+class ArchiveBody(Body):
+    archived = serializers.BooleanField()
+
+
+class ArchivedData(serializers.Serializer):
+    id = serializers.IntegerField(source="pk")
+    archived = serializers.BooleanField(help_text="Lists of pages leave it out; nothing else changes.")
+
+
+class Archive(Command):
+    """Of a study or a benchmark, which is `thing`."""
+
+    takes, gives, status = ArchiveBody, ArchivedData, 200
+    thing: Benchmark | Any
+
+    def act(self, given: dict[str, Any]) -> Any:
+        set_archived(thing=self.thing, by=self.by, **given)
+        self.thing.refresh_from_db(fields=["archived"])
+        return self.thing
+
+
+class BenchmarkArchive(Archive):
+    """Archive the benchmark, or take it back into the list."""
+
+    command = "archive_benchmark"
+
+    def permit(self) -> None:
+        self.thing = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)
+
+
+class DeleteBody(Body):
+    name = serializers.CharField(trim_whitespace=False, help_text="Its name, so that you delete what you mean.")
+
+
+class BenchmarkDelete(Command):
+    """Delete the benchmark with its items, runs, and images that nothing else uses."""
+
+    command, takes, gives, status, one_transaction = "delete_benchmark", DeleteBody, GoneData, 200, False
+    conflicts = "A study uses it, an import is running, or it is too large for a request."
+    raises: Mapping[type[Exception], str] = MappingProxyType({delete.CannotDelete: "CANNOT_DELETE"})
+
+    def permit(self) -> None:
+        self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)
+
+    def act(self, given: dict[str, Any]) -> dict[str, str]:
+        delete.delete_named(benchmark=self.benchmark, by=self.by, **given)
+        return {"deleted": given["name"]}
+
+
+class JobFilters(OffsetFilters):
+    ordering = ordering("created_at", "finished_at")
+    kind = serializers.CharField(required=False)
+    state = serializers.ChoiceField(JobState.choices, required=False)
+
+
+class JobList(Endpoint, ListAPIView):
+    """The jobs that you started, newest first; admins get everybody's."""
+
+    operation, serializer_class, filters, pagination_class = "jobs", JobData, JobFilters, Counted
+
+    def get_queryset(self) -> QuerySet[Job]:
+        return permissions.jobs_for(self.user)
 
 
 class JobDetail(Endpoint, RetrieveAPIView):

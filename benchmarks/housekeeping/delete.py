@@ -16,6 +16,15 @@ class CannotDelete(ValueError):
     """It was not deleted; the message says why."""
 
 
+def delete_named(*, benchmark: Benchmark, name: str, by: str) -> dict:
+    """As `delete_benchmark`, on request: for whoever has typed its name, and if it is not too large for a request."""
+    if benchmark.items.count() > BY_COMMAND:
+        raise CannotDelete("This benchmark is too large to delete here. Use manage.py delete_benchmark.")
+    if name.strip() != benchmark.name:
+        raise CannotDelete("That is not the benchmark’s name. Nothing was deleted.")
+    return delete_benchmark(benchmark=benchmark, by=by)
+
+
 def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
     """Delete its rows, then the files of images that nothing else uses. Returns {"items", "images", "bytes"} deleted.
 

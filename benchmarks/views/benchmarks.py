@@ -43,7 +43,8 @@ def benchmark_list(request: StaffRequest) -> HttpResponse:
     context = {
         "section": "benchmarks", "table": table, "search": search, "state": "archived" if archived else "",
         "filters": [("", "All", counts[False]), ("archived", "Archived", counts[True])],
-        "any": any(counts.values()) or bool(search), "jobs": permissions.imports_for(request.user)[:JOBS],
+        "any": any(counts.values()) or bool(search),
+        "jobs": permissions.jobs_for(request.user).filter(kind="import")[:JOBS],
     }  # fmt: skip
     return render(request, "benchmarks/list.html", context)
 
@@ -82,14 +83,8 @@ class NameForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, data=None):
         super().__init__(data)
-        self.benchmark = benchmark
         self.fields["name"].help_text = benchmark.name
         self.fields["name"].widget.attrs |= {"autocomplete": "off", "dir": "auto"}
-
-    def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.benchmark.name:
-            raise forms.ValidationError("That is not the benchmark’s name. Nothing was deleted.")
-        return self.benchmark.name
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -102,9 +97,9 @@ def benchmark_delete(request: StaffRequest, pk: int) -> HttpResponse:
     large = size["items"] > delete.BY_COMMAND
     if not why and not large and form.is_valid():
         try:
-            went = delete.delete_benchmark(benchmark=benchmark, by=audit.named(request.user))
+            went = delete.delete_named(benchmark=benchmark, by=audit.named(request.user), **form.cleaned_data)
         except delete.CannotDelete as refusal:
-            form.add_error(None, str(refusal))
+            form.add_error("name", str(refusal))
         else:
             messages.success(request, f"“{benchmark}” has been deleted, with {went['items']:,} items.")
             return redirect("benchmark-list")

@@ -44,7 +44,7 @@ ONE, MORE = 1, 2
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row. The
 # desk has rows only where the answers are level: adjudication/test_disagreement_pages.py counts its queries.
 NO_ROWS = {
-    "unversioned-api",
+    "unversioned-api", "api-run-detail", "api-task-detail", "api-upload-list",
     "home", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
@@ -130,6 +130,10 @@ PAGES = {
     "api-corrections": ["corrected"],
     "api-webhook-events": ["judged"],
     "api-protocol-list": [""],
+    "api-run-list": ["asked"],
+    "api-job-list": [""],
+    "api-member-list": ["judged"],
+    "api-study-settings": ["stages"],
 }
 ASKED = [(name, of) for name, asked in PAGES.items() for of in asked]
 

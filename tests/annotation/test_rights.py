@@ -216,7 +216,7 @@ benchmark-webhooks      ++---L  ++---L
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
 # What the API reads below a study or a job of it is for the study's members, the rest for all staff.
 OF_A_STUDY, OF_ALL_STAFF, NO_SUCH_METHOD = "+++-0L", "+++-+L", "xxx-xL"
-OF_MANAGERS = "++--0L"
+OF_MANAGERS, OF_OWNERS = "++--0L", "+---0L"
 OF_ITS_MANAGERS = "++---L"  # of a benchmark, which all staff see: who manages every study on it
 # Of what does not only read: who may GET and POST.
 API_COMMANDS = {
@@ -230,7 +230,23 @@ API_COMMANDS = {
     "api-predictions-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-ratings-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-corrections": (OF_ALL_STAFF, OF_ITS_MANAGERS),
-    "api-upload-list": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-upload-list": (OF_ALL_STAFF, OF_ALL_STAFF),
+    **dict.fromkeys(
+        [f"api-{name}-new" for name in ("score", "ask", "train", "captions", "reported")],
+        (NO_SUCH_METHOD, OF_ALL_STAFF),
+    ),
+    **dict.fromkeys(
+        ["api-images-new", "api-run-delete", "api-benchmark-archive", "api-benchmark-delete"],
+        (NO_SUCH_METHOD, OF_ITS_MANAGERS),
+    ),
+    **dict.fromkeys(
+        ["api-study-archive", "api-annotator-decide", "api-annotator-erase", "api-flag-settle"]
+        + [f"api-task-{act}" for act in ("decide", "send-back", "withdraw")],
+        (NO_SUCH_METHOD, OF_MANAGERS),
+    ),
+    "api-study-settings": (OF_MANAGERS, OF_MANAGERS),
+    "api-member-list": (OF_MANAGERS, OF_OWNERS),
+    **dict.fromkeys(["api-study-delete", "api-member-change", "api-member-remove"], (NO_SUCH_METHOD, OF_OWNERS)),
     "api-upload-detail": ("000-0L", NO_SUCH_METHOD),
     "api-study-list": (OF_ALL_STAFF, OF_ALL_STAFF),
     "api-protocol-list": (OF_ALL_STAFF, OF_ALL_STAFF),

@@ -13,7 +13,8 @@ from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
 from annotation.wording import pseudonym
 from tests.annotation.api.reading import OF_STUDY, adjudicate, exported_judgments, rows, told
-from tests.builders import crowds, studies, text_items
+from tests.builders import crowds, pictures, studies, text_items
+from workers.images import check_and_render
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -144,9 +145,11 @@ def test_a_stage_comes_with_its_settings(client, manager, study):
 
 def test_items_come_with_their_material(client, manager):
     made = studies.benchmark(items=3)
+    pictures.put(made.items.get(key="item-0").item_images.first().image, check_and_render(pictures.draw(1)))
     found = rows(client, "api-item-list", made.pk, limit=2)
     assert [row["key"] for row in found] == ["item-0", "item-1", "item-2"]
     assert [image["identity"] for image in found[0]["images"]][:2] == ["candidate-0", "candidate-1"]
+    assert client.get(found[0]["images"][0]["url"])["Content-Type"] == "image/jpeg"
     assert {caption["role"] for caption in found[0]["captions"]} == {"positive", "negative"}
     assert [row["key"] for row in rows(client, "api-item-list", made.pk, key="item-1")] == ["item-1"]
     assert told(client, "api-benchmark-detail", made.pk)["item_count"] == made.items.count() == 3

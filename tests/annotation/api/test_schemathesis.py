@@ -27,15 +27,15 @@ def description(client, transactional_db, monkeypatch) -> dict:
     client.force_login(User.objects.create_superuser("ana"))
     monkeypatch.setattr(tokens.PerToken, "THROTTLE_RATES", {"token": "100000/min"})
     study = crowds.stage(items=4, people=2, overlap=2).study
-    release = releases.by_hand(study)
+    release, task = releases.by_hand(study), study.stages.get().tasks.first()
     export = made(client, "api-export-list", study.pk, expects=202)
     upload = made(client, "api-upload-list", name="a.zip", size=100)
     there = {"studies": study.pk, "benchmarks": study.benchmark_id, "releases": release.pk, "jobs": export["id"]}
     found = client.get(reverse("api-schema")).json()
     for path, of in found["paths"].items():
         ids = {"id": there.get(path.split("/")[3]), "position": 1, "job": export["id"]}
-        ids |= {"name": "README.md", "opaque": upload["id"]}
-        for parameter in (one for call in of.values() for one in call["parameters"] if one["in"] == "path"):
+        ids |= {"name": "README.md", "opaque": upload["id"], "number": 1, "member": 1, "run": 1, "task": task.pk}
+        for parameter in (one for call in of.values() for one in call.get("parameters", ()) if one["in"] == "path"):
             strange = 10**20 if parameter["schema"]["type"] == "integer" else "0" * 32
             parameter["schema"]["enum"] = [ids[parameter["name"]], strange]
     return found

@@ -1,0 +1,142 @@
+"""Models' results on a benchmark: runs with their figures, figures that a source reports, and deleting a run."""
+
+import json
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchmarks import permissions
+from benchmarks.api.commands import Body, Command, refuse_filters
+from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters, ordering
+from benchmarks.api.errors import invalid, wrong_field
+from benchmarks.api.serializers import GoneData
+from benchmarks.jobs import jobs
+from benchmarks.models import Run, RunOrigin
+from benchmarks.runs import figures, reported
+from benchmarks.runs.forms import KIND_CHOICES
+from benchmarks.runs.published_tables import tables_for
+from benchmarks.runs.views import uploaded
+
+
+class RunData(serializers.ModelSerializer):
+    origin = serializers.ChoiceField(RunOrigin.choices)
+    model = serializers.CharField(source="model.name", default=None, allow_null=True, help_text="As it was asked for.")
+    figures = serializers.DictField(
+        source="computed", allow_null=True,
+        help_text="`measures`: shares of 0 to 1 with 95% intervals; `groups`: the same by type; `n`: items. Null until "
+        "the worker has computed those of a large run.",
+    )  # fmt: skip
+
+    class Meta:
+        model = Run
+        fields = ["id", "origin", "kind", "title", "model", "source", "blind", "job", "made_at", "figures"]
+
+
+def _with_figures(runs: list[Run]) -> list[Run]:
+    """Those of one benchmark; the worker is asked for what takes long."""
+    found = figures.of_runs(runs)
+    if asked := figures.to_be_asked(found.missing):
+        jobs.publish_after_commit(figures.compute_figures, asked)
+    for run in runs:
+        vars(run)["computed"] = found.figures.get(run.pk)
+    return runs
+
+
+class RunFilters(OffsetFilters):
+    ordering = ordering("title", "made_at")
+    kind = serializers.CharField(required=False)
+    origin = serializers.ChoiceField(RunOrigin.choices, required=False)
+    blind = serializers.BooleanField(required=False)
+    title = serializers.CharField(required=False)
+
+
+class RunList(Endpoint, ListAPIView):
+    """What models answered to the benchmark, or sources report of them, with every figure; newest first."""
+
+    operation, serializer_class, filters, pagination_class = "runs", RunData, RunFilters, Counted
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return permissions.benchmark_for(self.user, self.kwargs["pk"]).runs.select_related("model")
+
+    def paginate_queryset(self, queryset):
+        return _with_figures(list(super().paginate_queryset(queryset) or ()))
+
+
+class RunDetail(Endpoint):
+    """One run with its figures."""
+
+    operation, serializer_class = "run", RunData
+
+    def get(self, request: Request, pk: int, run: int) -> Response:
+        refuse_filters(request)
+        benchmark = permissions.benchmark_for(self.user, pk)
+        return Response(RunData(*_with_figures([get_object_or_404(benchmark.runs, pk=run)])).data)
+
+
+class RunDelete(Command):
+    """Delete a run with its answers: your own, or any of a benchmark that you may change."""
+
+    command, gives, status = "delete_run", GoneData, 200
+
+    def permit(self) -> None:
+        self.run = permissions.run_for(self.user, self.kwargs["pk"], self.kwargs["run"])
+
+    def act(self, given: dict[str, Any]) -> dict[str, str]:
+        title = self.run.title
+        reported.delete_run(run=self.run, by=self.by)
+        return {"deleted": title}
+
+
+class ReportedRow(Body):
+    def get_fields(self) -> dict[str, serializers.Field]:
+        texts = {name: serializers.CharField(max_length=reported.LONGEST.get(name)) for name in reported.FIELDS}
+        more = {name: serializers.CharField(required=False) for name in reported.OPTIONAL}
+        return texts | more | {"value": serializers.FloatField(help_text="In percent.")}
+
+
+class ReportedBody(Body):
+    kind = serializers.ChoiceField(KIND_CHOICES)
+    tables = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Names of tables that Winnow has."
+    )
+    figures = serializers.ListField(child=ReportedRow(), required=False, min_length=1, max_length=reported.MOST)
+
+    def validate(self, given: dict) -> dict:
+        if bool(given.get("tables")) == bool(given.get("figures")):
+            raise serializers.ValidationError({"figures": ["Give either `tables` or `figures`."]})
+        return given
+
+
+class ReportedData(serializers.Serializer):
+    runs = serializers.ListField(child=serializers.IntegerField(), help_text="The ids of the new runs.")
+
+
+class ReportedNew(Command):
+    """Enter figures that a source reports, a run for each model: from a table that Winnow has, or your own rows."""
+
+    command, takes, gives = "enter_reported_figures", ReportedBody, ReportedData
+
+    def permit(self) -> None:
+        self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"])
+
+    def act(self, given: dict[str, Any]) -> dict[str, list[int]]:
+        offered = {table.name: table for table in tables_for(given["kind"])}
+        if unknown := set(given.get("tables", ())) - set(offered):
+            says = f"There is no table {unknown.pop()} here. There are: {', '.join(offered)}."
+            raise invalid([wrong_field("tables", says, "UNKNOWN")])
+        rows = [row for name in given.get("tables", ()) for row in offered[name].rows]
+        if own := given.get("figures"):
+            rows = uploaded(SimpleUploadedFile("figures.json", json.dumps(own).encode()), given["kind"])
+        facts = {"benchmark": self.benchmark, "kind": given["kind"], "rows": rows}
+        made = reported.enter_reported(**facts, by=self.by, created_by=self.user)
+        return {"runs": [run.pk for run in made]}
+
+    def location(self, made: dict) -> str:
+        return reverse("api-run-list", args=[self.benchmark.pk])

@@ -1,0 +1,87 @@
+"""Jobs of models and their runs through the API: the same orders and figures as on the pages."""
+
+import pytest
+from django.urls import reverse
+
+from benchmarks.models import Event, Job, Run
+from tests.annotation.api.writing import made, post
+from tests.builders import predictions, studies
+
+pytestmark = pytest.mark.django_db
+ENDPOINT = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture(autouse=True)
+def endpoint(settings) -> None:
+    settings.LLM_ENDPOINTS = [ENDPOINT]
+
+
+ORDERS = {
+    "api-score-new": ({"model": "ViT-B-32", "pretrained": "openai"}, "score", {"device": "auto", "prompt": ""}),
+    "api-ask-new": ({"model": "m", "address": ENDPOINT}, "ask", {"order.max_tokens": 16}),
+    "api-train-new": ({"preset": "negclip", "name": "mine", "model": "ViT-B-32"}, "train", {"settings.epochs": 5}),
+    "api-captions-new": (
+        {"name": "New", "kinds": ["swap-obj"], "model": "m", "address": ENDPOINT, "share": 0.5},
+        "generate",
+        {"order.share": 0.5, "order.kinds": ["swap-obj"], "order.format_captions": True, "order.seed": 0},
+    ),
+    "api-images-new": ({"keys": ["item-0"], "count": 2}, "images", {"keys": ["item-0"], "count": 2}),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_a_model_s_job_is_started_and_followed(client, manager, name):
+    body, kind, expected = ORDERS[name]
+    benchmark = studies.benchmark(items=1)
+    answer = post(client, name, benchmark.pk, expects=202, **body)
+    followed, job = client.get(answer["Location"]).json(), Job.objects.get(pk=answer.json()["id"])
+    assert (followed["state"], job.kind, job.created_by) == ("queued", kind, manager)
+    found = {}
+    for path in expected:
+        value = job.params
+        for part in path.split("."):
+            value = value[part]
+        found[path] = value
+    assert found == expected
+    assert [one["id"] for one in client.get(reverse("api-job-list"), {"kind": kind}).json()["results"]] == [job.pk]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("api-score-new", {"model": "ViT-B-32", "seeds": 11}, "seeds"),
+        ("api-ask-new", {"model": "m", "address": "https://elsewhere.example/v1"}, "address"),
+        ("api-train-new", {"preset": "negclip", "name": "mine", "model": "m", "release": "none 1.0"}, "release"),
+        ("api-images-new", {"keys": ["none"]}, ""),
+    ],
+)
+def test_what_the_page_refuses_is_refused(client, manager, name, body, field):
+    refusal = post(client, name, studies.benchmark(items=1).pk, expects=400, **body).json()
+    assert refusal["errors"][0]["field"] == field or not field
+    assert not Job.objects.exists()
+
+
+def test_runs_have_their_figures(client, manager):
+    benchmark = studies.benchmark(items=2)
+    run = predictions.model(benchmark, {item: predictions.bivlc() for item in benchmark.items.all()}, title="Right")
+    made(client, "api-reported-new", benchmark.pk, kind="bivlc", figures=[
+        {"model": "Paper", "measure": "group", "value": 50.5, "source": "Table 1"}
+    ])  # fmt: skip
+    found = client.get(reverse("api-run-list", args=[benchmark.pk]), {"ordering": "title"}).json()["results"]
+    shares = {row["title"]: row["figures"]["measures"]["group"]["share"] for row in found}
+    assert shares == {"Paper": 0.505, "Right": 1.0} and [row["origin"] for row in found] == ["reported", "imported"]
+    assert client.get(reverse("api-run-detail", args=[benchmark.pk, run.pk])).json() == found[1]
+    assert made(client, "api-run-delete", benchmark.pk, run.pk, expects=200) == {"deleted": "Right"}
+    assert Run.objects.get().title == "Paper" and Event.objects.filter(verb="deleted a run").exists()
+    both = {"kind": "bivlc", "tables": ["none"]}
+    assert post(client, "api-reported-new", benchmark.pk, **both).json()["errors"][0]["code"] == "UNKNOWN"
+
+
+def test_a_benchmark_is_archived_and_deleted_by_its_name(client, manager):
+    benchmark = studies.benchmark(items=1)
+    assert made(client, "api-benchmark-archive", benchmark.pk, archived=True, expects=200)["archived"] is True
+    post(client, "api-benchmark-delete", benchmark.pk, name="Another", expects=409)
+    assert made(client, "api-benchmark-delete", benchmark.pk, name=benchmark.name, expects=200)
+    assert client.get(reverse("api-benchmark-detail", args=[benchmark.pk])).status_code == 404
+    used = studies.study().benchmark
+    assert post(client, "api-benchmark-delete", used.pk, name=used.name).json()["code"] == "CANNOT_DELETE"
