@@ -77,8 +77,8 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 93_760,
-    "tests": 77_870,
+    "product": 94_110,
+    "tests": 77_930,
     "bench": 5_450,
     "longest chain of imports": 23,
     "functions over 40 lines": 4,

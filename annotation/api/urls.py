@@ -2,11 +2,32 @@
 
 from django.urls import include, path
 
-from annotation.api import deciding, invitations, managing, ratings, results, rows, running, setup, studies, webhooks
+from annotation.api import (
+    deciding,
+    invitations,
+    managing,
+    preparing,
+    ratings,
+    readers,
+    results,
+    rows,
+    running,
+    setup,
+    studies,
+    webhooks,
+)
 
 ANNOTATOR = [
     path("decide/", deciding.AnnotatorDecide.as_view(), name="api-annotator-decide"),
     path("erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"),
+]
+PREPARED = [
+    path("instructions/", preparing.StageInstructions.as_view(), name="api-stage-instructions"),
+    path("screening/", preparing.StageScreening.as_view(), name="api-stage-screening"),
+    path("known/", preparing.StageKnown.as_view(), name="api-stage-known"),
+    path("known/remove/", preparing.StageForget.as_view(), name="api-stage-forget"),
+    path("assign/", preparing.StageAssign.as_view(), name="api-stage-assign"),
+    path("take-back/", preparing.StageUnassign.as_view(), name="api-stage-unassign"),
 ]
 TASK = [
     path("", deciding.TaskDetail.as_view(), name="api-task-detail"),
@@ -44,7 +65,11 @@ urlpatterns = [
     path(
         "studies/<int:pk>/annotators/<int:number>/erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"
     ),
+    path("studies/<int:pk>/stages/<int:position>/", include(PREPARED)),
     path("studies/<int:pk>/stages/<int:position>/tasks/<int:task>/", include(TASK)),
+    path("studies/<int:pk>/share/", readers.StudyShare.as_view(), name="api-study-share"),
+    path("studies/<int:pk>/reports/", readers.ReportList.as_view(), name="api-report-list"),
+    path("reports/<int:pk>/answer/", readers.ReportAnswer.as_view(), name="api-report-answer"),
     path("flags/<int:pk>/settle/", deciding.FlagSettle.as_view(), name="api-flag-settle"),
     path("studies/<int:pk>/invitations/", invitations.Invitations.as_view(), name="api-study-invitations"),
     path("studies/<int:pk>/prolific/", invitations.ProlificSettings.as_view(), name="api-study-prolific"),
@@ -73,7 +98,7 @@ urlpatterns = [
     path("studies/<int:pk>/agreement/", studies.StudyAgreement.as_view(), name="api-study-agreement"),
     path("studies/<int:pk>/tasks/", rows.TaskList.as_view(), name="api-task-list"),
     path("studies/<int:pk>/judgments/", rows.JudgmentList.as_view(), name="api-judgment-list"),
-    path("studies/<int:pk>/annotators/", rows.AnnotatorList.as_view(), name="api-annotator-list"),
+    path("studies/<int:pk>/annotators/", preparing.Annotators.as_view(), name="api-annotator-list"),
     path("studies/<int:pk>/adjudications/", rows.AdjudicationList.as_view(), name="api-adjudication-list"),
     path("studies/<int:pk>/flags/", rows.FlagList.as_view(), name="api-flag-list"),
 ]

@@ -241,10 +241,13 @@ API_COMMANDS = {
     ),
     **dict.fromkeys(
         ["api-study-archive", "api-annotator-decide", "api-annotator-erase", "api-flag-settle"]
-        + [f"api-task-{act}" for act in ("decide", "send-back", "withdraw")],
+        + [f"api-task-{act}" for act in ("decide", "send-back", "withdraw")]
+        + [f"api-stage-{act}" for act in ("screening", "known", "forget", "assign", "unassign")]
+        + ["api-study-share", "api-report-answer"],
         (NO_SUCH_METHOD, OF_MANAGERS),
     ),
     "api-study-settings": (OF_MANAGERS, OF_MANAGERS),
+    **dict.fromkeys(["api-stage-instructions", "api-annotator-list", "api-report-list"], (OF_A_STUDY, OF_MANAGERS)),
     "api-member-list": (OF_MANAGERS, OF_OWNERS),
     **dict.fromkeys(["api-study-delete", "api-member-change", "api-member-remove"], (NO_SUCH_METHOD, OF_OWNERS)),
     "api-upload-detail": ("000-0L", NO_SUCH_METHOD),

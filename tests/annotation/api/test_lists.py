@@ -38,7 +38,8 @@ def test_the_list_has_what_one_is_a_member_of(client, study):
 
 def test_nothing_can_be_changed(client, manager, study):
     for name in OF_STUDY:
-        for method in (client.post, client.put, client.patch, client.delete):
+        posts = [] if name == "api-annotator-list" else [client.post]  # adds one by name
+        for method in (*posts, client.put, client.patch, client.delete):
             assert method(reverse(name, args=[study.pk])).status_code == 405, name
 
 

@@ -1,10 +1,11 @@
-"""A study's settings, members and end, and decisions about its people and tasks, through the API."""
+"""A study's settings, members and end, what its people find, and decisions about them and tasks, through the API."""
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.models import Annotator, Flag, Outcome, Study
+from annotation.reader_reports import reports
 from benchmarks.models import Event
 from tests.annotation.api.reading import told
 from tests.annotation.api.writing import made, post
@@ -98,3 +99,55 @@ def test_a_study_is_archived_and_deleted_by_its_name(client, manager, study):
     own = studies.study()
     made(client, "api-study-delete", own.pk, name=own.name, expects=200)
     assert not Study.objects.filter(pk=own.pk).exists()
+
+
+# What annotators and readers find
+
+
+def test_instructions_have_a_new_version(client, manager, study):
+    before = client.get(reverse("api-stage-instructions", args=[study.pk, 1])).json()
+    given = {"text": "Look *twice*.", "translations": {"es": "Mira dos veces."}}
+    found = made(client, "api-stage-instructions", study.pk, 1, expects=200, **given)
+    assert (found["version"], found["text"]) == (before["version"] + 1, given["text"])
+    assert found["translations"]["es"] == "Mira dos veces." and len(found["translations"]) > 1
+    later = made(client, "api-stage-instructions", study.pk, 1, expects=200, text="Look.")
+    assert later["translations"] == found["translations"]
+    for wrong in ({"text": "![A cup](none.png)"}, {"text": "a", "translations": {"xx": "b"}}):
+        post(client, "api-stage-instructions", study.pk, 1, expects=400, **wrong)
+
+
+def test_checks_are_set_and_taken_back(client, manager):
+    study, others = studies.study(items=2), studies.benchmark(items=2)
+    given = {"check_rate": 0.2, "comprehension": [{"question": "Which?", "options": ["a", "b"], "answer": 1}]}
+    found = made(client, "api-stage-screening", study.pk, 1, expects=200, **given)
+    assert {name: found[name] for name in given} == given and found["practice_tries"] >= 1
+    known = {"kind": "check", "items": {"item-0": ["candidate-1"]}, "benchmark": others.pk}
+    (task,) = made(client, "api-stage-known", study.pk, 1, **known)["tasks"]
+    made(client, "api-stage-known", study.pk, 1, **known | {"kind": "practice", "items": {"item-1": ["candidate-1"]}})
+    assert study.stages.get().tasks.get(pk=task).gold == ["candidate-1"]
+    assert made(client, "api-stage-forget", study.pk, 1, tasks=[task], expects=200) == {"removed": 1, "retired": 0}
+    assert post(client, "api-stage-known", study.pk, 1, **known | {"items": {"none": []}}).json()["code"] == "INVALID"
+
+
+def test_items_are_assigned_by_name(client, manager):
+    study = studies.study(items=3, strategy="named")
+    added = made(client, "api-annotator-list", study.pk, name="Ana")
+    assert added["annotator"] == "A-01" and client.get(added["link"]).status_code == 200
+    given = {"annotators": ["A-01"], "items": ["item-0", "item-2"]}
+    assert made(client, "api-stage-assign", study.pk, 1, expects=200, **given) == {"judgments": 2}
+    assert made(client, "api-stage-unassign", study.pk, 1, expects=200, annotators=["A-01"]) == {"judgments": 2}
+    assert post(client, "api-stage-assign", study.pk, 1, **given | {"annotators": ["A-99"]}).status_code == 400
+    assert post(client, "api-stage-assign", studies.study().pk, 1, **given | {"annotators": []}).status_code == 400
+
+
+def test_results_are_shared_and_readers_answered(client, manager, study, settings):
+    settings.SITE_URL = "https://winnow.example"
+    address = made(client, "api-study-share", study.pk, shared=True, expects=200)["address"]
+    assert client.get(address).status_code == 200
+    assert made(client, "api-study-share", study.pk, shared=False, expects=200) == {"address": None}
+    assert client.get(address).status_code == 404
+    opened = made(client, "api-report-list", study.pk, who="everybody", expects=200)["address"]
+    assert opened.startswith("https://winnow.example/report/")
+    report = reports.report(study=study, key="item-0", text="A typo.")
+    assert told(client, "api-report-list", study.pk)["results"][0]["text"] == "A typo."
+    assert made(client, "api-report-answer", report.pk, answer="dismissed", expects=200)["answer"] == "dismissed"
