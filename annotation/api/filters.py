@@ -59,7 +59,6 @@ class TaskFilters(RowFilters):
 
 
 class JudgmentFilters(RowFilters):
-    ordering = None  # type: ignore[assignment]  # a page looks through a window of ids, oldest first
     annotator = RegexField(r"^A-[0-9]{2,8}$", source="lease__annotator", required=False, help_text="A-01, A-02 …")
     counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Max, QuerySet
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import Cursor
 
@@ -81,14 +81,16 @@ class _Window(Keyset):
         if since := view.asked.get("created_at__gte"):
             first = fetch(FIRST_SINCE, since=since)[0][0]
             self.after = max(self.after, BEYOND if first is None else first - 1)
-        cursor = self.decode_cursor(request)
-        at = int(cursor.position) if cursor and cursor.position else self.after
+        cursor, newest_first = self.decode_cursor(request), view.asked.get("ordering") == "-id"
+        start = (Judgment.objects.aggregate(newest=Max("pk"))["newest"] or 0) if newest_first else self.after
+        at = int(cursor.position) if cursor and cursor.position else start
         self.back = bool(cursor and cursor.reverse)
-        if self.back:
+        self.down = self.back != newest_first  # towards smaller ids
+        if self.down:
             first, last = max(at - WINDOW, self.after + 1), at
         else:
             first, last = min(max(at, self.after), BEYOND) + 1, min(max(at, self.after) + WINDOW, BEYOND)
-        self.edge = first if self.back else last
+        self.edge = first if self.down else last
         return super().paginate_queryset(self._within(queryset, first, last, view.uncounted), request, view)
 
     def _within(self, queryset: QuerySet, first: int, last: int, uncounted: bool | None) -> QuerySet:
@@ -98,13 +100,17 @@ class _Window(Keyset):
         counted = Slot.objects.filter(judgment__gte=first, judgment__lte=last).values("judgment")
         return found.exclude(pk__in=counted) if uncounted else found.filter(pk__in=counted)
 
+    def _is_more(self) -> bool:
+        """Whether there may be rows on the other side of the window."""
+        return self.edge > self.after + 1 if self.down else Judgment.objects.filter(pk__gt=self.edge).exists()
+
     def get_next_link(self) -> str | None:
-        if self.back or self.has_next or not Judgment.objects.filter(pk__gt=self.edge).exists():
+        if self.back or self.has_next or not self._is_more():
             return super().get_next_link()
         return self.encode_cursor(Cursor(0, False, self.edge))
 
     def get_previous_link(self) -> str | None:
-        if not self.back or self.has_previous or self.edge <= self.after + 1:
+        if not self.back or self.has_previous or not self._is_more():
             return super().get_previous_link()
         return self.encode_cursor(Cursor(0, True, self.edge))
 

@@ -88,7 +88,9 @@ def test_annotators_are_counted(client, manager, study):
         assert line["judgment_rows"] == given.count()
 
 
-@pytest.mark.parametrize("asked", [{}, {"counted": True}, {"counted": False}, {"since": "2020-01-01T00:00:00Z"}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"ordering": "-id"}, {"counted": True}, {"counted": False}, {"since": "2020-01-01T00:00:00Z"}]
+)
 def test_few_numbers_at_a_time_give_the_same_judgments(client, manager, study, monkeypatch, asked):
     """A page may be empty and still tell of a next one; back again it is the same."""
     crowds.stage(items=5)  # another study's come after
