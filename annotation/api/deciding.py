@@ -121,7 +121,7 @@ class DecideBody(_Seen):
 
 class _TaskCommand(StageCommand):
     gives: type[serializers.Serializer] = TaskDetailData
-    status, takes = 200, _Seen
+    status, takes, fetches = 200, _Seen, "task"
     conflicts = "The task has changed, is no longer in this stage, or does not allow this now."
     raises: Mapping[type[Exception], str] = MappingProxyType(
         {decisions.Changed: "CHANGED", decisions.Refused: "CONFLICT"}
@@ -136,9 +136,6 @@ class _TaskCommand(StageCommand):
     @cached_property
     def task(self) -> Task:
         return get_object_or_404(Task, stage=self.stage, pk=self.kwargs["task"])
-
-    def permit(self) -> None:
-        self.task  # noqa: B018  # raises what permissions raise
 
     def act(self, given: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -45,6 +45,8 @@ class StudyMove(StudyCommand):
 
 
 class StageCommand(StudyCommand):
+    fetches = "stage"
+
     @cached_property
     def stage(self) -> Stage:
         position = self.kwargs["position"]
@@ -52,9 +54,6 @@ class StageCommand(StudyCommand):
         if stage.position != position:  # permissions take a number that is too long for that of the first stage
             raise Http404("This study has no such stage.")
         return stage
-
-    def permit(self) -> None:
-        self.stage  # noqa: B018  # raises what permissions raise
 
     def row(self) -> StageRow:
         """The stage with its counts, as it is now."""

@@ -150,8 +150,7 @@ class StudyList(Command, ListAPIView):
     def paginate_queryset(self, queryset):
         return with_stages(super().paginate_queryset(queryset) or ())
 
-    def permit(self) -> None:
-        pass  # for every manager
+    fetches = "user"  # for every manager
 
     def act(self, given: dict[str, Any]) -> Study:
         if not Benchmark.objects.filter(pk=given["benchmark"]).exists():
@@ -260,8 +259,7 @@ class ProtocolList(Command, ListAPIView):
     conflicts = "Somebody else has published a protocol of this name."
     raises: Mapping[type[Exception], str] = MappingProxyType({NameTaken: "NAME_TAKEN"})
 
-    def permit(self) -> None:
-        pass  # for every manager
+    fetches = "user"  # for every manager
 
     def act(self, given: dict[str, Any]) -> ProtocolVersion:
         log = ProblemLog()

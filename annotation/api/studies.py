@@ -74,15 +74,12 @@ class StudyEndpoint(Endpoint):
 class StudyCommand(Command):
     """A POST of those with the role `change`, perhaps with a GET of those with the role `look`."""
 
-    look, change = Role.VIEWER, Role.MANAGER
+    look, change, fetches = Role.VIEWER, Role.MANAGER, "study"
 
     @cached_property
     def study(self) -> Study:
         needs = permissions.needed(self.request._request, look=self.look, change=self.change)
         return permissions.study_for(self.user, self.kwargs["pk"], needs)
-
-    def permit(self) -> None:
-        self.study  # noqa: B018  # raises what permissions raise
 
 
 class StageList(StudyEndpoint, ListAPIView):

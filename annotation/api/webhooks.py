@@ -119,14 +119,11 @@ class StudyWebhooks(_WebhookList, StudyCommand):
 class BenchmarkWebhooks(_WebhookList):
     """The benchmark's webhooks. POST adds one."""
 
-    operation, command = "benchmark_webhooks", "add_benchmark_webhook"
+    operation, command, fetches = "benchmark_webhooks", "add_benchmark_webhook", "owner"
 
     @cached_property
     def owner(self) -> Benchmark:  # type: ignore[override]
         return benchmark_with_webhooks(self.user, self.kwargs["pk"])
-
-    def permit(self) -> None:
-        self.owner  # noqa: B018  # raises what permissions raise
 
 
 class WebhookDetail(Endpoint):
@@ -150,14 +147,11 @@ class WebhookEvents(Endpoint, ListAPIView):
 
 class _WebhookCommand(Command):
     gives: type[serializers.Serializer] = WebhookData
-    status = 200
+    status, fetches = 200, "webhook"
 
     @cached_property
     def webhook(self) -> Webhook:
         return permissions.webhook_for(self.user, self.kwargs["pk"])
-
-    def permit(self) -> None:
-        self.webhook  # noqa: B018  # raises what permissions raise
 
 
 class WebhookChange(_WebhookCommand):

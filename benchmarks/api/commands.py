@@ -51,7 +51,8 @@ class Body(serializers.Serializer):
 
 
 class Command(Endpoint):
-    # A subclass defines these, `permit` and `act`.
+    # A subclass defines these, `fetches` or `permit`, and `act`.
+    fetches: str  # the property that has what the address names, for those who may
     command: str  # the name of the operation
     takes: type[Body] = Body
     takes_files: type[Body] | None = None  # the same as multipart/form-data
@@ -67,7 +68,7 @@ class Command(Endpoint):
 
     def permit(self) -> None:
         """Fetch what the address names. Raises Http404 or PermissionDenied, as the pages do."""
-        raise NotImplementedError
+        getattr(self, self.fetches)
 
     def act(self, given: dict[str, Any]) -> Any:
         """Carry out the request, in one transaction with the storing of the answer; returns what `gives` describes."""

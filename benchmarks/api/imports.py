@@ -129,8 +129,7 @@ class ImportNew(JobCommand):
     command, takes, takes_files = "import_benchmark", ImportBody, ImportFilesBody
     refusals = {503: NO_STORAGE, 507: "The server has no room for the files."}
 
-    def permit(self) -> None:
-        pass  # for every manager
+    fetches = "user"  # for every manager
 
     def act(self, given: dict[str, Any]) -> Job:
         names = {"data": "items"} if "items" in given else {}

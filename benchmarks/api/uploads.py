@@ -67,8 +67,7 @@ class UploadList(Command):
     command, takes, gives = "begin_upload", UploadBody, UploadData
     refusals = {503: NO_STORAGE, 507: "The server has no room for the file."}
 
-    def permit(self) -> None:
-        pass  # for every manager
+    fetches = "user"  # for every manager
 
     def get(self, request: Request) -> Response:
         refuse_filters(request)

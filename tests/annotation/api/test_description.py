@@ -61,7 +61,7 @@ def test_it_has_every_address_verb_filter_and_a_key_with_every_post(description)
 
     taken = description["paths"]["/api/v1/studies/{id}/judgments/"]["get"]["parameters"]
     named = {one["name"] for one in taken if one["in"] == "query"}
-    assert named == {"limit", "cursor", "stage", "annotator", "counted", "withdrawn", "since"}
+    assert named == {"limit", "ordering", "cursor", "stage", "annotator", "counted", "withdrawn", "since"}
 
 
 def made_client(description: dict, folder: Path):

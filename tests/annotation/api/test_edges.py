@@ -51,12 +51,12 @@ def hostile(paths: dict, study: Study, step: int) -> Iterator[tuple[str, str, di
     for number, (path, of) in enumerate(paths.items()):
         ids, names, headers = (values[number % step :: step] for values in (IDS, NAMES, HEADERS))
         own = {"id": str(study.benchmark_id if "benchmarks" in path else study.pk), "position": "1"}
-        own |= {"name": "README.md", "job": "1", "opaque": "0" * 32}
+        own |= {"name": "README.md", "job": "1", "run": "1", "task": "1", "opaque": "0" * 32}
         url = path.format_map(own)
         yield from ((path, path.format_map({**own, name: one}), {}) for name in own if name in path for one in ids)
         yield from ((path, f"{url}?{quote(name)}=1", {}) for name in names)
         yield from ((path, url, one) for one in headers)
-        filters |= {one["name"]: (path, url) for one in of["get"]["parameters"] if one["in"] == "query"}
+        filters |= {one["name"]: (path, url) for one in of["get"].get("parameters", ()) if one["in"] == "query"}
     for name, (path, url) in filters.items():
         yield from ((path, f"{url}?{name}={quote(one)}", {}) for one in (CURSORS if name == "cursor" else VALUES))
 
