@@ -77,7 +77,7 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 94_100,
+    "product": 94_140,
     "tests": 77_930,
     "bench": 5_450,
     "longest chain of imports": 23,

@@ -133,7 +133,8 @@ class Command(Endpoint):
 class JobCommand(Command):
     """Starts a job (202): `act` sends it to the worker and returns it; `Location` has its progress."""
 
-    gives, status = JobData, 202
+    gives: type[serializers.Serializer] = JobData
+    status = 202
 
     def location(self, made: Job) -> str:
         return reverse("api-job-detail", args=[made.pk])

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from rest_framework import serializers
+
 from benchmarks import permissions
 from benchmarks.api.commands import JobCommand
 from benchmarks.api.forms import OrderBody, as_sent, valid
@@ -32,11 +34,35 @@ class _ModelJob(JobCommand):
         """What the form is made with."""
         return {}
 
-    def act(self, given: dict[str, Any]) -> Job:
-        form = valid(self.form(as_sent(self.form(**self.about()), given), **self.about()))
-        job = self.queue(benchmark=self.benchmark, order=form.order, by=self.by, created_by=self.user)
+    def order(self, given: dict[str, Any]) -> Any:
+        return valid(self.form(as_sent(self.form(**self.about()), given), **self.about())).order
+
+    def act(self, given: dict[str, Any]) -> Any:
+        job = self.queue(benchmark=self.benchmark, order=self.order(given), by=self.by, created_by=self.user)
         jobs.dispatch(job)
         return job
+
+
+class EstimateData(serializers.Serializer):
+    """Roughly: four characters of English count as a token."""
+
+    questions = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    cost = serializers.FloatField(help_text="By the prices in the body.")
+
+
+class _Estimate(_ModelJob):
+    """`estimate` computes it, and starts nothing."""
+
+    gives, status = EstimateData, 200
+    estimate: Callable[..., Any]
+
+    def act(self, given: dict[str, Any]) -> Any:
+        return self.estimate(self.benchmark, self.order(given))
+
+    def location(self, made: Any) -> str:
+        return ""
 
 
 class ScoreBody(OrderBody):
@@ -59,6 +85,12 @@ class Ask(_ModelJob):
 
     command, takes = "ask", AskBody
     form, queue = scoring_views.AskForm, staticmethod(ask.queue_ask)
+
+
+class AskEstimate(_Estimate, Ask):
+    """What asking would take and cost, without what is answered already."""
+
+    command, estimate = "estimate_ask", staticmethod(ask.estimate_for)
 
 
 class TrainBody(OrderBody):
@@ -85,8 +117,14 @@ class Captions(_ModelJob):
     command, takes = "generate_captions", CaptionsBody
     form, queue = generation_views.CaptionForm, staticmethod(caption_order.queue_captions)
 
-    def act(self, given: dict[str, Any]) -> Job:
-        return super().act(given | ({"percent": 100 * given["share"]} if "share" in given else {}))
+    def order(self, given: dict[str, Any]) -> Any:
+        return super().order(given | ({"percent": 100 * given["share"]} if "share" in given else {}))
+
+
+class CaptionsEstimate(_Estimate, Captions):
+    """What making the captions would take and cost."""
+
+    command, estimate = "estimate_captions", staticmethod(caption_order.estimate_for)
 
 
 class ImagesBody(OrderBody):

@@ -232,7 +232,8 @@ API_COMMANDS = {
     "api-corrections": (OF_ALL_STAFF, OF_ITS_MANAGERS),
     "api-upload-list": (OF_ALL_STAFF, OF_ALL_STAFF),
     **dict.fromkeys(
-        [f"api-{name}-new" for name in ("score", "ask", "train", "captions", "reported")],
+        [f"api-{name}-new" for name in ("score", "ask", "train", "captions", "reported")]
+        + ["api-ask-estimate", "api-captions-estimate"],
         (NO_SUCH_METHOD, OF_ALL_STAFF),
     ),
     **dict.fromkeys(

@@ -46,6 +46,15 @@ def test_a_model_s_job_is_started_and_followed(client, manager, name):
     assert [one["id"] for one in client.get(reverse("api-job-list"), {"kind": kind}).json()["results"]] == [job.pk]
 
 
+def test_what_asking_would_cost_is_told_before(client, manager):
+    benchmark, body = studies.benchmark(items=1), ORDERS["api-ask-new"][0] | {"input_price": 2}
+    found = made(client, "api-ask-estimate", benchmark.pk, expects=200, **body)
+    assert found["questions"] > 0 and found["cost"] == pytest.approx(found["prompt_tokens"] * 2 / 1e6)
+    body = ORDERS["api-captions-new"][0]
+    assert made(client, "api-captions-estimate", benchmark.pk, expects=200, **body)["questions"] == 1
+    assert not Job.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "body", "field"),
     [
