@@ -47,6 +47,10 @@ class Options:
         "Rows with an image that is damaged, too large or of a type that Winnow does not read are skipped and listed "
         "in the report and on the benchmark’s page.",
     )
+    skip_stored: bool = orders.switch(
+        "Skip items that are stored already",
+        "Rows whose item the benchmark has, with the same content, are skipped. Otherwise the import is rejected.",
+    )
     new_candidates: bool = orders.switch(
         "New candidates",
         "The rows name items already in the benchmark. Their candidate images are added as a new round, for items that "

@@ -239,10 +239,16 @@ class Run:
             missing = self.source.missing(image.part[0] for _, image in import_images.image_uses(self.records))
             self.skip("missing_images", dict.fromkeys(missing, ("MISSING_IMAGE", "Missing")))
         if not options.new_candidates:
-            imports_store.check_against_stored(name, self.records, self.log)
+            self.check_against_stored()
         if self.stored_images is None:
             check_images_given(self.records, self.source, self.log)
         self.log.refuse_if_any()
+
+    def check_against_stored(self) -> None:
+        name, log = self.order.benchmark_name, self.log
+        if self.order.options.skip_stored:
+            self.records = imports_store.without_stored(name, self.records, self.source, log)
+        imports_store.check_against_stored(name, self.records, log)
 
     def skip(self, entry: str, unusable: Mapping[str, tuple[str, str]]) -> None:
         """Leave out the rows with these images, and list them under that entry of the report."""
@@ -298,15 +304,17 @@ class Run:
 
     def write_items(self, step: Callable[[int], object]) -> Written:
         order = self.order
-        imports_store.check_against_stored(order.benchmark_name, self.records, self.log)  # another may have been first
+        self.check_against_stored()  # another may have been first
         self.log.refuse_if_any()
+        self.gathered = self.gathered.limited_to(self.records) if order.options.skip_stored else self.gathered
         defaults = {"source": order.source, "created_by_id": order.created_by_id}
         benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
         if order.options.mapping:
             Benchmark.objects.filter(pk=benchmark.pk).update(mapping=json.loads(order.options.mapping))
         stored = imports_store.store_images(self.gathered)
         imports_store.store_items(benchmark, self.records, self.gathered, step)
-        self.record("imported", benchmark, items=len(self.records))
+        if self.records:
+            self.record("imported", benchmark, items=len(self.records))
         return benchmark, stored, {"new": new, "source": order.source}
 
     def write_candidates(self, step: Callable[[int], object]) -> Written:

@@ -1,5 +1,6 @@
 """The rows of an import: find those that already exist, and write the new ones, in one transaction."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
@@ -12,6 +13,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.imports.images import Gathered
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
+from workers.archives.archive import Source
 
 BATCH = 1000
 Part = TypeVar("Part", CaptionRecord, ImageRecord)
@@ -30,6 +32,33 @@ def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: Pr
             content = "the same content" if _same_content(record, stored[record.key]) else "other content"
             advice = f"“{benchmark_name}” already has an item “{record.key}”, with {content}. Remove this row."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
+
+
+def without_stored(
+    benchmark_name: str, records: list[ItemRecord], source: Source | None, log: ProblemLog
+) -> list[ItemRecord]:
+    """The records of items that the benchmark does not have with the same content, with a note about the others. Logs
+    each of those for which `source` has another picture by that name."""
+    stored = dict(stored_records(benchmark_name, records))
+    same = {r.key: r for r in records if r.key in stored and _same_content(r, stored[r.key])}
+    names = [image.part[0] for record in same.values() for image in record.images]
+    given = {name: hashlib.sha256(data).hexdigest() for name, data in source.stream(names)} if source else {}
+    for batch in batches(list(same.values())):
+        uses = ItemImage.objects.filter(item__benchmark__name=benchmark_name, item__key__in=[r.key for r in batch])
+        kept = {
+            (key, name): sha256 for key, name, sha256 in uses.values_list("item__key", "source_name", "image__sha256")
+        }
+        for record in batch:
+            for image in record.images:
+                name, crop = image.part
+                if crop is None and given.get(name, "") not in ("", kept[record.key, image.name]):
+                    origin = record.origin or Origin("", 0)
+                    advice = f"Item “{record.key}” has another picture “{name}”. Correct the item, or remove this row."
+                    log.error("OTHER_CONTENT", origin.file, origin.row, f"{image.role} image", advice)
+    if same:
+        advice = f"“{benchmark_name}” already has {len(same):,} of these items, with the same content: skipped."
+        log.note("ALREADY_IMPORTED", file_names(records), None, "id", advice)
+    return [record for record in records if record.key not in same]
 
 
 def file_names(records: list[ItemRecord]) -> str:

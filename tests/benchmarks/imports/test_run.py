@@ -82,6 +82,34 @@ def test_twice_into_the_same_benchmark_is_already_imported(cups, media):
     job = imports.imported(*cups)
     assert imports.codes(job) == ["ALREADY_IMPORTED"]
     assert (imports.rows(), imports.tree(media)) == before
+    job = imports.imported(*cups, skip_stored=True)
+    assert (job.report["items"], job.report["benchmark"]) == (0, Benchmark.objects.get().pk)
+    assert (imports.rows(), imports.tree(media)) == before
+
+
+def test_two_imports_of_the_same_rows_store_them_once(cups, media, monkeypatch):
+    gather = run_import.Run.gather
+
+    def after_another(run):
+        monkeypatch.setattr(run_import.Run, "gather", gather)
+        imports.imported(*cups)
+        return gather(run)
+
+    monkeypatch.setattr(run_import.Run, "gather", after_another)
+    report = imports.imported(*cups, skip_stored=True).report
+    assert (report["items"], Item.objects.count(), report["benchmark"]) == (0, 3, Benchmark.objects.get().pk)
+    assert imports.stored_files(media) == imports.named_files()
+
+
+def test_stored_items_are_skipped_unless_their_content_has_changed(cups, tmp_path):
+    path, _ = cups
+    imports.imported(*cups)
+    with path.open("a") as file:
+        file.write(json.dumps(imports.item(9, images=[])) + "\n")
+    job = imports.imported(path, None, skip_stored=True)
+    assert (job.state, job.report["items"], job.report["notes"][0]["code"]) == ("done", 1, "ALREADY_IMPORTED")
+    images = imports.archive(tmp_path, [], {"1.jpg": imports.jpeg(99)})
+    assert imports.codes(imports.imported(path, images, skip_stored=True)) == ["OTHER_CONTENT"]
 
 
 def test_an_id_that_is_there_already_is_named_with_its_row(tmp_path, cups, media):
