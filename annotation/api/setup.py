@@ -118,7 +118,7 @@ class StudyBody(Body):
     stages = serializers.DictField(
         child=StageBody(),
         required=False,
-        help_text="By the stage's name: settings that differ from the starting point.",
+        help_text="By the stage's name or number: settings that differ from the starting point.",
     )
 
     def validate(self, given: dict) -> dict:
@@ -200,7 +200,8 @@ def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
     """The forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
     own = {name: value for name, value in given.items() if name in StudyForm.base_fields}
     shown = Setup(start, benchmark=str(given["benchmark"]))
-    changes = given.get("stages", {})
+    numbers = {str(number): form.plan.stage_name for number, form in enumerate(shown.stages, 1)}
+    changes = {numbers.get(stage, stage): settings for stage, settings in given.get("stages", {}).items()}
     data = QueryDict(mutable=True)
     as_sent(shown.study, own, data)
     for form in shown.stages:

@@ -58,6 +58,8 @@ def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
     assert {name: told[name] for name in settings} == settings and stage.instructions.get().text == words
     assert (found["state"], found["pay_per_hour"], found["currency"]) == ("paused", "11.50", "EUR")
     assert (study.language, study.consent) == ("eu", "I agree.")
+    made(client, "api-study-list", **{**body, "name": "By number", "stages": {"1": {"overlap": 4}}})
+    assert Study.objects.latest("pk").stages.get().overlap == 4
 
 
 WRONG = [
