@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-import winnow
+import winnow_client
 from benchmarks.accounts import tokens
 from tests.lazy import LazyModule
 
@@ -18,12 +18,12 @@ def token(transactional_db) -> str:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch, tmp_path):
     """Short pauses between attempts, and caches of the test's own."""
-    monkeypatch.setattr("winnow.transport.LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr("winnow_client.transport.LONGEST_PAUSE", 0.05)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "datasets"))
 
 
 @pytest.fixture
-def server(site, eager_tasks, token) -> winnow.Server:
-    return winnow.connect(site, token, progress=False)
+def server(site, eager_tasks, token) -> winnow_client.Server:
+    return winnow_client.connect(site, token, progress=False)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-import winnow
+import winnow_client
 
 HOP = {"connection", "transfer-encoding", "keep-alive", "server", "date"}
 
@@ -31,10 +31,10 @@ class Proxy(ThreadingHTTPServer):
         self.busy: set[str] = set()
         self.sent = self.fetched = 0
 
-    def connected(self, token: str) -> winnow.Server:
+    def connected(self, token: str) -> winnow_client.Server:
         """A client; from now on connections break."""
         self.broken = False
-        server = winnow.connect(self.url, token, patience=20, progress=False)
+        server = winnow_client.connect(self.url, token, patience=20, progress=False)
         self.broken = True
         return server
 

@@ -8,7 +8,7 @@ import httpx
 import pandas
 import pytest
 
-import winnow
+import winnow_client
 from annotation.models import Judgment, Release, Study
 from benchmarks.api import views
 from benchmarks.api.errors import CannotAnswer
@@ -55,7 +55,7 @@ def test_an_upload_continues_where_it_was_cut(site, token, tmp_path, monkeypatch
 
 def test_an_upload_shows_its_progress(site, token, tmp_path, capsys):
     (tmp_path / "images.zip").write_bytes(b"zip")
-    winnow.connect(site, token)._transport.upload(tmp_path / "images.zip")
+    winnow_client.connect(site, token)._transport.upload(tmp_path / "images.zip")
     assert "Uploading images.zip:" in capsys.readouterr().err
 
 
@@ -99,7 +99,7 @@ def test_predictions_become_a_run(server, tmp_path):
 
 def test_the_problems_of_an_import_name_their_rows(server):
     rows = [{"caption": "A.", "negative_caption": "B."}, {"caption": "A.", "negative_caption": ""}]
-    with pytest.raises(winnow.JobFailed, match="row 2") as caught:
+    with pytest.raises(winnow_client.JobFailed, match="row 2") as caught:
         server.benchmark("Words", rows)
     assert [problem.row for problem in caught.value.problems] == [2] and caught.value.code
     assert not Benchmark.objects.exists()
@@ -108,23 +108,23 @@ def test_the_problems_of_an_import_name_their_rows(server):
 
 def test_what_cannot_work_is_said_when_connecting(site, token):
     for url, given, kind, says in [
-        (site, "wrong", winnow.ApiError, "BAD_TOKEN: "),
-        (f"{site}/studies", token, winnow.WinnowError, "not as Winnow's API does"),
-        ("http://127.0.0.1:9", token, winnow.Unreachable, "does not answer .* Is Winnow running"),
+        (site, "wrong", winnow_client.ApiError, "BAD_TOKEN: "),
+        (f"{site}/studies", token, winnow_client.WinnowError, "not as Winnow's API does"),
+        ("http://127.0.0.1:9", token, winnow_client.Unreachable, "does not answer .* Is Winnow running"),
         ("winnow.example", token, ValueError, "begins with http"),
         (site, "", ValueError, "not a token"),
     ]:
         with pytest.raises(kind, match=says):
-            winnow.connect(url, given)
+            winnow_client.connect(url, given)
 
 
 def test_a_refusal_has_code_field_and_remedy(server):
-    with pytest.raises(winnow.ApiError) as caught:
+    with pytest.raises(winnow_client.ApiError) as caught:
         server.post("studies/", {"name": "A", "benchmark": 1, "preset": "bivlc", "colour": 1})
     problem = caught.value.problems[0]
     assert (caught.value.status, caught.value.code, problem.field) == (400, "INVALID", "colour")
     for call in (lambda: server.benchmark("none"), lambda: server.study("none"), lambda: server.study(9)):
-        with pytest.raises(winnow.ApiError) as caught:
+        with pytest.raises(winnow_client.ApiError) as caught:
             call()
         assert caught.value.status == 404
 
@@ -140,8 +140,8 @@ def test_it_waits_as_long_as_the_server_says(server, monkeypatch):
         return answer(view, request, *args, **kwargs)
 
     monkeypatch.setattr(views.BenchmarkList, "get", busy)
-    monkeypatch.setattr("winnow.transport.time.sleep", pauses.append)
-    with pytest.raises(winnow.Unreachable, match="HTTP 429"):
+    monkeypatch.setattr("winnow_client.transport.time.sleep", pauses.append)
+    with pytest.raises(winnow_client.Unreachable, match="HTTP 429"):
         server.benchmarks()
     assert [pause for pause in pauses if pause >= 2] == [2]
     assert len(server.benchmarks()) == 0
@@ -149,7 +149,7 @@ def test_it_waits_as_long_as_the_server_says(server, monkeypatch):
 
 def test_tables_are_dataframes_or_lists(server, monkeypatch):
     study = server.study(crowds.stage(items=6, people=3).study.pk)
-    monkeypatch.setattr("winnow.transport.PAGE", 4)
+    monkeypatch.setattr("winnow_client.transport.PAGE", 4)
     found = study.judgments()
     assert len(found) == Judgment.objects.count() > 4 and set(found["annotator"]) == {"A-01", "A-02", "A-03"}
     assert len(study.judgments(counted=True, annotator="A-01")) < len(found)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from winnow.material import Material
+from winnow_client.material import Material
 
 TWO = [{"role": "positive", "text": "A."}, {"role": "negative", "text": "B."}]
 

@@ -75,10 +75,10 @@ def made_client(description: dict, folder: Path):
         "none",
         "--fail-on-warning",
     ]
-    files = ["--path", "schema.json", "--config", "config.yml", "--output-path", "winnow_client"]
+    files = ["--path", "schema.json", "--config", "config.yml", "--output-path", "winnow_api"]
     done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    return importlib.import_module("winnow_client")
+    return importlib.import_module("winnow_api")
 
 
 def test_figures_and_files_may_be_out_of_reach(description):
@@ -103,7 +103,7 @@ def test_a_client_is_made_from_it_and_reads_a_study(client, description, site, t
     members.add(study=study, user=(owner := User.objects.get(username="ana")), role="viewer", by="test")
     asking = made.AuthenticatedClient(base_url=site, token=tokens.make_token(user=owner, by="test"))
     api = {
-        name: importlib.import_module(f"winnow_client.api.studies.{name}") for name in ("studies", "study", "judgments")
+        name: importlib.import_module(f"winnow_api.api.studies.{name}") for name in ("studies", "study", "judgments")
     }
     assert [found.name for found in api["studies"].sync(client=asking).results] == [study.name]
     assert api["study"].sync(study.pk, client=asking).funnel["imported"] == 6

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from winnow.errors import ApiError
-from winnow.material import Material
-from winnow.studies import Study
-from winnow.tables import table
-from winnow.transport import Transport
+from winnow_client.errors import ApiError
+from winnow_client.material import Material
+from winnow_client.studies import Study
+from winnow_client.tables import table
+from winnow_client.transport import Transport
 
 
 def connect(url: str, token: str, *, patience: float = 120, progress: bool = True) -> "Server":

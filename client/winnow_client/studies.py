@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from winnow.errors import ApiError, WinnowError
-from winnow.tables import table
-from winnow.transport import Transport
+from winnow_client.errors import ApiError, WinnowError
+from winnow_client.tables import table
+from winnow_client.transport import Transport
 
 
 class Study:

@@ -4,9 +4,9 @@
 which all attempts of a request share: a repeated request has no second effect.
 """
 
-from winnow.errors import ApiError, JobFailed, Problem, Unreachable, WinnowError
-from winnow.server import Benchmark, Server, connect
-from winnow.studies import Release, Study
+from winnow_client.errors import ApiError, JobFailed, Problem, Unreachable, WinnowError
+from winnow_client.server import Benchmark, Server, connect
+from winnow_client.studies import Release, Study
 
 __all__ = [
     "ApiError", "Benchmark", "JobFailed", "Problem", "Release", "Server", "Study", "Unreachable", "WinnowError",

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import httpx
 from tqdm import tqdm
 
-from winnow.errors import ApiError, JobFailed, Unreachable, WinnowError, problems_of
+from winnow_client.errors import ApiError, JobFailed, Unreachable, WinnowError, problems_of
 
 AGAIN = {429, 502, 503, 504}  # answers of servers and proxies that are busy or starting
 ELSEWHERE = {"WRONG_OFFSET", "INCOMPLETE"}  # other bytes of an upload have arrived than the client thinks
