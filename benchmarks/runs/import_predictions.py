@@ -78,6 +78,10 @@ class PredictionsOrder:
         6,
         "For your own table: which column is which score or choice, as JSON. Without one, a guess.",
     )
+    skip_stored: bool = orders.switch(
+        "Accept predictions that are stored already",
+        "The same answers of the same model give the run that they made. Otherwise the import is rejected.",
+    )
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
     look: bool = orders.look()
 
@@ -140,14 +144,18 @@ class PredictionsImport(BenchmarkWork):
         """Of two imports of a file the second finds the first."""
         params, benchmark, digest = self.job.params, self.benchmark, digest_of(self.job.params["kind"], rows)
         with self.storing():
-            refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
-            run = Run.objects.create(
-                benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
-                source=params["source"], digest=digest, blind=params["blind"], job=self.job,
-                created_by_id=self.job.created_by_id,
-            )  # fmt: skip
-            copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
-            audit.record(by=self.by, verb="took in predictions", subject=benchmark, run=run.pk, job=self.job.pk)
+            run = stored_alike(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
+            if run is None:
+                run = Run.objects.create(
+                    benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
+                    source=params["source"], digest=digest, blind=params["blind"], job=self.job,
+                    created_by_id=self.job.created_by_id,
+                )  # fmt: skip
+                copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
+                audit.record(by=self.by, verb="took in predictions", subject=benchmark, run=run.pk, job=self.job.pk)
+            elif not params.get("skip_stored") or run.title.lower() != params["model"].lower():
+                advice = f"“{benchmark.name}” already has these predictions, as “{run.title}” from {run.source}."
+                raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
             report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title}
             self.finish({**report, "source": run.source, **facts})
 
@@ -176,13 +184,10 @@ def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
     return hashlib.sha256(repr((kind, answers)).encode()).hexdigest()
 
 
-def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
-    """`model`: added for choices without scores, in which two models may well agree."""
+def stored_alike(benchmark: Benchmark, digest: str, model: str) -> Run | None:
+    """The run with the same answers. `model`: added for choices without scores, in which two models may well agree."""
     there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
-    same = (there.filter(title__iexact=model) if model else there).first()
-    if same is not None:
-        advice = f"“{benchmark.name}” already has these predictions, as “{same.title}” from {same.source}."
-        raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+    return (there.filter(title__iexact=model) if model else there).first()
 
 
 def copy_in(run: Run, rows: Iterable[tuple[int, str, float | None, str | None]]) -> None:
