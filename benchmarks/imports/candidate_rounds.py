@@ -90,8 +90,11 @@ def _by_role(record: ItemRecord) -> dict[str, list[str]]:
     return dict(found)
 
 
-def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, log: ProblemLog) -> None:
-    """Log images that an item already has among its candidates; a single error if that is so for all items."""
+def check_new(
+    benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, log: ProblemLog, skip: bool
+) -> list[ItemRecord]:
+    """Log images that an item already has among its candidates; a single error if that is so for all items, or with
+    `skip` a note. Returns the records to store."""
     there = _contents(benchmark, records)
     same = [
         (number, record, image)
@@ -101,12 +104,14 @@ def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathere
     ]
     if same and len(same) == sum(len(record.images) for record in records):
         advice = f"These {len(records):,} items already have these candidates. There is nothing to do."
-        log.error("ALREADY_IMPORTED", imports_store.file_names(records), None, "", advice)
-        return
+        tell = log.note if skip else log.error
+        tell("ALREADY_IMPORTED", imports_store.file_names(records), None, "", advice)
+        return []
     for number, record, image in same:
         origin = record.origin or Origin("", number)
         advice = f"The item already has the image “{image.name}” among its candidates. Remove it here."
         log.error("SAME_CANDIDATE", origin.file, origin.row, "candidate image", advice)
+    return records
 
 
 def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[str]]:

@@ -272,8 +272,7 @@ class Run:
         """Finish a job that only checks: its report says what an import would bring."""
         benchmark = Benchmark.objects.filter(name=self.order.benchmark_name).first()
         if benchmark and self.order.options.new_candidates:
-            candidate_rounds.check_new(benchmark, self.records, self.gathered, self.log)
-            self.log.refuse_if_any()
+            self.check_new_candidates(benchmark)
         report = self.report(len(self.gathered.new))
         report |= {"new_candidates": report["uses"]} if self.order.options.new_candidates else {}
         report |= {"check_only": True, "new": benchmark is None, **self.order.report}
@@ -319,12 +318,18 @@ class Run:
 
     def write_candidates(self, step: Callable[[int], object]) -> Written:
         benchmark = Benchmark.objects.get(name=self.order.benchmark_name)
-        candidate_rounds.check_new(benchmark, self.records, self.gathered, self.log)
-        self.log.refuse_if_any()
+        self.check_new_candidates(benchmark)
         stored = imports_store.store_images(self.gathered)
         count = candidate_rounds.store(benchmark, self.records, self.gathered, step)
-        self.record("imported new candidates", benchmark, items=len(self.records), images=count)
+        if count:
+            self.record("imported new candidates", benchmark, items=len(self.records), images=count)
         return benchmark, stored, {"new": False, "new_candidates": count}
+
+    def check_new_candidates(self, benchmark: Benchmark) -> None:
+        skip = self.order.options.skip_stored
+        self.records = candidate_rounds.check_new(benchmark, self.records, self.gathered, self.log, skip)
+        self.log.refuse_if_any()
+        self.gathered = self.gathered.limited_to(self.records) if skip else self.gathered
 
     def record(self, verb: str, benchmark: Benchmark, **facts: object) -> None:
         audit.record(by=self.order.by, verb=verb, subject=benchmark, job=self.job.pk, **facts)

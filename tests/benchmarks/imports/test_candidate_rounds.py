@@ -158,6 +158,8 @@ def test_twice_is_already_imported(cups, tmp_path):
     assert brought(tmp_path / "two", [line(1), line(0)]).state == JobState.DONE
     before = all_there()
     assert imports.codes(brought(tmp_path / "again", [line(1), line(0)])) == ["ALREADY_IMPORTED"]
+    skipped = brought(tmp_path / "skipped", [line(1), line(0)], skip_stored=True)
+    assert skipped.report["new_candidates"] == 0 and skipped.report["benchmark"]
     assert all_there() == before
 
 
