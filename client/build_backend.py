@@ -21,6 +21,7 @@ def wheel() -> tuple[str, bytes]:
     base = f"{_stem(project)}.dist-info"
     sources = sorted((HERE / PACKAGE).glob("*.py"))
     files = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in [*sources, HERE / PACKAGE / "py.typed"]}
+    files |= {f"{base}/licenses/{name}": (HERE / name).read_bytes() for name in project["license-files"]}
     files |= {f"{base}/METADATA": _metadata(project), f"{base}/WHEEL": WHEEL.encode()}
     record = "".join(f"{name},sha256={_hash(content)},{len(content)}\n" for name, content in files.items())
     files[f"{base}/RECORD"] = f"{record}{base}/RECORD,,\n".encode()
@@ -43,7 +44,7 @@ def build_sdist(sdist_directory: str, config_settings: Any | None = None) -> str
     project = _project()
     name = f"{_stem(project)}.tar.gz"
     with tarfile.open(Path(sdist_directory, name), "w:gz") as archive:
-        for path in [*sorted(HERE.glob("*.*")), *sorted((HERE / PACKAGE).glob("*.*"))]:
+        for path in [*sorted(HERE.glob("*.*")), HERE / "LICENSE", *sorted((HERE / PACKAGE).glob("*.*"))]:
             archive.add(path, f"{_stem(project)}/{path.relative_to(HERE)}", recursive=False)
         entry = tarfile.TarInfo(f"{_stem(project)}/PKG-INFO")
         entry.size = len(_metadata(project))
@@ -66,15 +67,28 @@ def _metadata(project: dict[str, Any]) -> bytes:
         f"Name: {project['name']}",
         f"Version: {project['version']}",
         f"Summary: {project['description']}",
+        f"Author: {', '.join(one['name'] for one in project['authors'])}",
+        f"Keywords: {','.join(project['keywords'])}",
         f"License-Expression: {project['license']}",
+        *(f"License-File: {name}" for name in project["license-files"]),
+        *(f"Classifier: {one}" for one in project["classifiers"]),
+        *(f"Project-URL: {label}, {url}" for label, url in project.get("urls", {}).items()),
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {needed}" for needed in project["dependencies"]),
     ]
     for extra, needs in project["optional-dependencies"].items():
         lines.append(f"Provides-Extra: {extra}")
         lines += (f'Requires-Dist: {needed}; extra == "{extra}"' for needed in needs)
-    lines += ["Description-Content-Type: text/markdown", "", (HERE / project["readme"]).read_text(encoding="utf-8")]
+    lines += [
+        "Description-Content-Type: text/markdown",
+        "",
+        *(_text(name) for name in (project["readme"], "CHANGELOG.md")),
+    ]
     return "\n".join(lines).encode()
+
+
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def _hash(content: bytes) -> str:

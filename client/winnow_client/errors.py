@@ -53,6 +53,10 @@ class Unreachable(WinnowError):
     """The server gave no usable answer for as long as the client tried."""
 
 
+class StillRunning(WinnowError, TimeoutError):
+    """Work of the server's worker has not ended within your `timeout`. It goes on."""
+
+
 def problems_of(found: Iterable[Mapping[str, Any]]) -> list[Problem]:
     """The errors of an answer, or the problems of a job."""
     return [Problem(*(one[name] for name in Problem.__slots__)) for one in found]

@@ -1,31 +1,132 @@
-"""Rows of a table, with paths of images, as items of Winnow's manifest and an archive of the images."""
+"""Rows of a table, with images, as items of Winnow's manifest and an archive of the images."""
 
+import csv
+import hashlib
+import io
 import json
 import math
 import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 MANIFEST = ("id", "type", "subtype", "captions", "texts", "lists", "images", "meta", "truth")
+ROLES = ("positive", "negative", "second_positive", "candidate")
 COLUMN = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)_)?(?P<kind>caption|image)(?:_\d+)?")
+KNOWN = [*MANIFEST, "caption", "image", *(f"{role}_{kind}" for role in ROLES for kind in ("caption", "image"))]
+KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
 STAMP = (1980, 1, 1, 0, 0, 0)  # the same images make the same archive
 MOST_SHOWN = 5
+REASON = "Imported again with other content."
 
 
+class Frame(Protocol):
+    """A DataFrame of pandas or polars, or a table of Arrow."""
+
+    @property
+    def columns(self) -> Iterable[object]: ...
+
+
+Folder = str | os.PathLike[str]
+Rows = Iterable[Mapping[str, object]] | Frame | Folder
+
+
+class WrongColumns(ValueError):
+    """Columns have names that Winnow would not understand as you probably mean them. Nothing was sent."""
+
+
+@dataclass
 class Material:
-    """`items` as in the manifest, and `images`: files by their names in it."""
+    """`items` as in the manifest, and `images`: files by their names in it. `columns`: what each column became.
 
-    def __init__(self, rows: Any, folder: str | os.PathLike[str] = "."):
-        """Raises FileNotFoundError if an image is missing, ValueError if there are no rows."""
-        self.items = [_item(row, place) for place, row in enumerate(_records(rows), start=1)]
+    `space`: a folder for images that are no files yet; `meta`: columns that are further information, whatever they are
+    called. Raises FileNotFoundError if an image is missing, WrongColumns, and ValueError if there are no rows.
+    """
+
+    rows: Rows
+    folder: Folder
+    space: Path
+    meta: Collection[str] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+    images: dict[str, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.items = [self._item(row, place) for place, row in enumerate(records(self.rows), start=1)]
         if not self.items:
             raise ValueError("There are no rows.")
-        self.images: dict[str, Path] = {}
-        self._name_images(Path(folder).absolute())
+        if wrong := [one for one in map(self._mistaken, self.columns) if one]:
+            raise WrongColumns(f"{' '.join(wrong)} Rename such a column, or name it in `meta`.")
+        self._name_images(Path(self.folder).absolute())
+
+    def _item(self, row: Mapping[str, Any], place: int) -> dict[str, Any]:
+        """Columns are named as in a release: `caption`, `negative_caption`, `candidate_image_2` … What the manifest
+        names keeps its meaning, and any other column goes into `meta`."""
+        item: dict[str, Any] = {"id": str(place)}
+        parts: dict[str, list[dict[str, Any]]] = {"caption": [], "image": []}
+        meta: dict[str, Any] = {}
+        for name, value in ((str(name), _plain(value)) for name, value in row.items()):
+            column = None if name in self.meta else COLUMN.fullmatch(name)
+            if name not in self.columns:
+                self.columns[name] = self._becomes(name, column)
+            if value is None:
+                continue
+            if name in self.meta:
+                meta[name] = value
+            elif name in ("captions", "images"):
+                parts[name[:-1]] += _entries(value, name)
+            elif column:
+                key = "text" if column["kind"] == "caption" else "file"
+                parts[column["kind"]] += (_entry(column["role"] or "positive", one, key) for one in _listed(value))
+            elif name in MANIFEST:
+                item[name] = str(value) if name == "id" else value
+            else:
+                meta[name] = value
+        for image in parts["image"]:
+            if "file" in image:
+                image["file"] = self._file(image["file"], place)
+        if meta:
+            item["meta"] = {**item.get("meta", {}), **meta}
+        return item | {f"{kind}s": members for kind, members in parts.items() if members}
+
+    def _becomes(self, name: str, column: re.Match[str] | None) -> str:
+        if column and name not in MANIFEST:
+            return f"{column['kind']} in the role {column['role'] or 'positive'}"
+        return name if name in MANIFEST and name not in self.meta else "meta: further information, never shown"
+
+    def _mistaken(self, name: str) -> str:
+        """A sentence, if the name is nearly another."""
+        column = COLUMN.fullmatch(name)
+        if name in KNOWN or name in self.meta or (column and column["role"] in (*ROLES, None)):
+            return ""
+        plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        if column:
+            near = [f"{role}_{column['kind']}" for role in get_close_matches(column["role"], ROLES, 1, 0.8)]
+        elif plain in KNOWN or COLUMN.fullmatch(plain):
+            near = [plain]
+        else:
+            near = [one for one in get_close_matches(plain, KNOWN, 1, 0.8) if not plain.startswith(f"{one}_")]
+        return f"The column “{name}” is not known. Did you mean “{near[0]}”?" if near else ""
+
+    def _file(self, image: Any, place: int) -> str:
+        """The path of an image, written to `space` if it is none yet; the same content has the same name."""
+        if isinstance(image, Mapping):
+            image = image.get("bytes") or image.get("path")
+        if isinstance(image, str | os.PathLike):
+            return os.fspath(image)
+        content = _content(image)
+        if content is None:
+            raise ValueError(f"Row {place}: {type(image).__name__} is no image. Give a path, bytes, PIL or numpy.")
+        kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), "img")
+        path = self.space / f"{hashlib.sha256(content).hexdigest()[:24]}.{kind}"
+        if not path.exists():
+            path.write_bytes(content)
+        return str(path)
 
     def _name_images(self, folder: Path) -> None:
         """Replace paths by names below the folder that all images share: the server learns of no other folder."""
@@ -36,56 +137,102 @@ class Material:
         if missing:
             more = f" … and {len(missing) - MOST_SHOWN:,} more" if len(missing) > MOST_SHOWN else ""
             raise FileNotFoundError(f"There are no such images: {'; '.join(missing[:MOST_SHOWN])}{more}")
-        base = os.path.commonpath([path.parent for path in paths]) if paths else ""
+        given = [path.parent for path in paths if path.parent != self.space]
+        base = os.path.commonpath(given) if given else ""
         for (_, image), path in zip(used, paths, strict=True):
-            image["file"] = path.relative_to(base).as_posix()
+            image["file"] = path.name if path.parent == self.space else path.relative_to(base).as_posix()
             self.images[image["file"]] = path
 
+    def sha256(self, name: str) -> str:
+        """Of an image by its name in the archive."""
+        with self.images[name].open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def differences(self, stored: Mapping[str, Mapping[str, Any]]) -> tuple[list[dict[str, str]], dict[str, Path]]:
+        """Rows of corrections that make stored items say what these say, and the images that they name."""
+        rows: list[dict[str, str]] = []
+        for item in self.items:
+            there = stored.get(item["id"], {"captions": (), "images": ()})
+            old = {(f"caption-{one['role']}", one["position"]): one["text"] for one in there["captions"]}
+            old |= {(one["role"], one["position"]): one["sha256"] for one in there["images"]}
+            counts: Counter[str] = Counter()
+            for one in [*item.get("captions", ()), *item.get("images", ())]:
+                role = one["role"] if "file" in one else f"caption-{one['role']}"
+                place = role, counts[role]
+                counts[role] += 1
+                what = {"file": one["file"]} if "file" in one else {"text": one.get("text", "")}
+                if place in old and (self.sha256(one["file"]) if "file" in one else one.get("text")) != old[place]:
+                    rows.append({"id": item["id"], "place": f"{role}-{place[1]}", "reason": REASON, **what})
+        return rows, {row["file"]: self.images[row["file"]] for row in rows if "file" in row}
+
     def write_items(self, folder: Path) -> Path:
-        lines = (json.dumps(item, ensure_ascii=False, default=str) + "\n" for item in self.items)
-        path = folder / "items.jsonl"
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
-        return path
-
-    def write_images(self, folder: Path) -> Path:
-        path = folder / "images.zip"
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, image in sorted(self.images.items()):
-                entry = zipfile.ZipInfo(name, STAMP)
-                entry.file_size = image.stat().st_size
-                with image.open("rb") as source, archive.open(entry, "w") as target:
-                    shutil.copyfileobj(source, target)
-        return path
+        return write_rows(self.items, folder / "items.jsonl")
 
 
-def _records(rows: Any) -> Iterable[Mapping[str, Any]]:
-    found: Iterable[Mapping[str, Any]] = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
-    return found
+def write_rows(rows: Iterable[Mapping[str, Any]], path: Path) -> Path:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    return path
 
 
-def _item(row: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """Columns are named as in a release: `caption`, `negative_caption`, `candidate_image_2` … What the manifest names
-    keeps its meaning, and any other column goes into `meta`."""
-    item: dict[str, Any] = {"id": str(place)}
-    parts: dict[str, list[dict[str, Any]]] = {"caption": [], "image": []}
-    meta: dict[str, Any] = {}
-    for name, value in ((str(name), _plain(value)) for name, value in row.items()):
-        column = COLUMN.fullmatch(name)
-        if value is None:
-            continue
-        if name in ("captions", "images"):
-            parts[name[:-1]] += _entries(value, name)
-        elif column:
-            key = "text" if column["kind"] == "caption" else "file"
-            parts[column["kind"]] += (_entry(column["role"] or "positive", one, key) for one in _listed(value))
-        elif name in MANIFEST:
-            item[name] = str(value) if name == "id" else value
-        else:
-            meta[name] = value
-    if meta:
-        item["meta"] = {**item.get("meta", {}), **meta}
-    return item | {f"{kind}s": members for kind, members in parts.items() if members}
+def write_archive(images: Mapping[str, Path], path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, image in sorted(images.items()):
+            entry = zipfile.ZipInfo(name, STAMP)
+            entry.file_size = image.stat().st_size
+            with image.open("rb") as source, archive.open(entry, "w") as target:
+                shutil.copyfileobj(source, target)
+    return path
+
+
+def records(rows: Rows) -> Iterable[Mapping[str, Any]]:
+    """Of a table of any kind, or a file with one."""
+    found: Any = _read(Path(rows)) if isinstance(rows, str | os.PathLike) else rows
+    if hasattr(found, "cast_column") and hasattr(found, "features"):  # of `datasets`: files as they are, undecoded
+        for name, feature in (found.features or {}).items():
+            if type(feature).__name__ == "Image":
+                found = found.cast_column(name, type(feature)(decode=False))
+        return found  # type: ignore[no-any-return]
+    found = found.collect() if hasattr(found, "collect") else found  # a LazyFrame of polars
+    if hasattr(found, "iter_rows"):  # polars
+        return found.iter_rows(named=True)  # type: ignore[no-any-return]
+    if hasattr(found, "to_batches"):  # Arrow
+        return (row for batch in found.to_batches() for row in batch.to_pylist())
+    if hasattr(found, "read_next_batch"):  # Arrow's stream
+        return (row for batch in found for row in batch.to_pylist())
+    return found.to_dict("records") if hasattr(found, "to_dict") else found  # type: ignore[no-any-return]
+
+
+def _read(path: Path) -> Any:
+    suffix = path.suffix.lower()
+    if suffix not in (".parquet", ".csv", ".tsv", ".jsonl", ".json"):
+        raise ValueError(f"{path.name} is not rows in .parquet, .csv, .tsv, .jsonl or .json. Give its `format`.")
+    if suffix == ".parquet":
+        import pyarrow.parquet  # type: ignore[import-untyped]
+
+        return pyarrow.parquet.read_table(path)
+    text = path.read_text(encoding="utf-8-sig")
+    if suffix == ".json":
+        return json.loads(text)
+    if suffix == ".jsonl":
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    lines = csv.DictReader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ",")
+    return [{name: value or None for name, value in line.items()} for line in lines]
+
+
+def _content(image: Any) -> bytes | None:
+    """Of bytes, a picture of PIL or an array of numpy; the latter two as PNG."""
+    if isinstance(image, bytes | bytearray | memoryview):
+        return bytes(image)
+    if hasattr(image, "__array_interface__") and not hasattr(image, "save"):
+        from PIL import Image
+
+        image = Image.fromarray(image)
+    if not hasattr(image, "save"):
+        return None
+    written = io.BytesIO()
+    image.save(written, "PNG")
+    return written.getvalue()
 
 
 def _entries(value: Any, name: str) -> Iterator[dict[str, Any]]:
@@ -99,11 +246,9 @@ def _entries(value: Any, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _entry(role: str, member: Any, key: str) -> dict[str, Any]:
-    return {"role": role, **(member if isinstance(member, Mapping) else {key: _text(member)})}
-
-
-def _text(member: Any) -> Any:
-    return os.fspath(member) if isinstance(member, os.PathLike) else member
+    """A dict has attributes, unless it is an image of `datasets`: its bytes or path."""
+    whole = not isinstance(member, Mapping) or (key == "file" and member.keys() <= {"bytes", "path"})
+    return {"role": role, **({key: member} if whole else member)}
 
 
 def _listed(value: Any) -> list[Any]:
@@ -112,6 +257,8 @@ def _listed(value: Any) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     """Of a cell: numpy's values as Python's, and None for whatever stands for nothing in a DataFrame."""
-    value = value.tolist() if hasattr(value, "tolist") else value
+    convert: Callable[[], Any] | None = getattr(value, "tolist", None)
+    if convert and len(getattr(value, "shape", ())) < 2:  # else it is a picture
+        value = convert()
     absent = isinstance(value, float) and math.isnan(value)
     return None if absent or type(value).__name__ in ("NAType", "NaTType") else value

@@ -1,123 +1,304 @@
 """A server and its benchmarks."""
 
-import os
+import ssl
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Literal, Self, Unpack, overload
 
-from winnow_client.errors import ApiError
-from winnow_client.material import Material
-from winnow_client.studies import Study
-from winnow_client.tables import table
-from winnow_client.transport import Transport
+import httpx
+
+from winnow_client.errors import ApiError, WinnowError
+from winnow_client.handles import Handle
+from winnow_client.jobs import Job
+from winnow_client.material import Folder, Material, Rows, records, write_archive, write_rows
+from winnow_client.schema import (
+    BenchmarkData,
+    ImportOptions,
+    ItemData,
+    ItemFilters,
+    PredictionOptions,
+    StudyData,
+    StudyOptions,
+)  # fmt: skip
+from winnow_client.studies import Study, refuse_other
+from winnow_client.tables import Table
+from winnow_client.transport import JsonObject, Transport
+
+Existing = Literal["skip", "update", "refuse"]
+MOST_CORRECTIONS = 2000
 
 
-def connect(url: str, token: str, *, patience: float = 120, progress: bool = True) -> "Server":
+def connect(
+    url: str, token: str, *, patience: float = 120, progress: bool = True, verify: ssl.SSLContext | str | bool = True,
+    proxy: str | None = None, headers: Mapping[str, str] | None = None, http: httpx.Client | None = None,
+) -> "Server":  # fmt: skip
     """A server, at the address at which you open it in the browser.
 
-    `patience`: how many seconds to retry a request while the server does not answer. `progress`: show progress bars.
-    Raises Unreachable if nothing answers now, and ApiError if the token is wrong.
+    `patience`: how many seconds to retry a request while the server does not answer, or is busy. `progress`: show
+    progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or give your own client
+    as `http`. Raises Unreachable if nothing answers now, and ApiError if the token is wrong.
     """
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"Give an address that begins with http:// or https://, not {url!r}.")
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError("This is not a token. Create one on your account page.")
-    Transport(url, token, patience=0, progress=False).get("benchmarks/", limit=1)
-    return Server(Transport(url, token, patience, progress))
+    transport = Transport(url, token, patience, progress, verify, proxy, headers or {}, http)
+    transport.check()
+    return Server(transport)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What an import would bring. `columns`: what each column becomes; `new`: whether there is no such benchmark yet;
+    `report`: the whole report, with notes."""
+
+    items: int
+    columns: dict[str, str]
+    new: bool
+    report: dict[str, object]
 
 
 class Server:
-    """`connect` makes it. `get`, `post` and `rows` reach what has no method here (docs/reference/api.md)."""
+    """`connect` makes it; `with` closes its connections. `get`, `post` and `rows` reach what has no method here
+    (docs/reference/api.md)."""
 
     def __init__(self, transport: Transport):
         self._transport = transport
         self.url = transport.url
-        self.get, self.post, self.rows = transport.get, transport.post, transport.rows
 
     def __repr__(self) -> str:
         return f"<Winnow at {self.url}>"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Server) and self._transport == other._transport
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, unless they are of your own `http`."""
+        self._transport.close()
+
+    def get(self, path: str, **filters: object) -> dict[str, object]:
+        """An answer of the API: `get("studies/1/")`."""
+        return self._transport.get(path, **filters)
+
+    def post(self, path: str, body: Mapping[str, object] | None = None, key: str | None = None) -> dict[str, object]:
+        """A change by the API. With a `key` of your own, sending it again changes nothing more."""
+        return self._transport.post(path, body, key)
+
+    def rows(self, path: str, **filters: object) -> list[dict[str, object]]:
+        """Every page of a list of the API."""
+        return list(self._transport.rows(path, **filters))
+
+    @overload
+    def benchmark(self, name: str) -> "Benchmark": ...
+    @overload
     def benchmark(
-        self, name: str, rows: Any = None, *, images: str | os.PathLike[str] = ".", **options: bool
-    ) -> "Benchmark":
+        self, name: str, rows: Rows, *, images: Folder | None = None, meta: Collection[str] = (),
+        existing: Existing = "skip", wait: Literal[True] = True, timeout: float | None = None,
+        **options: Unpack[ImportOptions],
+    ) -> "Benchmark": ...  # fmt: skip
+    @overload
+    def benchmark(
+        self, name: str, rows: Rows, *, images: Folder | None = None, meta: Collection[str] = (),
+        existing: Existing = "skip", wait: Literal[False], timeout: float | None = None,
+        **options: Unpack[ImportOptions],
+    ) -> Job["Benchmark"]: ...  # fmt: skip
+    def benchmark(
+        self, name: str, rows: Rows | None = None, *, images: Folder | None = None, meta: Collection[str] = (),
+        existing: Existing = "skip", wait: bool = True, timeout: float | None = None, **options: Unpack[ImportOptions],
+    ) -> "Benchmark | Job[Benchmark]":  # fmt: skip
         """The benchmark of this name; with `rows`, after importing them into it, all or none.
 
-        `rows`: a DataFrame, or dicts. Paths of images count from the folder `images`. `options`: those of the import,
-        such as `format_captions`. Raises JobFailed with the problems of each row, and FileNotFoundError for an image.
+        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as the
+        page of imports takes them. An image is a path (from the folder `images`), bytes, or an image of PIL, numpy or
+        datasets. `meta`: columns that are further information, whatever they are called. `existing`: items that the
+        benchmark has are skipped if they are the same, their captions and images are corrected ("update"), or they are
+        refused. Raises JobFailed with the problems of each row, and FileNotFoundError for an image.
         """
-        if rows is not None:
-            return Benchmark(self._transport, self._import(name, rows, images, options)["benchmark"], name)
-        return Benchmark(self._transport, _named(self.rows("benchmarks/", name=name), name, "benchmark")["id"], name)
+        if rows is None:
+            found = _named(self._transport.rows("benchmarks/", name=name), name, "benchmark")
+            return Benchmark(self._transport, found["id"], name)
+        job, _ = self._import(name, rows, images, meta, existing, options)
+        made = Job(self._transport, job, partial(_benchmark, self._transport, name))
+        return made.result(timeout) if wait else made
 
-    def check(self, name: str, rows: Any, *, images: str | os.PathLike[str] = ".", **options: bool) -> dict[str, Any]:
-        """The report of an import that stores nothing. Raises what `benchmark` raises."""
-        return self._import(name, rows, images, {**options, "check_only": True})
+    def check(
+        self, name: str, rows: Rows, *, images: Folder | None = None, meta: Collection[str] = (),
+        existing: Literal["skip", "refuse"] = "skip", timeout: float | None = None, **options: Unpack[ImportOptions],
+    ) -> Checked:  # fmt: skip
+        """Check everything that `benchmark` would do, and store nothing. Raises what `benchmark` raises."""
+        job, columns = self._import(name, rows, images, meta, existing, options, check_only=True)
+        report = Job(self._transport, job, dict).result(timeout)
+        return Checked(report["items"], columns, report["new"], report)
 
     def _import(
-        self, name: str, rows: Any, images: str | os.PathLike[str], options: Mapping[str, bool]
-    ) -> dict[str, Any]:
-        material = Material(rows, images)
-        with tempfile.TemporaryDirectory() as folder:
-            body: dict[str, Any] = {"name": name, "data": [self._transport.upload(material.write_items(Path(folder)))]}
-            if material.images:
-                body["images"] = [self._transport.upload(material.write_images(Path(folder)))]
-            return self._transport.follow(self.post("imports/", {**body, **options}))
+        self, name: str, rows: Rows, images: Folder | None, meta: Collection[str], existing: Existing,
+        options: ImportOptions, check_only: bool = False,
+    ) -> tuple[JsonObject, dict[str, str]]:  # fmt: skip
+        """The job, and what each column becomes."""
+        body: JsonObject = {"name": name, **options, "skip_stored": existing != "refuse", "check_only": check_only}
+        columns: dict[str, str] = {}
+        with tempfile.TemporaryDirectory() as place:
+            space = Path(place)
+            if {"mapping", "format"} & options.keys():
+                data, pictures = _own_files(rows, images, space)
+                body = {"format": "own", **body}
+            else:
+                material = Material(rows, images or ".", space, meta)
+                data, columns, pictures = material.write_items(space), material.columns, material.images
+                if existing != "refuse" and not options.get("new_candidates"):
+                    pictures = self._missing(name, material, existing == "update")
+            body["data"] = [self._transport.upload(data)]
+            if pictures:
+                archive = pictures.get("") or write_archive(pictures, space / "images.zip")
+                body["images"] = [self._transport.upload(archive)]
+            return self._transport.post("imports/", body), columns
 
-    def benchmarks(self) -> Any:
-        """All benchmarks, with their counts: a DataFrame, or a list of dicts if pandas is not installed."""
-        return table(self.rows("benchmarks/"))
+    def _missing(self, name: str, material: Material, update: bool) -> dict[str, Path]:
+        """The images that the server needs, by name; those of an item that has them are not sent again. With `update`,
+        first corrects the items that differ."""
+        found = next((one for one in self._transport.rows("benchmarks/", name=name) if one["name"] == name), None)
+        if found is None:
+            return material.images
+        benchmark = Benchmark(self._transport, found["id"], name)
+        stored = {item["key"]: item for item in self._transport.rows(f"benchmarks/{benchmark.id}/items/")}
+        if update:
+            benchmark._correct(material, stored)
+        kept = {key: {one["sha256"] for one in item["images"]} for key, item in stored.items()}
+        needed = set()
+        for item in material.items:
+            named = {image["file"] for image in item.get("images", ()) if "file" in image}
+            if item["id"] not in stored or not (update or {material.sha256(one) for one in named} <= kept[item["id"]]):
+                needed |= named
+        return {name: path for name, path in material.images.items() if name in needed}
+
+    def benchmarks(self) -> Table[BenchmarkData]:
+        """All benchmarks, with their counts."""
+        return Table(self._transport.rows("benchmarks/"), BenchmarkData)
 
     def study(self, name: str | int) -> Study:
         """The study of this name or id."""
-        found = self.get(f"studies/{name}/") if isinstance(name, int) else None
-        found = found or _named(self.rows("studies/", name=name), str(name), "study")
+        found = self._transport.get(f"studies/{name}/") if isinstance(name, int) else None
+        found = found or _named(self._transport.rows("studies/", name=name), str(name), "study")
         return Study(self._transport, found["id"], found["name"])
 
-    def studies(self) -> Any:
-        """The studies that you are a member of, as a table."""
-        return table(self.rows("studies/"))
+    def studies(self) -> Table[StudyData]:
+        """The studies that you are a member of."""
+        return Table(self._transport.rows("studies/"), StudyData)
+
+    def job(self, id: int) -> Job[dict[str, object]]:
+        """Work of the worker by its number, whose result is its report."""
+        return Job(self._transport, self._transport.get(f"jobs/{id}/"), dict)
 
     def publish_protocol(self, text: str) -> str:
         """Publish a protocol file; returns its name and version, for `protocol` of a study: `prompt-fit@2`."""
-        return str(self.post("protocols/", {"text": text})["version"])
+        return str(self._transport.post("protocols/", {"text": text})["version"])
 
 
-class Benchmark:
-    def __init__(self, transport: Transport, id: int, name: str):
-        self._transport = transport
-        self.id, self.name = id, name
+class Benchmark(Handle):
+    """Items with captions and images."""
 
-    def __repr__(self) -> str:
-        return f"<Benchmark {self.id}: {self.name}>"
-
-    def study(self, name: str = "", *, key: str | None = None, **settings: Any) -> Study:
-        """A new study on this benchmark, named after it by default.
+    def study(
+        self, name: str = "", *, existing: Literal["skip", "refuse"] = "skip", key: str | None = None,
+        **settings: Unpack[StudyOptions],
+    ) -> Study:  # fmt: skip
+        """A study on this benchmark, named after it by default: a new one, or the same one if you call this again.
 
         `settings` has one of `preset`, `protocol` and `template`, and perhaps `pay_per_hour`, `stages` …
-        (docs/reference/api.md). With a `key` of your own, the same call gives the same study for a week.
+        (docs/reference/api.md). Raises WinnowError if a study of this name has other settings; with
+        `existing="refuse"`, if there is any.
         """
         body = {"name": name or self.name, "benchmark": self.id, **settings}
-        made = self._transport.post("studies/", body, key=key)
-        return Study(self._transport, made["id"], made["name"])
+        found = None if existing == "refuse" else self._study(body)
+        found = found or self._transport.post("studies/", body, key=key)
+        return Study(self._transport, found["id"], found["name"])
 
-    def items(self) -> Any:
-        """The items, as a table."""
-        return table(self._transport.rows(f"benchmarks/{self.id}/items/"))
+    def _study(self, body: JsonObject) -> JsonObject | None:
+        """That of this name, unless it differs from what is asked for."""
+        own = (one for one in self._transport.rows("studies/", name=body["name"]) if one["name"] == body["name"])
+        found = next(own, None)
+        if found is None:
+            return None
+        given = {name: body[name] for name in ("pay_per_hour", "currency") if name in body}
+        refuse_other(f"study “{found['name']}”", given | {"benchmark": self.name}, found)
+        stages = {str(name): one["position"] for one in found["stages"] for name in (one["name"], one["position"])}
+        for stage, settings in body.get("stages", {}).items():
+            if str(stage) not in stages:
+                raise WinnowError(f"The study “{found['name']}” has no stage {stage}.", "EXISTS_OTHERWISE")
+            detail = self._transport.get(f"studies/{found['id']}/stages/{stages[str(stage)]}/")
+            refuse_other(f"stage {stage} of the study “{found['name']}”", settings, detail["settings"])
+        return found
 
+    def items(self, **filters: Unpack[ItemFilters]) -> Table[ItemData]:
+        """The items, with captions and images."""
+        return Table(self._transport.rows(f"benchmarks/{self.id}/items/", **filters), ItemData)
+
+    @overload
     def add_predictions(
-        self, model: str, files: Iterable[str | os.PathLike[str]], *, source: str, **options: Any
-    ) -> int:
+        self, model: str, files: Iterable[Folder], *, source: str, wait: Literal[True] = True,
+        timeout: float | None = None, **options: Unpack[PredictionOptions],
+    ) -> int: ...  # fmt: skip
+    @overload
+    def add_predictions(
+        self, model: str, files: Iterable[Folder], *, source: str, wait: Literal[False],
+        timeout: float | None = None, **options: Unpack[PredictionOptions],
+    ) -> Job[int]: ...  # fmt: skip
+    def add_predictions(
+        self, model: str, files: Iterable[Folder], *, source: str, wait: bool = True, timeout: float | None = None,
+        **options: Unpack[PredictionOptions],
+    ) -> int | Job[int]:  # fmt: skip
         """Import a model's answers from files, all or none; returns the id of the run. `source`: where they are from.
+        The same answers of the same model give the same run.
 
         Raises JobFailed with the problems of each row.
         """
         ids = [self._transport.upload(Path(path)) for path in files]
-        body = {"model": model, "source": source, "files": ids, **options}
-        return int(self._transport.follow(self._transport.post(f"benchmarks/{self.id}/predictions/", body))["run"])
+        body = {"model": model, "source": source, "files": ids, "skip_stored": True, **options}
+        job = self._transport.post(f"benchmarks/{self.id}/predictions/", body)
+        made = Job(self._transport, job, _run)
+        return made.result(timeout) if wait else made
+
+    def _correct(self, material: Material, stored: Mapping[str, JsonObject]) -> None:
+        """Correct the captions and images of stored items that differ from the material's."""
+        rows, pictures = material.differences(stored)
+        for start in range(0, len(rows), MOST_CORRECTIONS):
+            some = rows[start : start + MOST_CORRECTIONS]
+            body: JsonObject = {"corrections": some}
+            if used := {row["file"]: pictures[row["file"]] for row in some if "file" in row}:
+                body["images"] = [self._transport.upload(write_archive(used, material.space / "corrections.zip"))]
+            Job(self._transport, self._transport.post(f"benchmarks/{self.id}/corrections/", body), dict).result()
 
 
-def _named(rows: Iterable[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
+def _benchmark(transport: Transport, name: str, report: JsonObject) -> Benchmark:
+    return Benchmark(transport, report["benchmark"], name)
+
+
+def _run(report: JsonObject) -> int:
+    return int(report["run"])
+
+
+def _own_files(rows: Rows, images: Folder | None, space: Path) -> tuple[Path, dict[str, Path]]:
+    """A table as it is, and its images; an archive is named ""."""
+    data = Path(rows) if isinstance(rows, str | Path) else write_rows(records(rows), space / "rows.jsonl")
+    folder = Path(images) if images is not None else None
+    if folder is None or not folder.is_dir():
+        return data, {} if folder is None else {"": folder}
+    return data, {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+
+
+def _named(rows: Iterable[JsonObject], name: str, kind: str) -> JsonObject:
     found = next((row for row in rows if row["name"] == name), None)
     if found is None:
         raise ApiError(404, "NOT_FOUND", f"You can see no {kind} named {name}.")

@@ -4,24 +4,36 @@ import hashlib
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from winnow_client.errors import ApiError, WinnowError
-from winnow_client.tables import table
-from winnow_client.transport import Transport
+from winnow_client.handles import Handle
+from winnow_client.jobs import Job
+from winnow_client.material import Folder
+from winnow_client.schema import (
+    AnnotatorData,
+    AnnotatorFilters,
+    FlagData,
+    FlagFilters,
+    JudgmentData,
+    JudgmentFilters,
+    ReleaseOptions,
+    StageData,
+    TaskData,
+    TaskFilters,
+)  # fmt: skip
+from winnow_client.tables import Table
+from winnow_client.transport import JsonObject, Transport
+
+if TYPE_CHECKING:
+    import datasets  # type: ignore[import-untyped]
 
 
-class Study:
-    """Tables are DataFrames, or lists of dicts if pandas is not installed."""
-
-    def __init__(self, transport: Transport, id: int, name: str):
-        self._transport = transport
-        self.id, self.name = id, name
-        self._address = f"studies/{id}/"
-
-    def __repr__(self) -> str:
-        return f"<Study {self.id}: {self.name}>"
+class Study(Handle):
+    """A study; stages go by their names or numbers."""
 
     @property
     def link(self) -> str:
@@ -34,96 +46,153 @@ class Study:
         """`open`, `paused` or `closed`."""
         return str(self._transport.get(self._address)["state"])
 
-    def progress(self) -> Any:
-        """A table with a row for each stage: tasks, those with an outcome, judgments wanted and counted."""
-        return table(self._transport.get(self._address)["stages"])
+    def progress(self) -> Table[StageData]:
+        """A row for each stage: tasks, those with an outcome, judgments wanted and counted."""
+        return Table(self._transport.get(self._address)["stages"], StageData)
 
-    def judgments(self, **filters: Any) -> Any:
-        """A table of every judgment, revisions included. `filters`: `stage`, `annotator`, `counted`, `since` …"""
-        return self._rows("judgments", filters)
+    def judgments(self, **filters: Unpack[JudgmentFilters]) -> Table[JudgmentData]:
+        """Every judgment, revisions included. `filters`: `stage`, `annotator`, `counted`, `since` …"""
+        return Table(self._rows("judgments", filters), JudgmentData)
 
-    def tasks(self, **filters: Any) -> Any:
-        """A table of the tasks with their outcomes. `filters`: `stage`, `state`, `type` …"""
-        return self._rows("tasks", filters)
+    def tasks(self, **filters: Unpack[TaskFilters]) -> Table[TaskData]:
+        """The tasks with their outcomes. `filters`: `stage`, `state`, `type` …"""
+        return Table(self._rows("tasks", filters), TaskData)
 
-    def annotators(self, **filters: Any) -> Any:
-        """A table of the annotators, by pseudonym."""
-        return self._rows("annotators", filters)
+    def annotators(self, **filters: Unpack[AnnotatorFilters]) -> Table[AnnotatorData]:
+        """The annotators, by pseudonym."""
+        return Table(self._rows("annotators", filters), AnnotatorData)
 
-    def flags(self, **filters: Any) -> Any:
-        """A table of what annotators flagged."""
-        return self._rows("flags", filters)
+    def flags(self, **filters: Unpack[FlagFilters]) -> Table[FlagData]:
+        """What annotators flagged."""
+        return Table(self._rows("flags", filters), FlagData)
 
-    def _rows(self, name: str, filters: dict[str, Any]) -> Any:
-        return table(self._transport.rows(f"{self._address}{name}/", **filters))
-
-    def figures(self, stage: int = 1) -> dict[str, Any]:
+    def figures(self, stage: int | str = 1) -> dict[str, object]:
         """Every figure of a stage, as in `figures.json`. Waits while a worker computes those of a large study."""
-        return self._transport.get(f"{self._address}figures/", stage=stage)
+        return self._transport.get(f"{self._address}figures/", stage=self._position(stage))
 
     def open(self) -> None:
+        """Let annotators join and judge."""
         self._move("open")
 
     def pause(self) -> None:
+        """Give annotators no more questions until you open the study again."""
         self._move("paused")
 
     def close(self) -> None:
+        """End the study."""
         self._move("closed")
 
-    def _move(self, to: str) -> None:
-        self._transport.post(f"{self._address}move/", {"to": to})
-
-    def close_stage(self, position: int, leave_open: bool = False) -> dict[str, int]:
-        """Close a stage; returns how many items each later stage got. `leave_open`: although items have no outcome."""
+    def close_stage(self, stage: int | str, *, leave_open: bool = False) -> dict[str, int]:
+        """Close a stage; returns how many items each later stage got, none if it was closed already. `leave_open`:
+        although items have no outcome."""
+        position = self._position(stage)
+        if self.progress()[position - 1]["state"] == "closed":
+            return {}
         body = {"to": "closed", "leave_open": leave_open}
         promoted: dict[str, int] = self._transport.post(f"{self._address}stages/{position}/move/", body)["promoted"]
         return promoted
 
-    def export(self, path: str | os.PathLike[str]) -> Path:
+    @overload
+    def export(self, path: Folder, *, wait: Literal[True] = True, timeout: float | None = None) -> Path: ...
+    @overload
+    def export(self, path: Folder, *, wait: Literal[False], timeout: float | None = None) -> Job[Path]: ...
+    def export(self, path: Folder, *, wait: bool = True, timeout: float | None = None) -> Path | Job[Path]:
         """Make an export of the study as it is now, and fetch it as a zip."""
         job = self._transport.post(f"{self._address}exports/")
-        report = self._transport.follow(job)
-        target = Path(path)
-        _fetch(self._transport, f"{self._address}exports/{job['id']}/file/", target, report["bytes"])
-        return target
+        address = f"{self._address}exports/{job['id']}/file/"
+        made = Job(self._transport, job, partial(_exported, self._transport, address, Path(path)))
+        return made.result(timeout) if wait else made
 
-    def release(self, name: str) -> "Release":
+    def release(self, name: str, *, timeout: float | None = None) -> "Release":
         """The release with this name and version: `cups@1.0`. Waits if it is still being made."""
-        title, version = _split(name)
-        found = list(self._transport.rows(f"{self._address}releases/", name=title, version=version))
-        if not found:
+        found = self._release(name)
+        if found is None:
             raise ApiError(404, "NOT_FOUND", f"The study has no release {name}. `freeze` makes one.")
-        return self._made(found[0])
+        return self._making(found).result(timeout)
 
-    def freeze(self, name: str, *, key: str | None = None, **plan: Any) -> "Release":
-        """Make the release with this name and version, and wait until it is frozen.
+    @overload
+    def freeze(
+        self, name: str, *, existing: Literal["skip", "refuse"] = "skip", wait: Literal[True] = True,
+        timeout: float | None = None, key: str | None = None, **plan: Unpack[ReleaseOptions],
+    ) -> "Release": ...  # fmt: skip
+    @overload
+    def freeze(
+        self, name: str, *, existing: Literal["skip", "refuse"] = "skip", wait: Literal[False],
+        timeout: float | None = None, key: str | None = None, **plan: Unpack[ReleaseOptions],
+    ) -> Job["Release"]: ...  # fmt: skip
+    def freeze(
+        self, name: str, *, existing: Literal["skip", "refuse"] = "skip", wait: bool = True,
+        timeout: float | None = None, key: str | None = None, **plan: Unpack[ReleaseOptions],
+    ) -> "Release | Job[Release]":  # fmt: skip
+        """Make the release with this name and version, and wait until it is frozen. If it was made already, this is it.
 
         `plan`: `splits`, `forms`, `public`, `words` … (docs/reference/api.md); by default every item is in `test`.
-        With a `key` of your own, the same call gives the same release for a week.
+        Raises WinnowError if the release was made by another plan; with `existing="refuse"`, if there is any.
         """
         title, version = _split(name)
-        body = {"name": title, "version": version, **plan}
-        return self._made(self._transport.post(f"{self._address}releases/", body, key=key))
+        body: JsonObject = {**plan}
+        if "stages" in body:
+            body["stages"] = [self._position(stage) for stage in body["stages"]]
+        found = None if existing == "refuse" else self._release(name)
+        if found is None:
+            found = self._transport.post(f"{self._address}releases/", {"name": title, "version": version, **body}, key)
+        else:
+            refuse_other(f"release {name}", body, found["plan"])
+        made = self._making(found)
+        return made.result(timeout) if wait else made
 
-    def _made(self, release: dict[str, Any]) -> "Release":
-        if release["state"] != "frozen":
-            self._transport.follow(self._transport.get(f"jobs/{release['job']}/"))
-            release = self._transport.get(f"releases/{release['id']}/")
-        return Release(self._transport, release)
+    @property
+    def _address(self) -> str:
+        return f"studies/{self.id}/"
+
+    def _rows(self, name: str, filters: Mapping[str, Any]) -> list[JsonObject]:
+        given = {**filters, "stage": self._position(filters["stage"])} if "stage" in filters else filters
+        return list(self._transport.rows(f"{self._address}{name}/", **given))
+
+    def _position(self, stage: int | str) -> int:
+        if isinstance(stage, int):
+            return stage
+        names = {one["name"]: one["position"] for one in self.progress()}
+        if stage not in names:
+            raise ValueError(f"“{self.name}” has no stage {stage}. It has {', '.join(names)}.")
+        return names[stage]
+
+    def _move(self, to: str) -> None:
+        if self.state != to:
+            self._transport.post(f"{self._address}move/", {"to": to})
+
+    def _release(self, name: str) -> JsonObject | None:
+        title, version = _split(name)
+        return next(self._transport.rows(f"{self._address}releases/", name=title, version=version), None)
+
+    def _making(self, release: JsonObject) -> Job["Release"]:
+        """What makes the release; started again if it could not be made."""
+        if release["state"] in ("failed", "cancelled"):
+            job = self._transport.post(f"releases/{release['id']}/again/")
+        elif release["state"] == "frozen":
+            job = {"id": release["job"] or 0, "title": release["title"], "state": "done", "report": {}}
+            job |= {"phase": "", "done": 0, "total": None}
+        else:
+            job = self._transport.get(f"jobs/{release['job']}/")
+        return Job(self._transport, job, partial(_frozen, self._transport, release["id"]))
 
 
-class Release:
+class Release(Handle):
     """A frozen release; `summary` has its counts, splits and files."""
 
-    def __init__(self, transport: Transport, facts: dict[str, Any]):
-        self._transport, self._facts = transport, facts
-        self.id, self.name, self.version = facts["id"], facts["name"], facts["version"]
+    version: str
+    summary: dict[str, object]
+    sha256: str
+
+    def __init__(self, transport: Transport, facts: JsonObject):
+        super().__init__(transport, facts["id"], facts["name"])
+        self._facts, self.version = facts, facts["version"]
         self.summary, self.sha256 = facts["summary"], facts["sha256"]
 
     def __repr__(self) -> str:
         return f"<Release {self.name}@{self.version}>"
 
-    def download(self, path: str | os.PathLike[str]) -> Path:
+    def download(self, path: Folder) -> Path:
         """Fetch the zip and compare its SHA-256 with the server's."""
         target = Path(path)
         _fetch(self._transport, f"releases/{self.id}/file/", target, self._facts["size"], self.sha256)
@@ -146,13 +215,45 @@ class Release:
                         raise
         return _root(found)
 
-    def load(self, split: str | None = None) -> Any:
+    @overload
+    def load(self, split: None = None) -> "datasets.DatasetDict": ...
+    @overload
+    def load(self, split: str) -> "datasets.Dataset": ...
+    def load(self, split: str | None = None) -> "datasets.Dataset | datasets.DatasetDict":
         """The release as Hugging Face `datasets` load it: a Dataset of the split, or a DatasetDict of all."""
         try:
             import datasets
         except ImportError:
             raise WinnowError("Install `datasets` and `pillow` to load a release, or use `folder`.") from None
         return datasets.load_dataset(str(self.folder()), split=split)
+
+
+def refuse_other(what: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Raises WinnowError if something given is not what is stored."""
+    for name, value in given.items():
+        if name in stored and not _alike(value, stored[name]):
+            says = f"The {what} exists, but {name} is {stored[name]!r} and not {value!r}. Choose another name."
+            raise WinnowError(says, "EXISTS_OTHERWISE")
+
+
+def _alike(given: Any, stored: Any) -> bool:
+    if isinstance(given, Mapping) and isinstance(stored, Mapping):
+        return all(_alike(value, stored.get(name)) for name, value in given.items())
+    if isinstance(given, list | tuple) and isinstance(stored, list | tuple):
+        return sorted(map(str, given)) == sorted(map(str, stored)) or not stored
+    try:
+        return given == stored or float(given) == float(stored)
+    except (TypeError, ValueError):
+        return False
+
+
+def _exported(transport: Transport, address: str, target: Path, report: JsonObject) -> Path:
+    _fetch(transport, address, target, report["bytes"])
+    return target
+
+
+def _frozen(transport: Transport, id: int, report: JsonObject) -> Release:
+    return Release(transport, transport.get(f"releases/{id}/"))
 
 
 def _root(folder: Path) -> Path:

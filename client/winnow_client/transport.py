@@ -2,37 +2,49 @@
 
 import hashlib
 import random
+import ssl
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import httpx
-from tqdm import tqdm
+from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
-from winnow_client.errors import ApiError, JobFailed, Unreachable, WinnowError, problems_of
+from winnow_client.errors import ApiError, Unreachable, WinnowError, problems_of
 
+API = "api/v1/"  # below the server's address
 AGAIN = {429, 502, 503, 504}  # answers of servers and proxies that are busy or starting
+BUSY = {429, 503}  # those that the server means
 ELSEWHERE = {"WRONG_OFFSET", "INCOMPLETE"}  # other bytes of an upload have arrived than the client thinks
 LONGEST_PAUSE = 15.0
 PAGE = 1000
-FINISHED = {"done", "failed", "cancelled"}
+STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None)  # set when nobody awaits it
+
+JsonObject = dict[str, Any]
 
 
 class NoAnswer(Exception):
-    """An attempt has failed for a reason that may pass. `wait`: seconds that the server asks for."""
+    """An attempt has failed for a reason that may pass. `wait`: seconds that the server asks for. `status`: of the
+    answer, or 0 if there was none."""
 
-    def __init__(self, why: object, wait: float = 0):
+    def __init__(self, why: object, wait: float = 0, status: int = 0):
         super().__init__(why)
-        self.wait = wait
+        self.wait, self.status = wait, status
 
 
 class Attempts:
-    """Pauses after failed attempts, until `patience` seconds have passed without any success."""
+    """Pauses after failed attempts, until `patience` seconds have passed without any success. `at_once`: the first
+    attempt is the last if the server does not say that it is busy."""
 
-    def __init__(self, url: str, patience: float):
-        self.url, self.patience = url, patience
+    def __init__(self, url: str, patience: float, at_once: bool = False):
+        self.url, self.patience, self.at_once = url, patience, at_once
         self.succeeded()
 
     def succeeded(self) -> None:
@@ -43,27 +55,52 @@ class Attempts:
         now = time.monotonic()
         self.until = self.until or now + self.patience
         wait = max(after.wait, min(LONGEST_PAUSE, 0.25 * 2**self.failures) * random.uniform(0.5, 1))
-        if now + wait > self.until:
+        if after.status in BUSY and now + wait > self.until:
+            later = f" It asks for a pause of {after.wait:.0f} s." if after.wait else ""
+            raise Unreachable(f"{self.url} cannot answer now: {after}.{later}")
+        if (self.at_once and after.status not in BUSY) or now + wait > self.until:
             raise Unreachable(f"{self.url} does not answer ({after}). Is Winnow running, and is the address right?")
         self.failures += 1
-        time.sleep(wait)
+        sleep(wait)
 
 
+@dataclass
 class Transport:
-    """The API at `url` (without /api/v1/) for the owner of the token."""
+    """The API at `url` (without /api/v1/) for the owner of the token. `http`: a client of the caller's own."""
 
-    def __init__(self, url: str, token: str, patience: float, progress: bool):
-        self.url, self.patience, self.progress = url.rstrip("/"), patience, progress
-        self._http = httpx.Client(
-            base_url=f"{self.url}/api/v1/",
-            headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
-            timeout=httpx.Timeout(60, connect=10),
-        )
+    url: str
+    token: str = field(repr=False)
+    patience: float = 120
+    progress: bool = True
+    verify: ssl.SSLContext | str | bool = True
+    proxy: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    http: httpx.Client | None = field(default=None, repr=False, compare=False)
 
-    def get(self, path: str, **filters: Any) -> dict[str, Any]:
+    def __post_init__(self) -> None:
+        self.url = self.url.rstrip("/")
+        self._base = httpx.URL(f"{self.url}/{API}")
+        self._headers = {**self.headers, "Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
+        timeout = httpx.Timeout(60, connect=10)
+        verify = ssl.create_default_context(cafile=self.verify) if isinstance(self.verify, str) else self.verify
+        self._http = self.http or httpx.Client(verify=verify, proxy=self.proxy, timeout=timeout)
+
+    def __getstate__(self) -> JsonObject:
+        """Without connections: the copy opens its own."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")} | {"http": None}
+
+    def __setstate__(self, state: JsonObject) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
+    def close(self) -> None:
+        if self.http is None:
+            self._http.close()
+
+    def get(self, path: str, **filters: Any) -> JsonObject:
         return self._send("GET", path, params=_params(filters))
 
-    def rows(self, path: str, **filters: Any) -> Iterator[dict[str, Any]]:
+    def rows(self, path: str, **filters: Any) -> Iterator[JsonObject]:
         """Of every page of a list."""
         params = httpx.QueryParams(_params({"limit": PAGE, **filters}))
         while True:
@@ -73,9 +110,13 @@ class Transport:
                 return
             params = httpx.URL(page["next"]).params  # and not its host, which the token is not for
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> JsonObject:
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return self._send("POST", path, json=dict(body or {}), headers=headers)
+
+    def check(self) -> None:
+        """Raises Unreachable if nothing answers at the address now, and ApiError if the token is wrong."""
+        self._send("GET", "benchmarks/", at_once=True, params={"limit": "1"})
 
     def upload(self, path: Path) -> str:
         """Send the file in chunks; returns the id of the upload. What has arrived of the same file is not sent again,
@@ -97,14 +138,14 @@ class Transport:
                 bar.update(found["received"] - received)
         return str(found["id"])
 
-    def _send_chunk(self, address: str, file: BinaryIO, upload: Mapping[str, Any]) -> dict[str, Any]:
+    def _send_chunk(self, address: str, file: BinaryIO, upload: JsonObject) -> JsonObject:
         file.seek(upload["received"])
         headers = {"Upload-Offset": str(upload["received"]), "Content-Type": "application/octet-stream"}
         try:
             return self._attempt("PATCH", address, content=file.read(upload["chunk"]), headers=headers)
         except ApiError as error:
             if error.code in ELSEWHERE:
-                raise NoAnswer(error.detail) from None
+                raise NoAnswer(error.detail, status=error.status) from None
             raise
 
     def download(self, path: str, target: Path, size: int) -> None:
@@ -112,9 +153,10 @@ class Transport:
         attempts, version = Attempts(self.url, self.patience), ""
         with target.open("wb") as file, self.bar(f"Fetching {target.stem}", size) as bar:
             while (start := file.tell()) < size:
-                headers = {"Range": f"bytes={start}-", "If-Range": version} if start else {}
+                headers = self._headers | ({"Range": f"bytes={start}-", "If-Range": version} if start else {})
                 try:
-                    with self._http.stream("GET", path, headers=headers, follow_redirects=True) as answer:
+                    address = self._base.join(path)
+                    with self._http.stream("GET", address, headers=headers, follow_redirects=True) as answer:
                         if not answer.is_success:
                             answer.read()
                             raise self._refusal(answer)
@@ -123,69 +165,81 @@ class Transport:
                             file.truncate()
                         version = answer.headers.get("ETag", "")
                         for piece in answer.iter_bytes():
+                            go_on()
                             file.write(piece)
                             attempts.succeeded()
                             bar.update(file.tell() - bar.n)
                 except (httpx.TransportError, NoAnswer) as failure:
                     attempts.pause(_no_answer(failure))
 
-    def follow(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """Wait for a job; returns its report. Raises JobFailed."""
-        pause = 0.1
-        with self.bar(str(job["title"]), None, bytes=False) as bar:
-            while job["state"] not in FINISHED:
-                time.sleep(pause)
-                pause = min(3.0, 1.5 * pause)
-                job = self.get(f"jobs/{job['id']}/")
-                bar.total, bar.n = job["total"], job["done"]
-                bar.set_postfix_str(job["phase"])
-        if job["state"] != "done":
-            said = f"“{job['title']}” was cancelled." if job["state"] == "cancelled" else f"“{job['title']}” failed."
-            problems = problems_of(job["problems"])
-            raise JobFailed(said, problems[0].code if problems else "", problems, job["problem_count"])
-        report: dict[str, Any] = job["report"]
-        return report
-
     def bar(self, label: str, total: int | None, bytes: bool = True) -> Any:
         units = {"unit": "B", "unit_scale": True} if bytes else {}
         return tqdm(desc=label, total=total, disable=not self.progress, leave=False, **units)
 
-    def _send(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        attempts = Attempts(self.url, self.patience)
+    def _send(self, method: str, path: str, at_once: bool = False, **request: Any) -> JsonObject:
+        attempts = Attempts(self.url, self.patience, at_once)
         while True:
             try:
                 return self._attempt(method, path, **request)
             except NoAnswer as failure:
                 attempts.pause(failure)
 
-    def _attempt(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+    def _attempt(self, method: str, path: str, headers: Mapping[str, str] = {}, **request: Any) -> JsonObject:
         """Raises NoAnswer if another attempt may succeed."""
+        go_on()
         try:
-            answer = self._http.request(method, path, **request)
+            answer = self._http.request(method, self._base.join(path), headers={**self._headers, **headers}, **request)
         except httpx.TransportError as error:
             raise _no_answer(error) from None
         if not answer.is_success:
             raise self._refusal(answer)
         try:
-            content: dict[str, Any] = answer.json()
+            content: JsonObject = answer.json()
         except (ValueError, RecursionError):
             raise self._no_api(answer) from None
         return content
 
     def _refusal(self, answer: httpx.Response) -> Exception:
-        if answer.status_code in AGAIN:
-            wait = answer.headers.get("Retry-After", "")
-            return NoAnswer(f"HTTP {answer.status_code}", float(wait) if wait.isdigit() else 0)
+        status = answer.status_code
         try:
             said = answer.json()
-            return ApiError(answer.status_code, said["code"], said["detail"], problems_of(said["errors"]))
+            refusal: WinnowError = ApiError(status, said["code"], said["detail"], problems_of(said["errors"]))
         except (ValueError, KeyError, TypeError, RecursionError):
-            return self._no_api(answer)
+            refusal = self._no_api(answer)
+        if status not in AGAIN:
+            return refusal
+        why = f"HTTP {status}" + (f", {refusal.code}: {refusal.detail}" if isinstance(refusal, ApiError) else "")
+        return NoAnswer(why.removesuffix("."), _seconds(answer.headers.get("Retry-After", "")), status)
 
     def _no_api(self, answer: httpx.Response) -> WinnowError:
         if answer.is_redirect:
             return WinnowError(f"{self.url} redirects to {answer.headers.get('Location')}. Connect to that address.")
         return WinnowError(f"{answer.url} answers with HTTP {answer.status_code}, but not as Winnow's API does.")
+
+
+def sleep(seconds: float) -> None:
+    """Ends early, with Unreachable, if the asynchronous call that waits for this is cancelled."""
+    stopped = STOPPED.get()
+    if stopped is None:
+        time.sleep(seconds)
+    else:
+        stopped.wait(seconds)
+        go_on()
+
+
+def go_on() -> None:
+    if (stopped := STOPPED.get()) is not None and stopped.is_set():
+        raise Unreachable("This call was cancelled.")
+
+
+def _seconds(retry_after: str) -> float:
+    """A number of seconds, or a date."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return 0
 
 
 def _number_of(path: Path) -> int:
@@ -196,11 +250,13 @@ def _number_of(path: Path) -> int:
 
 def _params(filters: Mapping[str, Any]) -> dict[str, str]:
     """As the API reads them: without those that are None."""
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in filters.items()
-        if value is not None
-    }
+    return {name: _param(value) for name, value in filters.items() if value is not None}
+
+
+def _param(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _no_answer(error: Exception) -> NoAnswer:

@@ -1,22 +1,27 @@
 """The client against a live server whose worker runs at once: its errors, and a network that breaks everywhere."""
 
+import asyncio
 import hashlib
+import pickle
 import random
-import sys
+import signal
+import time
+from datetime import UTC, datetime, timedelta
 
 import httpx
-import pandas
 import pytest
 
 import winnow_client
 from annotation.models import Judgment, Release, Study
 from benchmarks.api import views
 from benchmarks.api.errors import CannotAnswer
-from benchmarks.models import Benchmark, Job, Run
-from tests.builders import compared_models, crowds, object_storage
+from benchmarks.models import Benchmark, Correction, Job, Run
+from tests.builders import compared_models, crowds, imports, object_storage
 from tests.builders.pipelines import with_originals
 from tests.client.cups import cups
 from tests.client.faulty_proxy import faulty
+from winnow_client import threads
+from winnow_client.transport import Transport
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,20 +85,124 @@ def _noting(sent: list[tuple[str, bool]]):
     return handle_request
 
 
-def test_a_study_is_made_once_for_a_key(server):
+def test_a_study_is_made_once_unless_it_differs(server):
     benchmark = server.benchmark(crowds.benchmark(items=2).name)
-    assert len({benchmark.study("One", protocol="verify", key="k").id for _ in range(2)}) == 1
-    study = server.study("One")
-    assert (study.state, study.id) == ("open", server.study(study.id).id)
-    study.pause()
-    assert study.state == "paused"
+    asked = {"protocol": "verify", "pay_per_hour": 12, "stages": {1: {"overlap": 2}}}
+    study = benchmark.study("One", **asked)
+    assert benchmark.study("One", **asked) == study == server.study("One") == server.study(study.id)
+    for other in ({"pay_per_hour": 13}, {"stages": {"verify": {"overlap": 3}}}, {"stages": {"choose": {}}}):
+        with pytest.raises(winnow_client.WinnowError, match="study “One”") as caught:
+            benchmark.study("One", **asked | other)
+        assert caught.value.code == "EXISTS_OTHERWISE"
+    with pytest.raises(winnow_client.ApiError):
+        benchmark.study("One", existing="refuse", **asked)
+    assert study.state == "open" and "studies/" in study._repr_html_()
+    for _ in range(2):
+        study.pause()
+        assert study.state == "paused"
+    with pytest.raises(ValueError, match="no stage choose"):
+        study.close_stage("choose")
+    assert [study.close_stage("verify", leave_open=True) for _ in range(2)] == [{}, {}]
+    assert study.progress()[0]["state"] == "closed" and len(study.tasks(stage="verify")) == 2
+    assert pickle.loads(pickle.dumps(study)).state == "paused"
+
+
+def test_an_import_can_be_made_again(server, tmp_path, monkeypatch):
+    """The same rows give the same benchmark and are not sent again; others are added, corrected or refused."""
+    folder = tmp_path / "pictures"
+    rows = cups(folder)
+    benchmark = server.benchmark("Cups", rows, images=folder)
+    sent: list[str] = []
+    upload = Transport.upload
+    monkeypatch.setattr(Transport, "upload", lambda self, path: sent.append(path.name) or upload(self, path))
+    assert server.benchmark("Cups", rows, images=folder) == benchmark and sent == ["items.jsonl"]
+    assert len(server.benchmark("Cups", cups(folder, 5), images=folder).items()) == 5
+
+    (folder / "0-b.jpg").write_bytes(imports.jpeg(99))
+    changed = [{**rows[0], "caption": "A green cup."}, *rows[1:]]
+    for existing, code in (("refuse", "DUPLICATE_ID"), ("skip", "DUPLICATE_ID")):
+        with pytest.raises(winnow_client.JobFailed) as caught:
+            server.benchmark("Cups", changed, images=folder, existing=existing)
+        assert code in {problem.code for problem in caught.value.problems}
+    with pytest.raises(winnow_client.JobFailed, match="another picture"):
+        server.benchmark("Cups", rows, images=folder)
+    for _ in range(2):
+        server.benchmark("Cups", changed, images=folder, existing="update")
+    (item,) = benchmark.items(key="0")
+    assert {one["text"] for one in item["captions"]} == {"A green cup.", "A blue cup, 0."}
+    assert Correction.objects.count() == 2
+
+
+def test_rows_with_a_mapping_are_read_by_the_server(server, tmp_path):
+    cups(tmp_path, 2)
+    mapping = {"winnow": "mapping/1", "id": "key", "texts": {"positive": "right"}, "images": {"positive": "{key}.jpg"}}
+    rows = [{"key": "0", "right": "A."}, {"key": "1", "right": "B."}]
+    benchmark = server.benchmark("Own", rows, images=tmp_path, mapping=mapping, text_only=False)
+    assert [item["captions"][0]["text"] for item in benchmark.items()] == ["A.", "B."]
+    assert server.benchmark("Own", rows, images=tmp_path, mapping=mapping) == benchmark
+
+
+def test_work_goes_on_while_nobody_waits(site, token, monkeypatch):
+    """Without a worker: a handle shows how far it is, waiting ends in time or by Ctrl-C, and cancelling works."""
+    server = winnow_client.connect(site, token, progress=False)
+    rows = [{"caption": "A.", "negative_caption": "B."}]
+    job = server.benchmark("Words", rows, wait=False)
+    assert (job.progress().state, job) == ("queued", server.job(job.id))
+    with pytest.raises(winnow_client.StillRunning, match=r"server\.job"):
+        job.result(timeout=0.1)
+    with monkeypatch.context() as patch:
+        patch.setattr("winnow_client.transport.time.sleep", lambda seconds: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt) as caught:
+            job.result()
+    assert "goes on at the server" in caught.value.__notes__[0]
+    job.cancel()
+    with pytest.raises(winnow_client.JobFailed, match="was cancelled"):
+        job.result()
+
+
+def test_the_asynchronous_client_does_the_same(site, eager_tasks, token, tmp_path):
+    rows = cups(tmp_path / "pictures")
+
+    async def work() -> tuple[str, int]:
+        async with await winnow_client.connect_async(site, token, progress=False) as server:
+            job = await server.benchmark("Cups", rows, images=tmp_path / "pictures", wait=False)
+            benchmark = await job.result()
+            study = await benchmark.study("One", protocol="verify")
+            assert isinstance(study, winnow_client.AsyncStudy) and study == await server.study("One")
+            states = await asyncio.gather(study.state, study.progress(), server.studies())
+            return states[0], len(await benchmark.items())
+
+    assert asyncio.run(work()) == ("open", 4)
+    for name in ("judgments", "freeze", "close_stage"):
+        assert getattr(winnow_client.AsyncStudy, name).__doc__ == getattr(winnow_client.Study, name).__doc__
+
+
+def test_a_cancelled_call_ends_at_its_next_pause(site, token):
+    """Of a job without a worker."""
+
+    async def work() -> None:
+        server = await winnow_client.connect_async(site, token, progress=False)
+        job = await server.benchmark("Words", [{"caption": "A.", "negative_caption": "B."}], wait=False)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(job.result(), 0.3)
+        ended = asyncio.create_task(asyncio.to_thread(_all_idle))
+        assert await asyncio.wait_for(ended, 10)
+
+    asyncio.run(work())
+
+
+def _all_idle() -> bool:
+    while threads.POOL._idle_semaphore._value < len(threads.POOL._threads):
+        time.sleep(0.02)
+    return True
 
 
 def test_predictions_become_a_run(server, tmp_path):
     judged = compared_models.pairs(4)
     (tmp_path / "clip.jsonl").write_text(compared_models.lines(judged, 1))
     found = server.benchmark(judged.name)
-    run = found.add_predictions("CLIP", [tmp_path / "clip.jsonl"], source="a repository")
+    run, again = (found.add_predictions("CLIP", [tmp_path / "clip.jsonl"], source="a repository") for _ in range(2))
+    assert run == again
     assert Run.objects.get(pk=run).title == "CLIP" and len(found.items()) == 4
 
 
@@ -103,7 +212,9 @@ def test_the_problems_of_an_import_name_their_rows(server):
         server.benchmark("Words", rows)
     assert [problem.row for problem in caught.value.problems] == [2] and caught.value.code
     assert not Benchmark.objects.exists()
-    assert server.check("Words", rows[:1])["check_only"] and not Benchmark.objects.exists()
+    found = server.check("Words", rows[:1])
+    assert found.columns["negative_caption"] == "caption in the role negative" and found.new
+    assert not Benchmark.objects.exists()
 
 
 def test_what_cannot_work_is_said_when_connecting(site, token):
@@ -141,19 +252,39 @@ def test_it_waits_as_long_as_the_server_says(server, monkeypatch):
 
     monkeypatch.setattr(views.BenchmarkList, "get", busy)
     monkeypatch.setattr("winnow_client.transport.time.sleep", pauses.append)
-    with pytest.raises(winnow_client.Unreachable, match="HTTP 429"):
+    with pytest.raises(winnow_client.Unreachable, match="HTTP 429, THROTTLED: Too many requests"):
         server.benchmarks()
     assert [pause for pause in pauses if pause >= 2] == [2]
     assert len(server.benchmarks()) == 0
 
 
-def test_tables_are_dataframes_or_lists(server, monkeypatch):
+def test_a_busy_server_is_asked_again_and_its_reason_told():
+    """Through a client of one's own, and already when connecting."""
+    refusal = {"code": "STORAGE_UNAVAILABLE", "detail": "The files are away.", "errors": []}
+    answers = [httpx.Response(503, json=refusal, headers={"Retry-After": "0"}) for _ in range(2)]
+    answers.append(httpx.Response(200, json={"results": [], "next": None}))
+    http = httpx.Client(transport=httpx.MockTransport(lambda request: answers.pop(0)))
+    assert winnow_client.connect("http://winnow.example", "t", http=http).url == "http://winnow.example"
+    answers += [httpx.Response(503, json=refusal, headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"})]
+    with pytest.raises(winnow_client.Unreachable, match="HTTP 503, STORAGE_UNAVAILABLE: The files are away") as caught:
+        winnow_client.connect("http://winnow.example", "t", http=http)
+    assert "Is Winnow running" not in str(caught.value)
+
+
+def test_tables_have_their_columns_and_times_even_without_a_row(server, monkeypatch):
     study = server.study(crowds.stage(items=6, people=3).study.pk)
     monkeypatch.setattr("winnow_client.transport.PAGE", 4)
     found = study.judgments()
-    assert len(found) == Judgment.objects.count() > 4 and set(found["annotator"]) == {"A-01", "A-02", "A-03"}
+    assert len(found) == Judgment.objects.count() > 4 and {row["annotator"] for row in found} == {
+        "A-01",
+        "A-02",
+        "A-03",
+    }
     assert len(study.judgments(counted=True, annotator="A-01")) < len(found)
+    frame = found.to_pandas()
+    assert str(frame["created_at"].dtype).startswith("datetime64") and found[0]["created_at"].tzinfo
     for rows in (study.tasks(), study.annotators(), study.flags(), study.progress(), server.studies()):
-        assert isinstance(rows, pandas.DataFrame)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    assert [row["annotator"] for row in study.annotators()] == ["A-01", "A-02", "A-03"]
+        assert [*rows.to_pandas().columns] == rows.columns and pickle.loads(pickle.dumps(rows)) == rows
+    none = study.judgments(annotator="A-01", since=datetime.now(UTC) + timedelta(days=1))
+    assert len(none) == 0 and [*none.to_pandas().dtypes] and none.to_pandas()["created_at"].dt.year.empty
+    assert "A-01" in study.annotators()._repr_html_()
