@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -17,7 +17,17 @@ from django.utils.safestring import SafeString
 
 from annotation import permissions
 from annotation.adjudication import cases
-from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, next_step, passed_on_by, under_way, way
+from annotation.dashboard.next_step import (
+    Kind,
+    NextStep,
+    Point,
+    Reached,
+    Released,
+    next_step,
+    passed_on_by,
+    under_way,
+    way,
+)
 from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
@@ -30,9 +40,10 @@ from annotation.figures.study_list import (
     with_people,
     with_stages,
 )
-from annotation.models import Annotator, Judgment, LeaseState, Release, Role, Stage, Study, StudyState
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study, StudyState
 from annotation.participants.review import with_review
 from annotation.pipeline.part import count_of
+from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.templatetags.figures import percent, to_percent
 from annotation.wording import counted
 from benchmarks.models import Benchmark
@@ -55,6 +66,7 @@ class StudyStep:
     undecided: int
 
 
+RELEASED = {"released": "version", "release": "pk", "released_at": "frozen_at"}
 PAGE = 50  # studies
 SEARCH = 200  # characters
 NEEDS, RUNNING, DONE, ARCHIVED = "needs", "running", "done", "archived"
@@ -207,10 +219,15 @@ def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     """Each with its benchmark, how many `people` have joined, whom of them to `review`, and the newest version that was
-    `released`.
+    `released`, with the key of this `release` and whether answers, decisions or exclusions `changed` it since.
     """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
-    return with_review(with_people(studies)).annotate(released=Subquery(frozen.values("version")[:1]))
+    told = {name: Subquery(frozen.values(of)[:1]) for name, of in RELEASED.items()}
+    since, person = OuterRef("released_at"), Annotator.objects.filter(study=OuterRef("pk"))
+    leases = Lease.objects.filter(annotator__study=OuterRef("pk"), state=LeaseState.JUDGED, granted_at__gt=since)
+    decided = Outcome.objects.filter(task__stage__study=OuterRef("pk"), by=ADJUDICATOR, decided_at__gt=since)
+    changed = Exists(leases) | Exists(decided) | Exists(person.filter(excluded_at__gt=since))
+    return with_review(with_people(studies)).annotate(**told).annotate(changed=changed)
 
 
 def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedStage]]) -> list[StudyStep]:
@@ -228,7 +245,7 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
     for study in active:
         at = stages[study.pk]
         step = _step(study, at, results[study.pk], reached[study.pk], unstaffed)
-        count, released = sum(stage.undecided for stage in at), bool(study.released)
+        count, released = sum(stage.undecided for stage in at), _released(study)
         points = way(
             step, reached[study.pk], joined=study.people, review=len(study.review), undecided=count, released=released
         )
@@ -275,10 +292,14 @@ def _step(
         adjudicate={stage.pk: stage.undecided for stage in stages},
         reopen=of.came_open,
         joined=bool(study.people),
-        released=bool(study.released),
+        released=_released(study),
         review=study.review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
     )
+
+
+def _released(study: ListedStudy) -> Released | None:
+    return Released(study.release, study.released, study.changed) if study.released else None
 
 
 def _reached(stage: Stage, found: StageResults) -> Reached:

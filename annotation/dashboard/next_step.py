@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from django.urls import reverse
 
-from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, StudyState
+from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.studies.lifecycle import Moved
 from annotation.wording import counted, pseudonym
 
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 class NextStep:
     """What to do, why, and where its button leads; `fields` are what a button that changes something sends, else None.
 
-    `is_last`: the study is done and released, so nothing has to be done.
+    `is_last`: the study is done and released, so nothing has to be done, and its link leads to the release.
     """
 
     kind: Kind
@@ -38,6 +38,15 @@ class NextStep:
     url: str = ""
     fields: Mapping[str, str] | None = None
     is_last: bool = False
+
+
+@dataclass(frozen=True)
+class Released:
+    """A study's newest release, and whether answers, decisions or exclusions came after it."""
+
+    pk: int
+    version: str
+    changed: bool
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: Mapping[int, int], reopen: int, joined: bool, released: bool, review: Sequence[int] = (),
+    adjudicate: Mapping[int, int], reopen: int, joined: bool, released: Released | None, review: Sequence[int] = (),
     unstaffed: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
@@ -111,12 +120,21 @@ def next_step(
         return _reopen(shown, counted(reopen, "item"))
     if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
         return step
+    return _release(study, reached, released)
+
+
+def _release(study: Study, reached: Sequence[Reached], released: Released | None) -> NextStep:
     url = reverse("release-new", args=[study.pk])
-    if released and study.state != StudyState.CLOSED:
-        why = "Make another release if anything changes."
-        return NextStep(Kind.RELEASE, "Done and released", why, "New release", url, is_last=True)
-    done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
-    return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
+    if released is None:
+        done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
+        return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
+    if released.changed:
+        why = f"Answers, decisions or exclusions came after {released.version}, which stays as it is."
+        return NextStep(Kind.RELEASE, "Release what has changed", why, "New release", url)
+    url = reverse("release-detail", args=[released.pk])
+    why = "New answers, decisions or exclusions would make a new version."
+    title = f"Released {released.version}: nothing waits"
+    return NextStep(Kind.RELEASE, title, why, f"See release {released.version}", url, is_last=True)
 
 
 def _reopen(stage: Stage, items: str) -> NextStep:
@@ -145,11 +163,28 @@ def _going(
                 Kind.CLOSE, title, why, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED}
             )
     going = next((one for one in reached if one.is_under_way), None)
-    return _until_done(going, unstaffed) if going else None
+    return _until_done(going, unstaffed) if going else _close(reached)
+
+
+def _close(reached: Sequence[Reached]) -> NextStep | None:
+    """Once everything is settled: the only open stage, or the study with all of them."""
+    still_open = [one.stage for one in reached if one.stage.state == StageState.OPEN]
+    if not still_open or not any(one.total for one in reached):
+        return None
+    stage, several = still_open[0], len(still_open) > 1
+    what = "the study" if several else f"stage {stage.position}" if len(reached) > 1 else "the stage"
+    done = "All stages are done" if len(reached) > 1 else f"All {counted(reached[0].total, 'item')} are settled"
+    why = f"{done}. Once closed, it gives out no more screens; answers stay, and you can open it again."
+    move = (
+        reverse("study-move", args=[stage.study_id]) if several
+        else reverse("stage-move", args=[stage.study_id, stage.position])
+    )  # fmt: skip
+    fields = {"to": StageState.CLOSED, "back": "overview"}
+    return NextStep(Kind.CLOSE, f"Close {what}", why, f"Close {what}", move, fields)
 
 
 def way(
-    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, undecided: int, released: bool
+    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, undecided: int, released: Released | None
 ) -> list[Point]:
     """The points from the invitation to the release, with what waits at each and which one `step` is at."""
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
@@ -162,11 +197,11 @@ def way(
         Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
         Kind.CLOSE: ("Closed" if over else "Close", over or not still_open),
-        Kind.RELEASE: ("Released" if released else "Release", released),
+        Kind.RELEASE: (f"Released {released.version}" if released else "Release", bool(released)),
     }
     begun = bool(joined and done)
     return [
-        Point(words, "now" if kind == step.kind else ("done" if is_done and begun else ""))
+        Point(words, "now" if kind == step.kind and not step.is_last else ("done" if is_done and begun else ""))
         if kind != Kind.JUDGE or kind == step.kind or done in (0, total)
         else Point(words, "part")
         for kind, (words, is_done) in points.items()

@@ -78,7 +78,7 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
         for place in PLACES
         if place.key != "settings" or study.may.manage
     ]
-    return {"study": study, "links": links, "step": found.step if found and here else None}
+    return {"study": study, "links": links, "step": found.step if found and here and not found.step.is_last else None}
 
 
 def _address(name: str, study: Study) -> str:

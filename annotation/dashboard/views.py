@@ -129,7 +129,7 @@ def study_move(request: StaffRequest, pk: int) -> HttpResponse:
 @staff_only
 def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Close a stage, which promotes waiting items, or reopen it. Asks first if closing leaves items open or a sample
-    short (`anyway` is the answer).
+    short (`anyway` is the answer). With `back`, the overview comes next.
     """
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     to = request.POST.get("to", "")
@@ -143,7 +143,7 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
         messages.success(request, next_step.after_move(moved, closing.open_items(stage)))
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
-    return _to_stage(stage)
+    return redirect("study-detail", pk) if "back" in request.POST else _to_stage(stage)
 
 
 @require_POST

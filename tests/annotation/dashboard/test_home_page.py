@@ -91,6 +91,23 @@ def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, l
     assert f">{label}<" in page.replace("> ", ">").replace(" <", "<")
 
 
+def test_a_judged_study_is_closed_released_and_released_again_once_something_changes(client, manager):
+    made = studies.study(items=1)
+    person = studies.annotator(made)
+    studies.judgment(person, made.stages.get(), "candidate-0")
+    close_it = step_of(client).step
+    assert close_it.label == "Close the stage"
+    assert client.post(close_it.url, close_it.fields).url == reverse("study-detail", args=[made.pk])
+    assert step_of(client).step.label == "New release"
+    releases.by_hand(made, "1.0")
+    page = collapsed(client.get(reverse("study-detail", args=[made.pk])).text)
+    assert "Released 1.0: nothing waits" in page and 'class="then"' not in page
+    participants.exclude(annotator=person, reason="Bot.", by="test")
+    Study.objects.filter(pk=made.pk).update(state="closed")
+    last = overview_page.contents(permissions.study_for(manager, made.pk), manager)["next"].step
+    assert last.title == "Release what has changed" and "after 1.0" in last.sentence
+
+
 def test_the_first_stage_that_waits_for_a_person_comes_first(client, manager):
     """Though the stage before it is done and could be closed."""
     tied = {"overlap": 2, "tie_rule": "adjudicate"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.next_step import Kind, NextStep, Reached, next_step, way
+from annotation.dashboard.next_step import Kind, NextStep, Reached, Released, next_step, way
 from annotation.models import Promotion, Stage, Study
 
 STUDY = Study(pk=7, state="open")
@@ -25,8 +25,8 @@ CLOSING = {
 def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str, str]:
     STUDY.state = state
     reached = [Reached(one, *at) for one, at in zip((CHOOSE, FITS, ASKED), done, strict=True)]
-    found = {"adjudicate": {}, "reopen": 0, "joined": True, "released": False} | found
-    step = next_step(FITS, reached, CLOSING, **found)
+    found = {"adjudicate": {}, "reopen": 0, "joined": True, "released": None} | found
+    step = next_step(FITS, reached, found.pop("closing", CLOSING), **found)
     return step.title, step.sentence, step.label
 
 
@@ -64,18 +64,36 @@ def test_the_first_thing_that_holds_the_study_up_is_said(done, found, title, sen
 
 
 @pytest.mark.parametrize(
-    ("first", "released", "words"),
+    ("first", "state", "released", "title", "words", "label"),
     [
-        (ALL, False, "All stages are done."),
-        (HALF, False, "All stages are closed, with 30 items open."),
-        (ALL, True, "Make another release if anything changes."),
+        (ALL, "open", None, "Freeze", "All stages are done.", "New release"),
+        (HALF, "open", None, "Freeze", "All stages are closed, with 30 items open.", "New release"),
+        (ALL, "open", Released(4, "1.0", False), "Released 1.0: nothing waits", "would make a new version",
+         "See release 1.0"),
+        (ALL, "closed", Released(4, "1.0", False), "Released 1.0: nothing waits", "would make a", "See release 1.0"),
+        (ALL, "closed", Released(4, "1.0", True), "Release what has changed", "came after 1.0", "New release"),
     ],
-)
-def test_at_the_end_comes_a_release(first, released, words, monkeypatch):
+)  # fmt: skip
+def test_at_the_end_comes_a_release(first, state, released, title, words, label, monkeypatch):
     for one in (CHOOSE, FITS, ASKED):
         monkeypatch.setattr(one, "state", "closed")
-    _, sentence, label = told(first, ALL, ALL, released=released)
-    assert words in sentence and label == "New release"
+    step = told(first, ALL, ALL, state=state, released=released)
+    assert step[0].startswith(title) and words in step[1] and step[2] == label
+
+
+@pytest.mark.parametrize(
+    ("closed", "closing", "title", "words"),
+    [
+        ((CHOOSE, FITS), {}, "Close stage 3", "All stages are done. Once closed, it gives out no more screens"),
+        ((CHOOSE,), {}, "Close the study", "All stages are done."),
+        ((FITS, ASKED), CLOSING, "Close stage 1 to move", "Stage 1 (choose) is done"),
+    ],
+)
+def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, words, monkeypatch):
+    for one in closed:
+        monkeypatch.setattr(one, "state", "closed")
+    step = told(ALL, ALL, ALL, closing=closing, released=Released(4, "1.0", True))
+    assert step[0].startswith(title) and step[1].startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +106,7 @@ def test_at_the_end_comes_a_release(first, released, words, monkeypatch):
     ],
 )
 def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
-    found = {"joined": 3, "review": 0, "undecided": 0, "released": False} | known
+    found = {"joined": 3, "review": 0, "undecided": 0, "released": None} | known
     reached = [Reached(CHOOSE, 30 if found["joined"] else 0, 60)]
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
