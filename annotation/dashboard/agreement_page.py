@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
-from annotation.dashboard.agreement_words import answer_shares, measures_in_words
+from annotation.dashboard.agreement_words import answer_shares, behaviour, measures_in_words
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
@@ -91,12 +91,14 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     pairs = {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
+    shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
     return {
         "figures": data,
+        "behaviour": behaviour(shown["lines"]),
         "words": measures_in_words(
             data["whole"]["measures"], answer_shares(data["whole"].get("confusion", ())), data["pair"]
         ),
-        **measured(data["whole"], rows, asked.level, data.get("unit", "")),
+        **shown,
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],
         "plots": _plotted(stage, asked, rows, data, at),

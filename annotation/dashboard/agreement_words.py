@@ -10,6 +10,13 @@ from typing import Any
 from annotation.measures.agreement_measures import MEASURES
 from annotation.templatetags.figures import decimals, percent
 
+# How the measures that stand beside the sentence behave, in a line each.
+BEHAVES = {
+    "percent": "of two people’s answers are the same",
+    "cohen": "beyond chance for each two people; near 0 where one answer is very common",
+    "alpha": "beyond chance over all answers; near 0 where one answer is very common",
+    "ac1": "beyond chance, but steady where one answer is very common",
+}
 _COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
@@ -54,6 +61,17 @@ def measures_in_words(
     heads = [f"{one.head} {decimals(chance[one.key]['value'])}" for one in MEASURES if one.key in chance][1:]
     lead = f"Two people give the same answer on {percent(share)} of the items"
     return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]), who_disagrees(pairs))
+
+
+def behaviour(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Of the measures (`measured_in_words`) in BEHAVES that are defined: name, value and how it behaves."""
+    known = [(one, one["measure"]) for one in lines if one["value"] is not None]
+    return [
+        (measure.head, percent(one["value"]) if measure.is_share else decimals(one["value"]), words)
+        for one, measure in known
+        for start, words in BEHAVES.items()
+        if measure.key.startswith(start)
+    ]
 
 
 def answer_shares(cells: Sequence[Sequence[int]]) -> list[float]:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from annotation.dashboard.agreement_words import answer_shares, who_disagrees
+from annotation.dashboard.agreement_words import BEHAVES, answer_shares, behaviour, who_disagrees
+from annotation.measures.agreement_measures import measures_on
+from annotation.protocols.base import NOMINAL
 
 
 def pairs(*rows):
@@ -38,3 +40,10 @@ def test_nobody_is_named_for_few_shared_tasks_or_in_a_pair(n):
 
 def test_the_shares_of_answers_are_those_of_the_pairs():
     assert answer_shares([[1, 1, 8], [0, 1, 2]]) == [0.9, 0.1] and answer_shares([]) == []
+
+
+def test_four_measures_stand_beside_the_sentence_and_say_how_they_behave():
+    lines = [{"measure": measure, "value": 0.5} for measure in measures_on(NOMINAL)]
+    found = behaviour(lines)
+    assert ("percent agreement", "50.0%", BEHAVES["percent"]) in found and ("AC1", "0.50", BEHAVES["ac1"]) in found
+    assert behaviour([{**line, "value": None} for line in lines]) == []
