@@ -90,13 +90,14 @@ function intervalSays(row, say) {
   return `${row.name}: ${say(row.value)}${span}${row.n === null ? "" : `\nn = ${count(row.n)}`}`;
 }
 
-function intervals({ rows, mark }, look, width) {
+function intervals({ columns, rows, mark }, look, width) {
+  const isShare = columns.some(({ key, form }) => key === "value" && form === "share");
   const { left, axis } = named(rows.map(({ name }) => name), look, width);
   const ends = rows.flatMap(({ value, low }) => [low ?? value ?? 1]);
   const min = mark ? Math.floor(10 * Math.min(mark.value, ...ends)) / 10 : lowest(rows); // of shares beside chance
   const max = highest(rows);
-  const say = mark ? percent : decimal;
-  const tick = mark ? (share) => `${Math.round(100 * share)}%` : decimal;
+  const say = isShare ? percent : decimal;
+  const tick = isShare ? (share) => `${Math.round(100 * share)}%` : decimal;
   const step = mark ? 0.1 : max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
   const dots = rows.map(({ value }, place) => ({
@@ -104,14 +105,16 @@ function intervals({ rows, mark }, look, width) {
     symbolSize: value === null ? 0 : 10,
     label: label(look, { show: value === null, formatter: "not defined", position: "right" }),
   }));
+  const values = rows.map(({ value }) => (value === null ? "" : say(value)));
+  const right = { ...named(values, look, width).axis, position: "right" };
   const at = ({ seriesType, dataIndex, value }) => rows[seriesType === "scatter" ? dataIndex : value[0]];
   return {
     height: 26 * rows.length + (mark ? 52 : 34),
     textStyle: text(look),
-    grid: { left, right: 18, top: mark ? 24 : 6, bottom: 28 },
+    grid: { left, right: 20 + letters("100.0%"), top: mark ? 24 : 6, bottom: 28 },
     tooltip: tip(look, (params) => intervalSays(at(params), say)),
     xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: tick, hideOverlap: true }) }),
-    yAxis: axis,
+    yAxis: [axis, right],
     series: [
       { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },
       {

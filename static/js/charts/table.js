@@ -7,11 +7,11 @@ function valueOf(cell) {
   return cell.classList.contains("number") ? Number(value) : value;
 }
 
-// { columns: [{ key, words }], rows: [{ key: value }], mark: { words, value } or null }. Text is a string, a number a
+// { columns: [{ key, form, words }], rows: [{ key: value }], mark: { words, value } or null }. Text is a string, a number a
 // number, a moment its ISO form; null is undefined.
 export function read(figure) {
   const heads = [...figure.querySelectorAll("thead th")];
-  const columns = heads.map((head) => ({ key: head.dataset.key, words: head.textContent.trim() }));
+  const columns = heads.map((head) => ({ ...head.dataset, words: head.textContent.trim() }));
   const rows = [...figure.querySelectorAll("tbody tr")].map((row) =>
     Object.fromEntries([...row.cells].map((cell, place) => [columns[place].key, valueOf(cell)])));
   const mark = figure.querySelector("figcaption data");
