@@ -39,6 +39,24 @@ def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]
         before += width
 
 
+def funnel_bars(whole: Figures) -> Iterator[Figures]:
+    """A bar of all imported items, then one for each stage; from figures.funnel.funnel. `says` what is in it."""
+    of = whole["imported"] or 1
+    yield {"label": "Imported", "parts": [_part("all", 0, 100, whole["imported"])], "says": f"{whole['imported']:,}"}
+    for step in whole["stages"]:
+        parts, x = [], 0.0
+        for kind in ("kept", "dropped", "open"):
+            parts.append(_part(kind, x, 100 * step[kind] / of, step[kind]))
+            x += parts[-1]["width"]
+        states = [f"{step[kind]:,} {kind}" for kind in ("kept", "dropped", "open") if step[kind] or kind == "kept"]
+        states += [f"{step['waiting']:,} to come"] if step["waiting"] else []
+        yield {"label": f"{step['stage']} {step['name']}", "parts": parts, "says": " · ".join(states)}
+    for one in whole["measuring"]:
+        says = f"{one['answered']:,} of {one['tasks']:,} answered" if one["tasks"] else "nothing yet"
+        parts = [_part("all", 0, 100 * one["sampled"] / of, one["sampled"])]
+        yield {"label": f"{one['stage']} {one['name']}", "parts": parts, "says": says}
+
+
 # What the papers report
 
 _FATES = {  # what became of an item, in words, and how its bar is filled

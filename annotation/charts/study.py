@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
+from annotation.charts.bars import funnel_bars
 from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
@@ -89,33 +90,12 @@ def funnel_plot(whole: Figures, of: Subject) -> Plot:
         rows = [[*row, None, None] for row in rows]
         rows += [[_step(one), one["sampled"], *[None] * 6, one["tasks"], one["answered"]] for one in measured]
     caption = "Items in each stage and what became of them, out of all imported items."
-    return Plot("funnel", "funnel", "Funnel", caption, _describe_funnel(whole), of, columns, rows)
+    says = "; ".join(f"{bar['label']}: {bar['says']}" for bar in funnel_bars(whole))
+    return Plot("funnel", "funnel", "Funnel", caption, says, of, columns, rows)
 
 
 def _step(step: Figures) -> str:
     return f"{step['stage']} {step['name']}"
-
-
-def _describe_funnel(whole: Figures) -> str:
-    parts = [f"{counted(whole['imported'], 'item')} imported."]
-    for step in whole["stages"]:
-        waiting = f", {step['waiting']:,} waiting to enter" if step["waiting"] else ""
-        parts.append(f"Stage {_step(step)}: {counted(step['entered'], 'item')}, {_fates(step)}{waiting}.")
-    for one in whole["measuring"]:
-        parts.append(
-            f"Stage {_step(one)} measures: {counted(one['sampled'], 'item')} sampled, "
-            f"{one['answered']:,} of {one['tasks']:,} questions answered."
-        )
-    return " ".join([*parts, f"In the end, {_fates(whole)}."])
-
-
-def _fates(of: Figures) -> str:
-    told = [f"{of[state]:,} {state}{_share(of[f'{state}_share'])}" for state in ("kept", "dropped")]
-    return f"{', '.join(told)}, {of['open']:,} open"
-
-
-def _share(share: float | None) -> str:
-    return "" if share is None else f" ({share:.1%})"
 
 
 # Values with their intervals

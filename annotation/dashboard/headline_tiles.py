@@ -6,7 +6,7 @@ Which four follows from the stage: it audits, it scores, it measures people, or 
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -46,7 +46,9 @@ def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
         return []
     first = list(_first(stage, data))
     always = [_agreement(data), _judged(stage.study, data), _time_and_pay(stage.study, data)]
-    return [*first, *(tile for tile in always if tile)][:MOST]
+    several = len(data["whole"]["stages"]) + len(data["whole"]["measuring"]) > 1
+    where = f", stage {stage.position}" if several else ""
+    return [*first, *(replace(tile, label=tile.label + where) for tile in always if tile)][:MOST]
 
 
 def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
@@ -62,9 +64,9 @@ def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
     if data["audit"]:
         yield from _audit(data["audit"])
     elif protocol_named(stage.protocol).measures and (found := human_baseline.baselines(stage.study)):
-        yield from _baseline(found[-1])
+        yield from baseline_tiles(found[-1])
     elif not protocol_named(stage.protocol).drops and any((scores := data["figures"].get("scores") or {}).values()):
-        yield from islice(_scores(scores), MOST_SCORES)
+        yield from score_tiles(scores)
     elif not protocol_named(stage.protocol).measures:
         yield _valid(data["whole"])
 
@@ -118,7 +120,10 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
     )  # fmt: skip
 
 
-def _baseline(baseline: Mapping[str, Any]) -> Iterator[Tile]:
+def baseline_tiles(baseline: Mapping[str, Any] | None) -> Iterator[Tile]:
+    """Of a human baseline (figures.human_baseline), if there is one."""
+    if baseline is None:
+        return
     words = {named.name: named for named in NAMES[BIVLC.name]}
     for name in BASELINE:
         found = baseline["measures"][name]
@@ -128,6 +133,10 @@ def _baseline(baseline: Mapping[str, Any]) -> Iterator[Tile]:
                 f"{words[name].long}; guessing gives {percent(found['chance'])}.",
                 f"95%: {to_percent(found['low'], found['high'])} · {counted(found['n'], 'item')}",
             )  # fmt: skip
+
+
+def score_tiles(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tile]:
+    return islice(_scores(scores), MOST_SCORES)
 
 
 def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tile]:
@@ -216,7 +225,7 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     wanted, done = progress["judgments_wanted"], progress["judgments_counted"]
     missing, cost = wanted - done, data["figures"]["cost"]
     share = f"{math.floor(1000 * done / wanted) / 10:g}%" if wanted else "–"
-    lead, rest = "Everything is judged", "Nothing waits for annotators."
+    lead, rest = "Everything is judged", ""
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
         lead = f"About {hours(left)} of work left" if left > 0 else f"{counted(missing, 'judgment')} to come"

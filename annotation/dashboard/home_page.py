@@ -17,17 +17,8 @@ from django.utils.safestring import SafeString
 
 from annotation import permissions
 from annotation.adjudication import cases
-from annotation.dashboard.next_step import (
-    Kind,
-    NextStep,
-    Point,
-    Reached,
-    Released,
-    next_step,
-    passed_on_by,
-    under_way,
-    way,
-)
+from annotation.dashboard import next_step as steps
+from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, Released, passed_on_by, under_way
 from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
@@ -246,7 +237,7 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         at = stages[study.pk]
         step = _step(study, at, results[study.pk], reached[study.pk], unstaffed)
         count, released = sum(stage.undecided for stage in at), _released(study)
-        points = way(
+        points = steps.way(
             step, reached[study.pk], joined=study.people, review=len(study.review), undecided=count, released=released
         )
         found.append(StudyStep(study, at, step, points, count))
@@ -285,7 +276,7 @@ def _step(
     shown, of = next((one for one in by_stage if one[1].came_open), by_stage[0])
     if results is None and study.state == StudyState.OPEN and study.people:
         return NextStep(Kind.JUDGE, "Nothing to do but watch", "Its judgments are being counted.")
-    return next_step(
+    return steps.next_step(
         shown,
         reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},

@@ -5,16 +5,15 @@ The numbers are those of the stage that is under way, or of the last one that se
 
 from collections.abc import Sequence
 
-from django.utils import timezone
-
 from annotation.adjudication import answers_shown
-from annotation.charts import study as study_charts
+from annotation.charts import bars
 from annotation.dashboard import home_page, lately, stage_progress, study_page
 from annotation.dashboard.headline_tiles import tiles
-from annotation.dashboard.study_overview import KIND, overview
+from annotation.dashboard.study_overview import latest
+from annotation.designs import part
 from annotation.figures import annotators, blocked_items, cache
-from annotation.figures.cache import LatestFigures, hashed
-from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Strategy, Study, StudyState
+from annotation.figures.cache import hashed
+from annotation.models import STUDY_MOVES, ReaderReport, Stage, Strategy, Study, StudyState
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
@@ -29,7 +28,7 @@ def contents(study: Study, user) -> dict:
     stages, small = stage_progress.stages_of(study), cache.is_small(study)
     stage = stage_progress.main_stage(stages)
     stage.study = study
-    found = _figures(stage, small)
+    found = latest(stage, small)
     stages[0].study = study
     people = cache.latest(stages[0], annotators.KIND, small=False)  # by the worker: queries for each stage
     step = home_page.step_of(user, study) if study.may.manage else None
@@ -39,6 +38,7 @@ def contents(study: Study, user) -> dict:
         "flags": answers_shown.open_flags(stage, FLAGS), "away": people_away(study),
         "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
         "lately": lately.events(study),
+        "part": part.in_short(study.part, study.benchmark.items.count()) if study.part else "",
     }  # fmt: skip
     if found.data is not None:
         shown |= _drawn(stage, found.data)
@@ -54,18 +54,11 @@ def fingerprint(study: Study, stage: Stage | None = None) -> str:
     return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports), people_to_review(study)))
 
 
-def _figures(stage: Stage, small: bool) -> LatestFigures:
-    if small:
-        return LatestFigures(overview(stage), timezone.now(), current=True)
-    going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
-    return cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
-
-
 def stage_rows(study: Study, user, stages: Sequence[Stage]) -> list[dict]:
     """A row for each stage: its place in the funnel, as last computed for the first."""
     first = stages[0]
     first.study = study
-    found = _figures(first, cache.is_small(study))
+    found = latest(first, cache.is_small(study))
     whole = found.data["whole"] if found.data else {"stages": [], "measuring": []}
     steps = {step["stage"]: step for step in whole["stages"]}
     names = ("kept", "dropped", "open")
@@ -73,7 +66,7 @@ def stage_rows(study: Study, user, stages: Sequence[Stage]) -> list[dict]:
         {
             "stage": stage,
             "title": protocol_named(stage.protocol).title,
-            **(stage_progress.tab(stage, stage, whole) if found.data else {"done": 0, "total": 0}),
+            **(stage_progress.progress(stage, whole) if found.data else {"done": 0, "total": 0, "words": stage.state}),
             **{name: steps.get(stage.position, {}).get(name) for name in names},
         }
         for stage in stages
@@ -85,19 +78,12 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
 
 
 def _drawn(stage: Stage, data: dict) -> dict:
-    study, figures, whole = stage.study, data["figures"], data["whole"]
-    subject = study_charts.Subject(study.pk, study.name, figures["now"]["at"])
-    of_stage = study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
+    whole = data["whole"]
     return {
-        "judged": bool(figures["progress"]["judgment_rows"]),
+        "judged": bool(data["figures"]["progress"]["judgment_rows"]),
         "tiles": tiles(stage, data),
-        "figures": figures,
         "whole": whole,
         "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
+        "funnel": bars.funnel_bars(whole),
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
-        "plots": {
-            "funnel": study_charts.funnel_plot(whole, subject),
-            "series": study_charts.series_plot(figures["series"], figures["now"]["at"], of_stage),
-            "by_type": study_charts.type_plot(figures, of_stage) if len(figures["by_type"]) > 1 else None,
-        },
     }

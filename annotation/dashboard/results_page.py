@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from annotation import permissions
 from annotation.adjudication import cases
+from annotation.charts.bars import funnel_bars
 from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
 from annotation.comparison import charts, people_and_models
 from annotation.comparison.table import HUMANS
@@ -77,8 +78,11 @@ def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
     mine = {row["study"] for row in data["rows"]} - {None, study.pk}
     seen = set(permissions.studies_for(request.user).filter(pk__in=mine).values_list("pk", flat=True)) if mine else ()
     rows = [row for row in data["rows"] if row["study"] in (None, *seen)]
-    of = Subject(study.pk, study.name, found.made_at.isoformat())
-    return {"data": data, **read(data, rows, of), "people_and_models": table_of(data, rows, study, request)}
+    of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), data["whole"]
+    return {
+        "data": data, **read(data, rows, of), "people_and_models": table_of(data, rows, study, request),
+        "funnel": funnel_plot(whole, of) if len(whole["stages"]) + len(whole["measuring"]) > 1 else None,
+    }  # fmt: skip
 
 
 def shared(study: Study) -> dict:
@@ -92,7 +96,7 @@ def shared(study: Study) -> dict:
         "study": study, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
         "public": True, "whole": whole, "parts": stage_progress.parts_of(whole),
         "stages": [*whole["stages"], *whole["measuring"]],
-        "plots": {"funnel": funnel_plot(whole, of), "valid": valid_plot(whole["by_type"], of)},
+        "funnel": funnel_bars(whole), "plots": {"valid": valid_plot(whole["by_type"], of)},
         "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],
         "people_and_models": table_of(found.data, rows, study),
     }  # fmt: skip

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
+from annotation.designs import part
 from annotation.exports.readme import describe
 from annotation.models import Instructions, Kind, Outcome, Role, Stage, Study, Task
 from annotation.protocols.decision_rule import ADJUDICATOR
@@ -64,6 +65,7 @@ def _contents(study: Study, form: StudySettingsForm) -> dict:
     kinds = list(known.values_list("stage", "kind"))
     return {
         "not_done": "The settings were not saved",
+        "part": part.in_short(study.part, study.benchmark.items.count()) or "all items",
         "stages": [
             {
                 "stage": stage, "fields": form.of_stage(stage), "instructions": texts[stage.pk],

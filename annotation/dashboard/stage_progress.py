@@ -1,10 +1,10 @@
-"""How far each stage of a study is: its tab, what closing it would pass on, and what became of all items."""
+"""How far each stage of a study is: what closing it would pass on, and what became of all items."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
+from annotation.dashboard.next_step import passed_on_by, waits_for_closing
 from annotation.measures.funnel import dropped_and_left
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
@@ -49,29 +49,22 @@ def main_stage(stages: Sequence[Stage]) -> Stage:
     return next((stage for stage in stages if stage.pk in waiting), (selecting or list(stages))[-1])
 
 
-def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
-    """A stage's tab: its progress, and its place in the funnel if known."""
-    named = {"stage": one, "title": protocol_named(one.protocol).title, "current": one == shown}
-    if whole is None:
-        return named
-    steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
-    step = steps[one.position]
+def progress(stage: Stage, whole: Mapping) -> dict:
+    """How much of a stage is `done`, in items or its questions; what an empty one `waits_for`; its state in `words`."""
+    step = next(one for one in (*whole["stages"], *whole["measuring"]) if one["stage"] == stage.position)
     entered = step.get("entered", step.get("tasks", 0))
     done = step["answered"] if "answered" in step else entered - step["open"]
     total = step.get("needed", entered)
-    before = one.source if not total and waits_for_closing(one) else None
+    before = stage.source if not total and waits_for_closing(stage) else None
     waits_for = before.position if before and before.state == StageState.OPEN else None
-    return {**named, "total": total, "done": done, "about": total > done and "needed" in step, "waits_for": waits_for}
+    return {"total": total, "done": done, "waits_for": waits_for, "words": _state_in_words(stage, done, total)}
 
 
-def still_open(stage: Stage, whole: dict) -> int:
-    """The items of the stage without an outcome; of a stage that measures, its questions."""
-    shown = tab(stage, stage, whole)
-    return shown["total"] - shown["done"]
-
-
-def reached(stages: Sequence[Stage], whole: dict) -> list[Reached]:
-    return [Reached(one, shown["done"], shown["total"]) for one in stages for shown in [tab(one, one, whole)]]
+def _state_in_words(stage: Stage, done: int, total: int) -> str:
+    """What an open stage is at, which *open* does not say."""
+    if stage.state == StageState.CLOSED:
+        return "closed"
+    return "waiting" if not total else "all judged" if done == total else "being judged"
 
 
 def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:

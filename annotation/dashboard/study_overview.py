@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 
+from django.utils import timezone
+
 from annotation.adjudication import cases, disagreement_list
 from annotation.dashboard import audit_block, stage_progress
-from annotation.dashboard.next_step import under_way
 from annotation.figures import blocked_items, cache
+from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import figures_of, measures, walk_of
 from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import stage_figures
 from annotation.measures.funnel import fates
-from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study
+from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.pipeline import audits
 from annotation.protocols.decision_rule import OPEN
 from annotation.protocols.registry import protocol_named
@@ -64,7 +66,17 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
         found[name] = compute(stage)
         tell(next(done), total)
     audit = audit_block.summary(stage, figures)
-    return {**found, "audit": audit, "unstaffed": _unstaffed(stage, stages, found)}
+    return {**found, "audit": audit}
+
+
+def latest(stage: Stage, small: bool) -> LatestFigures:
+    """As of now for a small study. The forecast, and items blocked because nobody comes, change with the clock while
+    work continues.
+    """
+    if small:
+        return LatestFigures(overview(stage), timezone.now(), current=True)
+    going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
+    return cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
 
 
 def _whole(study: Study, stages: Sequence[Stage]) -> dict:
@@ -82,16 +94,6 @@ def _whole(study: Study, stages: Sequence[Stage]) -> dict:
         if step["stage"] in audited:
             step["needed"] = audits.needs(audited[step["stage"]]).items
     return found
-
-
-def _unstaffed(stage: Stage, stages: Sequence[Stage], found: dict) -> dict[str, int]:
-    """The items that no annotator is left to judge in the first stage that is under way, by its position."""
-    reached = stage_progress.reached(stages, found["whole"])
-    going = under_way(reached)
-    if going is None:
-        return {}
-    stuck = found["stuck"] if going == stage else blocked_items.counts(going)
-    return {str(going.position): blocked_items.unstaffed(stuck)}
 
 
 def _trimmed(figures: dict) -> dict:

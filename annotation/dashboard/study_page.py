@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.adjudication import answers_shown
 from annotation.charts import bars
@@ -19,7 +18,7 @@ from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.stage_words import settings_in_sentences
-from annotation.dashboard.study_overview import KIND, overview
+from annotation.dashboard.study_overview import latest
 from annotation.designs import part
 from annotation.figures import blocked_items, cache
 from annotation.figures.cache import LatestFigures, hashed
@@ -94,12 +93,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
     study, protocol = stage.study, protocol_named(stage.protocol)
     stages = stage_progress.stages_of(study)
-    # The forecast, and items blocked because nobody comes, change with the clock while work continues.
-    going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
-    if small:
-        found = LatestFigures(overview(stage), timezone.now(), current=True)
-    else:
-        found = cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
+    found = latest(stage, small)
     shown = {
         "stage": stage,
         "study": study,
@@ -141,6 +135,7 @@ def newer(shown: dict, seen: str) -> dict:
 def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     """The stage's figures (`overview`), with what the page derives from them."""
     figures, whole = data["figures"], data["whole"]
+    progress = stage_progress.progress(stage, whole)
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
@@ -154,7 +149,8 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "agreement_words": agreement_in_words(figures, data["shares"]),
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
-        "still_open": stage_progress.still_open(stage, whole),
+        "still_open": progress["total"] - progress["done"],
+        "state_words": progress["words"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),

@@ -57,10 +57,16 @@ def progress_table(study: Study, stages: Sequence[Row]) -> Table:
         address = reverse("study-stage", args=[study.pk, stage.position])
         return format_html("{} {}", _link(address, row["title"]), _quiet(f"{stage.position} {stage.name}"))
 
+    def judged(row: Row) -> object:
+        if not row["total"]:
+            return _quiet(f"when stage {row['waits_for']} closes") if row.get("waits_for") else NOTHING
+        bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', row["done"], row["total"])
+        return format_html("{} {} of {}", bar, f"{row['done']:,}", f"{row['total']:,}")
+
     columns = [
         Column("stage", html=named),
-        Column("state", html=lambda row: render_to_string("components/_state.html", {"state": row["stage"].state})),
-        number("judged", html=lambda row: f"{row['done']:,} of {row['total']:,}"),
+        Column("state", html=lambda row: render_to_string("components/_state.html", {"state": row["words"]}), unit=""),
+        Column("judged", html=judged),
         *(number(name, name) for name in ("kept", "dropped", "open")),
     ]
     return Table("stages-table", columns, stages, caption="Stages", cards=True)

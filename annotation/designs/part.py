@@ -98,6 +98,9 @@ def as_text(part: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+DRAWN = ("sample", "seed", "until")  # of a part: how it is drawn
+
+
 def in_words(part: Mapping[str, Any]) -> str:
     """`items of the type swap with 2 or more pictures as “scene”; 100 of them drawn with seed 7`; "" of all items."""
     if not part:
@@ -117,3 +120,11 @@ def in_words(part: Mapping[str, Any]) -> str:
     if sample := part.get("sample"):
         words += f"; {sample:,} of them, drawn with seed {part.get('seed', '')}".rstrip()
     return words
+
+
+def in_short(part: Mapping[str, Any], total: int) -> str:
+    """`a random 60 of 332 items`, where the benchmark has `total`; "" of all items."""
+    which, sample = in_words({name: part[name] for name in part if name not in DRAWN}), part.get("sample")
+    if not sample:
+        return which
+    return f"a random {sample:,} of {f'the {which}' if which else f'{total:,} items'}"

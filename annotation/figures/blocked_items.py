@@ -202,13 +202,8 @@ def counts(stage: Stage) -> dict[str, int]:
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
-def unstaffed(counted: Mapping[str, int]) -> int:
-    """Of these counts, the items that no annotator is left to judge."""
-    return sum(counted.get(reason, 0) for reason in UNSTAFFED)
-
-
 def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
-    """The same of several stages, by their key. One statement for all; `siblings` has all stages of each study."""
+    """By key, a stage's items that nobody is left to judge. One statement for all; `siblings`: of each study."""
     given = [_values(stage, siblings[stage.study_id]) for stage in stages]
     return dict(fetch(UNSTAFFED_IN, given=Jsonb(given))) if given else {}
 

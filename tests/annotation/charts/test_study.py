@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.charts import study
+from annotation.charts import bars, study
 from annotation.charts.study import Subject
 
 WHOLE = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00")
@@ -22,6 +22,20 @@ def as_dicts(plot: study.Plot) -> list[dict]:
     return [{column.key: value for value, column in line} for line in plot.lines]
 
 
+def test_the_bars_of_a_funnel_are_of_all_imported_items_and_say_what_is_in_them():
+    said = [(bar["label"], bar["says"]) for bar in bars.funnel_bars({**FUNNEL, "measuring": [MEASURING]})]
+    assert said == [
+        ("Imported", "12"), ("1 choose", "6 kept · 3 dropped · 1 open · 2 to come"), ("2 i2t", "5 of 8 answered"),
+    ]  # fmt: skip
+    assert study.funnel_plot(FUNNEL, WHOLE).description == "; ".join(f"{label}: {says}" for label, says in said[:2])
+    _, choose = list(bars.funnel_bars(FUNNEL))
+    assert [(part["x"], part["width"]) for part in choose["parts"]] == [
+        (0, 50),
+        (50, 25),
+        (75, pytest.approx(100 / 12)),
+    ]
+
+
 def test_its_files_say_the_study_the_stage_and_the_figure():
     assert study.funnel_plot(FUNNEL, WHOLE).file == "study-3-funnel"
     assert study.funnel_plot(FUNNEL, STAGE).file == "study-3-stage-1-funnel"
@@ -37,14 +51,6 @@ def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
     }  # fmt: skip
     assert (i2t["items"], i2t["questions"], i2t["answered"], i2t["kept"]) == (4, 8, 5, None)
     assert "answered" not in as_dicts(study.funnel_plot(FUNNEL, WHOLE))[0]
-
-
-def test_the_funnel_in_words():
-    assert study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE).description == (
-        "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0%), 3 dropped (30.0%), 1 open, 2 waiting to enter. "
-        "Stage 2 i2t measures: 4 items sampled, 5 of 8 questions answered. "
-        "In the end, 6 kept (50.0%), 3 dropped (25.0%), 3 open."
-    )
 
 
 def typed(kind: str, subtype: str, alpha: float | None, reason: str = "") -> dict:

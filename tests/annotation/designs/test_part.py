@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.designs import setup_wording
-from annotation.designs.part import WrongPart, as_text, in_words, part_of
+from annotation.designs.part import WrongPart, as_text, in_short, in_words, part_of
 
 WHOLE = {
     "types": ["replace/obj", "swap"],
@@ -52,3 +52,16 @@ def test_the_set_up_of_a_stage_says_which_part_it_asks_about():
     stage = {"source": None, "sample": 5, "sample_each": False, "stratify": False}
     assert setup_wording._items(stage, {}) == "the benchmark’s items; a random sample of 5"
     assert setup_wording._items(stage, {"types": ["swap"]}) == "items of the type swap; a random sample of 5"
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({}, ""),
+        ({"sample": 200, "seed": 7, "until": 332}, "a random 200 of 332 items"),
+        ({"types": ["swap"], "sample": 200}, "a random 200 of the items of the type swap"),
+        ({"types": ["swap"]}, "items of the type swap"),
+    ],
+)
+def test_a_part_is_said_in_short(part, words):
+    assert in_short(part, 332) == words
