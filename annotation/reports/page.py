@@ -22,6 +22,7 @@ from annotation.models import Study
 from annotation.protocols.base import NOMINAL, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.reports import report as study_report
+from annotation.reports.finding import finding
 from annotation.studies import markdown
 from annotation.studies.instructions_images import pictures_by_stage
 from annotation.studies.markdown import Picture
@@ -51,6 +52,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
     stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
     return {
         "report": report,
+        "finding": finding(report),
         "consent": markdown.to_html((report["study"]["consent"] or {}).get("text", ""), level=3),
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),

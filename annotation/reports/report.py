@@ -27,9 +27,10 @@ from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import stage_agreement
 from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel
-from annotation.figures.stage import study_figures
+from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
+from annotation.measures.stage_figures import answer_shares
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import in_words
@@ -184,7 +185,8 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
 
 
 def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
-    protocol, figures, settings = protocol_named(stage.protocol), study_figures(stage), readme.settings_of(stage)
+    rows, protocol, settings = stage_rows(stage), protocol_named(stage.protocol), readme.settings_of(stage)
+    figures = study_figures(stage, rows)
     step()
     agreement = []
     for view in rule_of(stage).projections():
@@ -198,6 +200,7 @@ def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict
         "before": _before(stage),
         "checks": _checks(stage),
         "figures": published(figures),
+        "shares": answer_shares(rows),
         "agreement": agreement,
         "adjudications": adjudications(figures),
     }

@@ -13,6 +13,7 @@ from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report
+from annotation.reports.finding import finding
 from annotation.reports.page import first_of
 from annotation.reports.page import funnel as table_1
 from annotation.reports.report import _protocol, adjudications, spread
@@ -89,6 +90,25 @@ def test_of_many_annotators_those_who_judged_most_are_shown_in_their_order():
     assert [row["who"] for row in first_of(rows, 9)] == [0, 1, 3, 4]
 
 
+FUNNELLED = {"imported": 4, "kept": 2, "open": 1, "by_type": [], "stages": [], "reasons": []}
+AUDITED = {"estimate": 0.05, "low": 0.03, "high": 0.08, "items": 332, "wrong": 10, "judged": 200}
+NO_VIEW = {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"audit": AUDITED}, "About 5.0% of the 332 items are wrong (95% interval 3.0 – 8.0%; 10 of 200 judged)."),
+        ({}, "100.0% of the 2 settled items are kept: 2 (95% interval over items 34.2 – 100.0%). 1 item still open."),
+    ],
+)
+def test_a_report_begins_with_what_came_out_and_who_judged(figures, words):
+    stage = {"protocol": {"measures": False, "drops": {"bad": "bad"}}, "figures": NO_VIEW | figures}
+    totals = {"annotators_who_judged": 3, "judgments_counted": 9, "adjudicated": 1}
+    said = finding({"stages": [stage], "funnel": FUNNELLED, "totals": totals, "baselines": []})
+    assert said == [words, "3 annotators gave 9 counted judgments; 1 item decided by hand."]
+
+
 # From the database
 
 
@@ -119,6 +139,12 @@ def test_its_figures_are_those_of_every_other_page(study):
         whole = agreement.stage_agreement(stage, view["view"])
         assert same(whole["whole"]["measures"], view["whole"]["measures"])
         assert same([whole["type"], whole["subtype"]], [view["type"], view["subtype"]])
+
+
+def test_its_first_sentences_are_the_finding_with_the_agreement_of_the_overview(study):
+    came_out, given, agree, *_ = finding(computed(study))
+    assert "settled items are kept" in came_out and given.startswith("3 annotators gave ")
+    assert agree.startswith("Two people give the same answer on ")
 
 
 def test_the_same_state_gives_the_same_report_but_for_its_time(study):
