@@ -9,7 +9,7 @@ from annotation import permissions
 from annotation.dashboard import headline_tiles, lately, overview_page, rail, stage_progress
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import annotators
-from annotation.models import CachedFigures, Flag, Lease, Role, Study
+from annotation.models import CachedFigures, Flag, Lease, Role, Stage, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle as study_lifecycle
 from annotation.studies import members
@@ -169,6 +169,20 @@ def test_the_shares_of_the_parts_add_up(counts, shares):
     whole = {"kept": kept, "dropped": dropped, "waiting": waiting, "open": waiting + going, "imported": sum(counts)}
     whole["reasons"] = []
     assert [part.share.split(">")[1].split("<")[0] for part in stage_progress.parts_of(whole)] == shares
+
+
+@pytest.mark.parametrize(
+    ("state", "entered", "still_open", "words"),
+    [
+        ("open", 0, 0, "waiting"),
+        ("open", 4, 1, "being judged"),
+        ("open", 4, 0, "all judged"),
+        ("closed", 4, 1, "closed"),
+    ],
+)
+def test_a_stage_says_what_it_is_at(state, entered, still_open, words):
+    whole = {"stages": [{"stage": 1, "entered": entered, "open": still_open}], "measuring": []}
+    assert stage_progress.progress(Stage(position=1, state=state), whole)["words"] == words
 
 
 PLACES = {
