@@ -13,8 +13,8 @@ from annotation.templatetags.figures import decimals, percent
 # How the measures that stand beside the sentence behave, in a line each.
 BEHAVES = {
     "percent": "of two people’s answers are the same",
-    "cohen": "beyond chance for each two people; near 0 where one answer is very common",
-    "alpha": "beyond chance over all answers; near 0 where one answer is very common",
+    "cohen": "beyond chance for each two people; low where one answer is very common",
+    "alpha": "beyond chance over all answers; low where one answer is very common",
     "ac1": "beyond chance, but steady where one answer is very common",
 }
 _COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
