@@ -100,6 +100,4 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
         "cases": items.cases(stage, runs, found[(page - 1) * PAGE : page * PAGE].tolist(), whole),
         "lists": lists, "count": len(found), "compared": len(whole.tasks), "page": page, "last": last,
         **types_of(stage), "plot": charts.margins(whole, of),
-        "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
-        "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
     }  # fmt: skip

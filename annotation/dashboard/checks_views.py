@@ -1,7 +1,6 @@
 """The pages of a stage's checks, practice and comprehension questions. Only managers may see their answers."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -192,15 +191,9 @@ def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
     items = list(shown.object_list)
     return {
         "rows": checks_page.rows_to_pick(stage, items), "page": shown, "asked": asked,
-        "earlier": _turned(asked, shown.previous_page_number()) if shown.has_previous() else "",
-        "later": _turned(asked, shown.next_page_number()) if shown.has_next() else "",
         "draw": draw, "drawn": drawn,
         "benchmark": benchmark, "benchmarks": [(one.pk, one.name) for one in benchmarks],
         "types": [one for one in benchmark.items.order_by("type").values_list("type", flat=True).distinct() if one],
         "leave": checks_page.departure(stage, drawn if draw else None if benchmark == own else ()),
         "knowledge": [("on", "known")],
     }  # fmt: skip
-
-
-def _turned(asked: QueryDict, page: int) -> str:
-    return urlencode({**asked.dict(), "page": page})

@@ -44,8 +44,6 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
             (KEPT, "kept"), (OPEN, "open"), (DROPPED, "dropped"), *reasons, (item_list.ABSENT, "not in the stage"),
         ],
         "sorts": [("order", "as imported"), ("key", "key"), ("type", "type")],
-        "earlier": wanted.link(page=page.previous_page_number()) if page.has_previous() else "",
-        "later": wanted.link(page=page.next_page_number()) if page.has_next() else "",
     }  # fmt: skip
     return render(request, "dashboard/items.html", context)
 
