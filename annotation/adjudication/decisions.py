@@ -43,13 +43,19 @@ WHERE task.id = ANY(%(tasks)s)
 class Refused(Exception):
     """Nothing was changed; the message is for the adjudicator, `status` for HTTP."""
 
-    status = 409
+    status, field = 409, ""  # the id of what to mend on the page
 
 
 class Unfit(Refused):
     """The submitted form is not a valid decision on this task."""
 
-    status = 422
+    status, field = 422, "answers"
+
+
+class Unexplained(Unfit):
+    """It has no reason."""
+
+    field = "note"
 
 
 class Changed(Refused):
@@ -238,5 +244,5 @@ def _stage(task: Task) -> Stage:
 def _words(note: str) -> str:
     words = clean_reason(note)
     if not words:
-        raise Unfit("Give a short reason.")
+        raise Unexplained("Give a short reason.")
     return words

@@ -52,11 +52,11 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
         request.session[_blind_key(stage)] = BLINDING[do]
         return redirect(address(request, stage, task=task.pk if task else None))
     if task is None:
-        return _page(request, stage, None, "This item is no longer in this stage.", decisions.Refused.status)
+        return _page(request, stage, None, decisions.Refused("This item is no longer in this stage."))
     try:
         messages.success(request, _do(request, stage, task))
     except decisions.Refused as refusal:
-        return _page(request, stage, task, str(refusal), refusal.status)
+        return _page(request, stage, task, refusal)
     OwnAnswer(request, stage, task).forget()
     back = task.pk if do in ("settle", "undo") else None
     return redirect(
@@ -149,7 +149,9 @@ def _settle(request: StaffRequest, task: Task) -> str:
     return "The flag has been settled."
 
 
-def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: StaffRequest, stage: Stage, task: Task | None, error: decisions.Refused | None = None
+) -> HttpResponse:
     wanted, decided = followed(request), request.GET.get("show") == DECIDED
     stages = list(stage.study.stages.order_by("position"))
     undecided = cases.undecided(stages)
@@ -179,7 +181,7 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
         "filters": disagreement_list.in_words(wanted) if wanted else "",
         **desk.beside(request.user, stage, task, order, link=partial(address, request, stage)),
     }  # fmt: skip
-    return render(request, "adjudication/adjudicate.html", context, status=status)
+    return render(request, "adjudication/adjudicate.html", context, status=error.status if error else 200)
 
 
 # The list of disagreements
@@ -190,14 +192,15 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
 def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&page=3`, and the parameters of `adjudication.disagreement_list.wanted_from_query`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    wanted, page = (disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", "")))
+    wanted = disagreement_list.wanted_from_query(request.GET)
     most = PAGES * PAGE
     drops = not protocol_named(stage.protocol).measures
     only = [one for one in ONLY if drops or one in ("", THREE, wanted.only)]
     counts = {one: disagreement_list.count_disagreements(stage, replace(wanted, only=one), most) for one in only}
     count = counts[wanted.only]
-    found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     last = math.ceil(min(count, most) / PAGE)
+    page = max(1, min(permissions.row_id(request.GET.get("page")), last))
+    found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "blind": is_blind(request, stage),
@@ -208,15 +211,8 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
         "most": most, "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
         "page": page, "last": last,
-        "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",
-        "later": wanted.link(stage=stage.position, page=page + 1) if page < last else "",
         "sorts": SORTS.items(), "cases": CASES.items(),
         "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],
         **disagreement_list.types_of(stage),
     }  # fmt: skip
     return render(request, "adjudication/disagreements.html", context)
-
-
-def _page_number(text: str) -> int:
-    page = permissions.whole_number(text, 4) or 1
-    return page if page <= PAGES else 1
