@@ -12,10 +12,12 @@ from annotation.adjudication.answers_shown import Seen, as_asked
 from annotation.checks import gold_items, setup
 from annotation.checks.attention_checks import Result
 from annotation.dashboard import item_list
+from annotation.measures import pass_rules
 from annotation.models import Kind, Stage, Task
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import whole_percent
+from annotation.wording import counted
 from benchmarks import queries
 from benchmarks.models import Item
 from benchmarks.tables import Column, Table, exact, number
@@ -31,7 +33,7 @@ class Row:
     right: Sequence[str] = ()
     fixed: Sequence[tuple[str, str]] = ()  # further answers: identity, words
     picks: bool = False
-    known: bool = False  # it can be used without picking an answer
+    known: bool = False  # it can only be used without picking an answer
     several: int = 0  # its questions, if more than one
     reason: str = ""
     result: Result | None = None
@@ -87,16 +89,25 @@ def _to_pick(stage: Stage, item: Item, tasks: Sequence[Task], carried: gold_item
     except UnsuitableItem as unsuitable:
         why = str(unsuitable)
         return Row(item_list.as_row(item), reason=f"{why[0].upper()}{why[1:]}.")
-    if known:
-        return Row(item_list.as_row(item), known[0], several=len(known))
     right = [gold_items.answers_known(stage, item, ask) for ask, _ in asks]
     if len(asks) > 1:
-        reason = "" if all(right) else f"It asks {len(asks)} questions here, and their answers are not known."
-        return Row(item_list.as_row(item), known=all(right), several=len(asks), reason=reason)
+        unknown = f"It asks {len(asks)} questions here, and their answers are not known."
+        can, reason = not known and all(right), "" if known or all(right) else unknown
+        return Row(item_list.as_row(item), next(iter(known), None), known=can, several=len(asks), reason=reason)
     [(ask, task)] = asks
     protocol = protocol_named(stage.protocol)
     case = as_asked(protocol, item, ask.shows, ask.options, task.carried if task else carried)
-    return Row(case, None, right[0], _fixed(protocol), picks=True, known=bool(right[0]))
+    return Row(case, None, right[0], _fixed(protocol), picks=True)
+
+
+def picked(stage: Stage, kind: Kind) -> str:
+    """A sentence: how many items are picked, and how many checks the screens need."""
+    noun, share = ("check", stage.check_rate) if kind == Kind.CHECK else ("practice screen", None)
+    found = f"{counted(stage.tasks.filter(kind=kind, live=True).count(), noun)} picked."
+    if not share:
+        return found if share is None else f"{found} None are shown while the share of checks is 0."
+    screens = stage.batch_size or 100
+    return f"{found} At {whole_percent(share)}, {screens:,} screens need {pass_rules.number_of_checks(screens, share)}."
 
 
 def departure(stage: Stage, items: Collection[int] | None = None, done: bool = False) -> str:

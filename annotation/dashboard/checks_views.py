@@ -17,7 +17,6 @@ from annotation.checks.gold_items import CannotSet
 from annotation.checks.parsing import Known
 from annotation.dashboard import checks_page
 from annotation.designs.plan import NO_CHECKS
-from annotation.measures import pass_rules
 from annotation.models import Kind, Role, Stage, Strategy
 from annotation.protocols.registry import protocol_named
 from benchmarks import audit, queries
@@ -43,6 +42,12 @@ class SettingsForm(SeenForm):
 class QuestionsForm(SeenForm):
     text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 12}))
 
+    def clean_text(self) -> list[dict]:
+        try:
+            return parsing.read_questions(self.cleaned_data["text"])
+        except parsing.Unreadable as error:
+            raise forms.ValidationError(error.reasons) from None
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
@@ -67,13 +72,10 @@ def study_checks(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
     """The page's forms by action; the submitted one is bound."""
     settings = {name: getattr(stage, name) for name in SettingsForm.base_fields}
-    made: dict[str, tuple[type[forms.Form], dict[str, object]]] = {
-        "settings": (SettingsForm, settings),
-        "questions": (QuestionsForm, {"text": parsing.write_questions(stage.comprehension)}),
-    }
+    questions = {"text": parsing.write_questions(stage.comprehension)}
+    made = (("settings", SettingsForm, settings), ("questions", QuestionsForm, questions))
     found = {
-        name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
-        for name, (form, start) in made.items()
+        name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s") for name, form, start in made
     }
     for name in ("check_rate", "practice_pass") if protocol_named(stage.protocol).form else ():
         del found["settings"].fields[name]
@@ -88,14 +90,8 @@ def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.
     if do not in bound:
         return "Nothing was changed."
     given = bound[do].cleaned_data
-    if do == "questions":
-        try:
-            setup.revise(stage=stage, by=by, comprehension=parsing.read_questions(given["text"]))
-        except parsing.Unreadable as error:
-            raise CannotSet(error.reasons) from None
-        return "The questions have been saved."
-    setup.revise(stage=stage, by=by, **given)
-    return "The settings have been saved."
+    setup.revise(stage=stage, by=by, **({"comprehension": given["text"]} if do == "questions" else given))
+    return f"The {do} have been saved."
 
 
 def _remove(stage: Stage, tasks: list[int], by: str) -> str:
@@ -109,13 +105,11 @@ def _ids(request: StaffRequest, name: str) -> list[int]:
 
 def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:
     found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.PRACTICE).order_by("-live", "pk")
-    screens, protocol = stage.batch_size or 100, protocol_named(stage.protocol)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound,
         "checks": checks_page.picked_rows(stage, found),
-        "no_checks": NO_CHECKS if protocol.form else "",
-        "live": sum(task.live for task, _ in found),
-        "screens": screens, "wanted": pass_rules.number_of_checks(screens, stage.check_rate),
+        "no_checks": NO_CHECKS if protocol_named(stage.protocol).form else "",
+        "picked": checks_page.picked(stage, Kind.CHECK),
         "practice": checks_page.picked_rows(stage, ((task, None) for task in practice)),
         "people": checks_page.people_table(stage),
         "comprehension_tries": qualification.tries_of(stage, "comprehension"),
@@ -138,26 +132,25 @@ def study_checks_pick(request: StaffRequest, pk: int, position: int) -> HttpResp
     refused = forms.Form(request.POST)
     if request.method == "POST":
         try:
-            anchor = _pick(request, stage, kind)
-            return redirect(
-                f"{request.get_full_path() if anchor else reverse('study-checks', args=[pk, position])}{anchor}"
-            )
+            return redirect(_pick(request, stage, kind))
         except CannotSet as refusal:
             refused.add_error(None, str(refusal).split("\n"))
     elif protocol_named(stage.protocol).form:
         return redirect("study-checks", pk, position)
-    context = {"section": "studies", "study": stage.study, "stage": stage, "kind": kind, "form": refused,
-               "nouns": NOUNS[kind]}  # fmt: skip
-    context |= _to_pick(request, stage)
+    context = {
+        "section": "studies", "study": stage.study, "stage": stage, "kind": kind, "form": refused,
+        "nouns": NOUNS[kind], "picked": checks_page.picked(stage, kind), **_to_pick(request, stage),
+    }  # fmt: skip
     return render(request, "checks/pick.html", context, status=422 if request.method == "POST" else 200)
 
 
 def _pick(request: StaffRequest, stage: Stage, kind: Kind) -> str:
-    """Set or remove what was pressed; returns the place in the page to go on from. Raises CannotSet."""
+    """Set or remove what was pressed; returns the address to go on from. Raises CannotSet."""
     by, items = audit.named(request.user), _ids(request, "item")
+    here = f"{request.get_full_path()}#item-{items[0]}" if len(items) == 1 else request.get_full_path()
     if tasks := _ids(request, "task"):
         messages.success(request, _remove(stage, tasks, by))
-        return f"#item-{items[0]}" if items else ""
+        return here
     known = Known(request.POST.getlist("answer"), request.POST.get("note", "").strip())
     said = checks_page.departure(stage, items, done=True)
     made = setup.set_known(stage=stage, kind=kind, items=items, known=known, by=by)
@@ -166,7 +159,7 @@ def _pick(request: StaffRequest, stage: Stage, kind: Kind) -> str:
     messages.success(
         request, f"{what} {'a check' if kind == Kind.CHECK and len(keys) == 1 else NOUNS[kind]} now. {said}"
     )
-    return f"#item-{items[0]}" if len(items) == 1 else ""
+    return here if len(items) == 1 else reverse("study-checks", args=[stage.study_id, stage.position])
 
 
 def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
@@ -191,8 +184,7 @@ def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
     items = list(shown.object_list)
     return {
         "rows": checks_page.rows_to_pick(stage, items), "page": shown, "asked": asked,
-        "draw": draw, "drawn": drawn,
-        "benchmark": benchmark, "benchmarks": [(one.pk, one.name) for one in benchmarks],
+        "draw": draw, "drawn": drawn, "benchmark": benchmark, "benchmarks": benchmarks.values_list("pk", "name"),
         "types": [one for one in benchmark.items.order_by("type").values_list("type", flat=True).distinct() if one],
         "leave": checks_page.departure(stage, drawn if draw else None if benchmark == own else ()),
         "knowledge": [("on", "known")],

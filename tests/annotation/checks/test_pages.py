@@ -48,14 +48,12 @@ def picker(client, stage, **asked):
 def test_a_press_on_the_right_answer_makes_a_check_and_the_page_says_what_leaves(staff):
     stage = studies.stage(items=3)
     before = picker(staff, stage)
-    assert "Items that you pick leave the study: 3 are left." in collapsed(before.text)
+    assert "share of checks is 0. Items that you pick leave the study: 3 are left." in collapsed(before.text)
     first, *_ = items_of(stage)
     assert f'value="{first.pk}"' in before.text and before.text.count('name="answer"') > 3
     page = pick(staff, stage, first, answer=["candidate-1"])
     assert "“item-0” is a check now. This item left the study: 2 are left." in page.text
-    assert "that you pick leave the study: 2 are left." in collapsed(page.text) and page.redirect_chain[-1][0].endswith(
-        f"#item-{first.pk}"
-    )
+    assert "1 check picked." in page.text and page.redirect_chain[-1][0].endswith(f"#item-{first.pk}")
     assert [(task.item, task.gold) for task in stage.tasks.filter(kind=Kind.CHECK)] == [(first, ["candidate-1"])]
     assert "✓ right" in staff.get(address(stage)).text
 
