@@ -33,6 +33,7 @@ def test_six_screens_by_keyboard_alone_and_the_time_that_somebody_looks(sit):
     desk.page.get_by_role("button", name="start").focus()
     desk.press("Enter")
     first = desk.at_desk().lease
+    expect(desk.page.locator("#chip")).to_be_hidden()
     desk.page.evaluate("new Promise(done => setTimeout(done, 300))")  # the annotator looks at the screen
     desk.press("2").picked("2").press("Enter").counts(1).says("saved")  # 1: a picture
     judgment = Judgment.objects.get()

@@ -162,7 +162,7 @@ export const outbox = new Outbox(desk.dataset.token, {
   },
   changed(state, count) {
     const before = $("chip").dataset.state;
-    showChip($("chip"), state, count);
+    showChip($("chip"), state === "saved" && !now.done ? "" : state, count);
     now.unsent = state === "unsaved" ? count : 0;
     pauseSays();
     if (state === "unsaved" && before !== "unsaved") say(gettext("Not saved yet. Your answers are stored on this device and will be sent again."));

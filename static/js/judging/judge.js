@@ -102,7 +102,7 @@ else addEventListener("load", keepOffline);
 
 const given = [$("place").firstElementChild, ...[...document.querySelectorAll("template.next")].map((one) => parse(one.innerHTML))];
 const unanswered = ({ lease }) => !outbox.entries().some((entry) => entry.lease === lease && !entry.edit);
-showChip($("chip"), "saved");
+showChip($("chip"), now.done ? "saved" : "");
 now.queue = given.map((node) => screenFrom(node)).filter(unanswered);
 sweep(now.queue.map(({ lease }) => lease));
 next();

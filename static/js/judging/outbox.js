@@ -180,7 +180,7 @@ export class Outbox {
 export const storedHere = (n) =>
   n ? format(ngettext("%(n)s answer is stored on this device and will be sent.", "%(n)s answers are stored on this device and will be sent.", n), { n }) : "";
 
-const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
+const WORDS = { "": () => gettext("saved"), saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
 
 const chipWords = (state, count) => WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
 
