@@ -15,7 +15,6 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import queries
-from benchmarks.differences import marked_apart
 from benchmarks.models import Item
 from benchmarks.templatetags.winnow import by_role
 
@@ -106,9 +105,7 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
 def as_row(item: Item) -> Seen:
     """Its image, or several beside one another, and its captions, the positive ones first."""
     captions, uses = by_role(item.captions.all())[:_SHOWN], by_role(item.item_images.all())[:_SHOWN]
-    marked = marked_apart([caption.text for caption in captions])
-    texts = zip(captions, marked, strict=True)
-    sides = [Side(Part(one.label, text=one.text), one.label, marked=words) for one, words in texts]
+    sides = [Side(Part(one.label, text=one.text), one.label, marked=one.marked) for one in captions]
     pictures = [Part(one.label, image=one.image) for one in uses]
     if len(pictures) > 1:
         return Seen(0, item, [], [*sides, *(Side(part, part.identity) for part in pictures)], can_decide=False)

@@ -5,7 +5,7 @@ As many queries for a hundred judgments as for one.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.contrib.auth import get_user_model
@@ -22,6 +22,7 @@ from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
 from annotation.screens.drawn import Drawing
 from benchmarks import audit, queries
+from benchmarks.differences import marked_apart
 from benchmarks.models import Event, Item
 
 KINDS = {Kind.CHECK: "attention check", Kind.PRACTICE: "practice"}
@@ -57,8 +58,7 @@ class Asked:
 
     task: Task
     kind: str  # in words, if it is no ordinary task
-    shown: Sequence[Part]
-    options: Sequence[Part]
+    parts: Sequence[Part]  # shown and offered; words that differ are marked
     right: str  # the known answers, in words
     outcome: Decided | None
     missing: int = 0  # judgments still to come
@@ -106,12 +106,16 @@ def _asked(item: Item, stage: Stage, task: Task, edits: Edits) -> Asked:
     return Asked(
         task,
         KINDS.get(Kind(task.kind), ""),
-        answers_shown.parts_named(there, task.shows),
-        answers_shown.parts_named(there, [one for one in task.options if one not in task.shows]),
+        _marked(answers_shown.parts_named(there, dict.fromkeys([*task.shows, *task.options]))),
         " or ".join(_words(protocol, Answer(label), edits) for label in task.gold),
         _decided(protocol, stage, outcome, edits) if outcome else None,
         sum(slot.judgment_id is None for slot in task.slots.all()) if task.live and task.kind == Kind.JUDGE else 0,
     )
+
+
+def _marked(parts: Sequence[Part]) -> list[Part]:
+    texts = iter(marked_apart([part.text for part in parts if part.text]))
+    return [replace(part, text=next(texts)) if part.text else part for part in parts]
 
 
 def _decided(protocol: Protocol, stage: Stage, outcome: Outcome, edits: Edits) -> Decided:

@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
+from benchmarks.differences import marked_apart
 from benchmarks.records import Attributes, is_own, role_name, role_order
 
 register = template.Library()
@@ -43,13 +44,17 @@ def moment(at: datetime | None, form: str = "j M Y, H:i") -> str:
 def by_role(things: Iterable) -> list:
     """Captions or images with the positive ones first, and those in roles of the user's own last.
 
-    Each has a `label`: its role, with a number where an item has several in a role of the user's own.
+    Each has a `label`: its role, with a number where an item has several in a role of the user's own. Captions have
+    `marked`: their text, with the words marked that set it apart.
     """
     found = sorted(things, key=lambda thing: (role_order(thing.role), thing.position))
     counts = Counter(thing.role for thing in found)
     for thing in found:
         number = f" {thing.position + 1}" if is_own(thing.role) and counts[thing.role] > 1 else ""
         thing.label = f"{role_name(thing.role)}{number}"
+    captions = [thing for thing in found if hasattr(thing, "text")]
+    for caption, marked in zip(captions, marked_apart([one.text for one in captions]), strict=True):
+        caption.marked = marked
     return found
 
 

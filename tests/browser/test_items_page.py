@@ -40,3 +40,5 @@ def test_from_a_search_to_the_history_by_keyboard(visit, page, axe_violations):
     expect(page.get_by_text("flagged by A-01")).to_be_visible()
     expect(page.get_by_role("cell", name="A cat naps on a mat.")).to_be_visible()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
+    page.locator(".thumbs a").first.press("Enter")
+    assert (flaws(page, axe_violations, ".enlarged"), page.errors) == ([], [])
