@@ -121,7 +121,7 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
         Column("reason", html=holds),
         Column("reserved for", html=keepers),
     ]
-    return Table("blocked", columns, rows, label="items-title", request=request, per_page=per_page)
+    return Table("blocked", columns, rows, label="items-title", request=request, per_page=per_page, cards=True)
 
 
 @register.simple_tag

@@ -72,6 +72,7 @@ def study_reader_reports(request: StaffRequest, pk: int) -> HttpResponse:
     found = (
         ReaderReport.objects.filter(study=study)
         .select_related("item", "answered_by")
+        .prefetch_related("item__captions", "item__item_images__image")
         .order_by(F("answered_at").desc(nulls_first=True), "-pk")
     )
     context = {
