@@ -7,9 +7,10 @@ from typing import Any
 
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.plan import plan as plan_of_audit
-from annotation.protocols.base import Form
+from annotation.protocols.base import Form, Protocol
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.registry import base_name, protocol_named
+from annotation.protocols.rules import least_judgments
 
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
@@ -52,13 +53,18 @@ class StagePlan:
         return replace(self, settings={**self.settings, **settings})
 
 
-def contradictions(settings: Settings, own_items_apart: bool = False, form: Form | None = None) -> dict[str, str]:
-    """Settings of a stage that contradict each other: field to correct → a sentence for the manager.
+def contradictions(
+    settings: Settings, own_items_apart: bool = False, protocol: Protocol | None = None
+) -> dict[str, str]:
+    """Settings of a stage that contradict each other, or its protocol: field to correct → a sentence for the manager.
 
-    `own_items_apart`: its items make several questions each, and no annotator may get two of one item. `form` is that
-    of the stage's protocol.
+    `own_items_apart`: its items make several questions each, and no annotator may get two of one item.
     """
-    found = _form_contradictions(form, settings) if form else {}
+    found = _form_contradictions(protocol.form, settings) if protocol and protocol.form else {}
+    if protocol and protocol.file:
+        least, why = least_judgments(protocol.file)
+        if (settings.get("overlap") or 1) < least:
+            found["overlap"] = f"{why}. Enter {least} or more."
     if own_items_apart and settings.get("strategy") in (_BATCHES, _EVERYONE):
         found["apart_from"] = "A batch has all questions of its items. To separate an item's questions, use the pool."
     if settings.get("strategy") == _BATCHES and not settings.get("batch_size"):

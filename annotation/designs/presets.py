@@ -38,6 +38,7 @@ class Preset:
     stages: tuple[StagePlan, ...]
     pay: int = 12  # per hour
     currency: str = "USD"
+    paper: str = ""  # whose numbers it has
 
 
 def _stage(protocol: str, name: str, **settings: object) -> StagePlan:
@@ -103,24 +104,28 @@ PRESETS: Mapping[str, Preset] = {
             "BiVLC, complete",
             "Choose the negative image, drop ambiguous items, then measure human performance on 500 of the rest.",
             (_CHOOSE, replace(_DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
+            paper="BiVLC",
         ),
         Preset(
             "bivlc-choose",
             "BiVLC, choose the image",
             "Which candidate image shows everything in the negative caption? Two annotators judge 500 of the items.",
             (_CHOOSE,),
+            paper="BiVLC",
         ),
         Preset(
             "bivlc-disambiguate",
             "BiVLC, drop ambiguous items",
             "For items with both images: which of the two fits the positive caption, or do both?",
             (_DISAMBIGUATE,),
+            paper="BiVLC",
         ),
         Preset(
             "human-baseline",
             "Human baseline",
             "How well people answer the benchmark's questions: 20 annotators judge 500 items with both images.",
             tuple(baseline_plans(source="")),
+            paper="BiVLC",
         ),
         Preset(
             "human-baseline-apart",
@@ -134,6 +139,7 @@ PRESETS: Mapping[str, Preset] = {
             "An expert picks, edits or rejects an item's second positive; another expert confirms edits.",
             (_PARAPHRASE,),
             pay=0,
+            paper="VISLA",
         ),
         Preset(
             "visla-spatial",
@@ -141,6 +147,7 @@ PRESETS: Mapping[str, Preset] = {
             "Experts check two positives and a negative against the guidelines, and correct or drop violations.",
             (_TRIPLET,),
             pay=0,
+            paper="VISLA",
         ),
         Preset(
             "hard-positives",
@@ -148,6 +155,7 @@ PRESETS: Mapping[str, Preset] = {
             "Two experts rank three captions for each of 100 items: do both positives rank above the negative?",
             (_RANK,),
             pay=0,
+            paper="Hard Positive Truth",
         ),
         Preset(
             "sugarcrepe-eval",
@@ -155,6 +163,7 @@ PRESETS: Mapping[str, Preset] = {
             "Of two negatives of different origin, which makes more sense, which is more fluent? 100 items per type.",
             (_COMPARE,),
             pay=0,
+            paper="SugarCrepe",
         ),
         Preset("verify", "Verify", "Does the caption hold? Three annotators per item; majority vote.", (_VERIFY,)),
     )

@@ -178,6 +178,16 @@ def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = 
     return (FileRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
 
 
+def least_judgments(file: schema.ProtocolFile) -> tuple[int, str]:
+    """How many judgments of a task the file's rules need at least, and why; 1 and "" where any number will do."""
+    alike = [one.m for one in file.decide if isinstance(one, schema.AtLeast) and isinstance(one.m, int)]
+    if max(alike, default=1) > 1:
+        return max(alike), f"Its rule needs {max(alike)} people who say the same"
+    if any(isinstance(one, schema.Agreement) for one in file.decide) and file.judgments > 1:
+        return 2, "Its rule compares the marks of two or more people"
+    return 1, ""
+
+
 def settings_of_file(file: schema.ProtocolFile) -> dict[str, object]:
     """The settings of a stage that its protocol's file decides."""
     estimates = any(isinstance(rule, schema.DawidSkene) for rule in file.decide)

@@ -128,7 +128,7 @@ def _create_stage(
     if unknown := {plan.source, plan.after} - {"", *made}:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
-    if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
+    if wrong := contradictions(plan.settings, own_items_apart, protocol):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=asks, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)

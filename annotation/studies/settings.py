@@ -11,13 +11,15 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from annotation.designs.plan import NO_CHECKS
+from annotation.designs.plan import NO_CHECKS, StagePlan
 from annotation.models import DecisionRule, Judgment, Kind, Outcome, Slot, Stage, StageState, Strategy, Study, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes
 from annotation.pipeline.promotion import lock_stage
 from annotation.protocols.registry import protocol_named
 from annotation.sql import execute
+from annotation.studies.lifecycle import cannot_adapt
+from annotation.studies.setup_forms import CONFIRMS
 from benchmarks import audit
 from benchmarks.transactions import retry_deadlocks
 
@@ -25,7 +27,7 @@ CHANGED = "changed a setting"  # the verb of the events
 INSTEAD = "Duplicate the study to choose another."
 PAID = "People have judged for this currency, and another would change what their work cost. " + INSTEAD
 OF_FILE = "The protocol file decides this. Duplicate the study with another version of the file."
-CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."
+SAME_NUMBER = "The question’s rule needs the same number of judgments of every item. " + INSTEAD
 GIVEN_WHOLE = "Items are given out in batches, to this many people each. " + INSTEAD
 OF_AUDIT = "An audit’s interval needs the same number of judgments of every item. " + INSTEAD
 SHUT = "The stage is closed. Open it again to ask for more judgments."
@@ -71,11 +73,12 @@ def _reasons(stage: Stage, ties: bool) -> list[tuple[str, str]]:
     """Each setting with the first reason against it, or ""."""
     protocol = protocol_named(stage.protocol)
     always = OF_FILE if protocol.file else CONFIRMS if protocol.confirms else ""
+    counts = SAME_NUMBER if protocol.file and cannot_adapt(StagePlan(stage.protocol)) else ""
     strategy = {Strategy.BATCHES: GIVEN_WHOLE, Strategy.EVERYONE: GIVEN_WHOLE, Strategy.AUDIT: OF_AUDIT}
     estimated = ESTIMATED if stage.rule == DecisionRule.DAWID_SKENE else ""
     shut = "" if stage.state == StageState.OPEN else SHUT
     return [
-        ("overlap", always or strategy.get(Strategy(stage.strategy), shut)),
+        ("overlap", counts or ("" if protocol.file else always) or strategy.get(Strategy(stage.strategy), shut)),
         ("tie_rule", always or estimated or (TIES_SETTLED if ties else "")),
         ("check_rate", NO_CHECKS if protocol.form else ""),
     ]

@@ -63,7 +63,7 @@ class Setup:
             StageForm(
                 stage, start.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data,
                 {} if data else self.kept.get(key), start.images.get(stage.stage_name, ()),
-                role_choices(stage, start.stages[: place + 1], self.first) if self.first else (),
+                role_choices(stage, start.stages[: place + 1], self.first) if self.first else (), start.paper,
             )
             for place, (stage, key) in enumerate(zip(start.stages, _kept_keys(start.stages), strict=True))
         ]  # fmt: skip
@@ -185,6 +185,7 @@ class Setup:
             plan, of = form.planned(), effort.items if form.plan.source else self.size["items"]
             words = audit_in_words(plan, effort, assumed[form.plan.stage_name], currency)
             words = words or enough_in_words(plan, effort.items, of)
+            words = " ".join(filter(None, [form.no_longer(self.start.paper), words]))
             found.append(f"{form.title}: {words}" if len(self.stages) > 1 else words)
         return found
 

@@ -17,6 +17,7 @@ from annotation.models import DecisionRule, Promotion, Stage, Strategy, TieRule
 from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import is_known, is_unpublished, protocol_named
 from annotation.protocols.roles import CannotMap, joined, split, with_roles
+from annotation.protocols.rules import least_judgments
 from annotation.protocols.schema import ProtocolFile
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
@@ -49,9 +50,7 @@ PROMOTIONS = {
 LANGUAGES = dict(settings.LANGUAGES)
 OF_ROLE = "role_"  # and a role of the question: the field with the benchmark's name for it
 IN = "instructions_"  # and a language: the field of a translation
-OVERLAP_OF_FILE = (
-    "The question’s file says it. For another number, start from this question under Questions and publish your own."
-)
+CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
@@ -184,9 +183,11 @@ class StageForm(forms.Form):
 
     def __init__(
         self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,
-        images: Sequence[str] = (), roles: Sequence[RoleChoice] = (),
+        images: Sequence[str] = (), roles: Sequence[RoleChoice] = (), paper: str = "",
     ):  # fmt: skip
-        """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names."""
+        """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names; `paper`:
+        whose numbers the plan has.
+        """
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
         titles = {stage.stage_name: protocol_named(stage.protocol).title for stage in before}
@@ -219,9 +220,25 @@ class StageForm(forms.Form):
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]
-        if self.file:
-            self.fields["overlap"].disabled = True
-            self.fields["overlap"].help_text = OVERLAP_OF_FILE
+        self._bound_judgments(paper)
+
+    def _bound_judgments(self, paper: str) -> None:
+        """Offer only the numbers of judgments that the question's rule can decide by."""
+        field, protocol = self.fields["overlap"], protocol_named(self.plan.protocol)
+        if protocol.confirms:
+            field.disabled, field.help_text = True, CONFIRMS
+            return
+        least, why = least_judgments(protocol.file) if protocol.file else (1, "")
+        told = [f"{paper} has {self.plan.settings.get('overlap') or 1}."] if paper else []
+        told += [f"The question’s file says {protocol.file.judgments}."] if protocol.file and not paper else []
+        told += [f"{why}: {least} or more."] if why else []
+        field.help_text = " ".join([*told, str(field.help_text)])
+        field.widget.attrs["min"] = least
+
+    def no_longer(self, paper: str) -> str:
+        """That the number of judgments is no longer the paper's, in a sentence; empty if it is."""
+        planned, papers = (one.settings.get("overlap") or 1 for one in (self.planned(), self.plan))
+        return f"{planned} instead of {papers}: no longer {paper}’s number." if paper and planned != papers else ""
 
     def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
         """The initial values: the plan's settings, otherwise the model's defaults."""
@@ -317,9 +334,9 @@ class StageForm(forms.Form):
         self._check_roles(given)
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
-            form = protocol_named(self.plan.protocol).form
+            protocol = protocol_named(self.plan.protocol)
             decided = self.plan.settings if self.file else {}
-            for name, sentence in contradictions({**decided, **given}, own_items_apart, form).items():
+            for name, sentence in contradictions({**decided, **given}, own_items_apart, protocol).items():
                 self.add_error(name if name in self.fields else "overlap", sentence)
 
     def _check_roles(self, given: Mapping[str, Any]) -> None:

@@ -62,6 +62,11 @@ class StartingPoint:
     images: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
+    def paper(self) -> str:
+        """Whose numbers it has; empty if no paper's."""
+        return PRESETS[self.key].paper if self.kind == "preset" else ""
+
+    @property
     def questions(self) -> str:
         """The key of the same questions in order, to which another can be added; "" if it has settings of its own."""
         if self.kind == "preset" and len(self.stages) == 1:

@@ -36,7 +36,7 @@ from benchmarks.management.files import read_or_refuse
 from benchmarks.models import Benchmark
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]
-OF_FILE = {"overlap", "rule", "tie_rule"}  # those that a protocol file decides
+OF_FILE = {"rule", "tie_rule"}  # those that a protocol file decides
 OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a single stage
 
 

@@ -213,13 +213,13 @@ def test_presets_take_judgments_and_what_is_passed_on_from_their_protocols_files
     {"strategy": "everyone"},
 ])  # fmt: skip
 def test_where_an_edit_is_confirmed_one_decides_and_a_second_can_be_reached(given):
-    (wrong,) = contradictions(given, form=PROTOCOLS["visla-paraphrase"].form).values()
+    (wrong,) = contradictions(given, protocol=PROTOCOLS["visla-paraphrase"]).values()
     assert wrong.startswith("One annotator decides here, and a second one confirms edits")
-    assert contradictions(given, form=PROTOCOLS["visla-triplet"].form) == {} == contradictions(given)
+    assert contradictions(given, protocol=PROTOCOLS["visla-triplet"]) == {} == contradictions(given)
 
 
 def test_there_are_no_checks_where_an_answer_is_more_than_a_pick():
-    found = {name: contradictions({"check_rate": 0.1}, form=one.form) for name, one in PROTOCOLS.items()}
+    found = {name: contradictions({"check_rate": 0.1}, protocol=one) for name, one in PROTOCOLS.items()}
     with_forms = [name for name, wrong in found.items() if wrong == {"check_rate": NO_CHECKS}]
     assert with_forms == [name for name, one in PROTOCOLS.items() if one.form]
     assert "bivlc-choose" not in with_forms and "hard-positive-rank" in with_forms

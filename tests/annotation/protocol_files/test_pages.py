@@ -289,19 +289,22 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     form = client.get("/studies/new/", {"protocol": "image-caption-foil@1", "benchmark": benchmark.pk}).text
     names = set(re.findall(r'name="image-caption-foil-(\w+)"', form))
     assert {"quota", "strategy"} <= names and not {"rule", "tie_rule"} & names
-    assert re.search(r'name="image-caption-foil-overlap" value="3"[^>]*disabled', form)
+    assert re.search(r'name="image-caption-foil-overlap" value="3"[^>]*min="2"', form)
+    assert "The question’s file says 3. Its rule needs 2 people who say the same: 2 or more." in unescape(form)
     sent = {
         "protocol": "image-caption-foil@1", "benchmark": benchmark.pk, "name": "Ours", "pay_per_hour": 0,
         "currency": "USD",
         **{f"image-caption-foil-{name}": value for name, value in {
             "strategy": "pool", "lease_seconds": 600, "undo_seconds": 600, "seconds": 12, "instructions": "Look.",
-            "check_rate": 0, "practice_pass": 80, "practice_tries": 2, "on_failure": "flag", "overlap": 1,
+            "check_rate": 0, "practice_pass": 80, "practice_tries": 2, "on_failure": "flag", "overlap": 5,
         }.items()},
     }  # fmt: skip
     answer = client.post("/studies/new/", sent)
     assert answer.status_code == 302, re.findall(r'class="errorlist"[^/]*/li>', answer.text)
     stage = Study.objects.get().stages.get()
-    assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 3, "majority")
+    assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 5, "majority")
+    few = client.post("/studies/new/", {**sent, "name": "Few", "image-caption-foil-overlap": 1})
+    assert "who say the same. Enter 2 or more." in few.text
     offered = client.get("/studies/new/", {"benchmark": benchmark.pk}).text
     assert 'value="protocol:image-caption-foil@1"' in offered  # and not as the library's once more
     assert 'name="choose" value="protocol:image-caption-foil"' not in offered

@@ -18,7 +18,7 @@ from annotation.studies.settings import CannotChange
 from benchmarks.corrections.correct import Change, correct
 from benchmarks.models import Action, Event
 from tests.annotation.judging.test_closing_races import somebody_waits
-from tests.builders import studies, visla_items
+from tests.builders import declared, studies, visla_items
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +123,12 @@ def test_the_overlap_has_bounds_and_reasons(has, overlap, why):
 def test_where_one_confirms_anothers_edits_nothing_is_chosen():
     stage = visla_items.study("visla-paraphrase").stages.get()
     assert set(settings.locked_in([stage])[stage.pk]) == {"overlap", "tie_rule", "check_rate"}
+
+
+@pytest.mark.parametrize("question, is_locked", [("verify", False), ("image-caption-foil", True)])
+def test_a_files_number_of_judgments_grows_where_shares_of_votes_decide(question, is_locked):
+    stage = declared.study(question).stages.get()
+    assert ("overlap" in settings.locked_in([stage])[stage.pk]) == is_locked
 
 
 def test_a_closed_stage_asks_for_no_more():

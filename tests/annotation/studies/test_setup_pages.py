@@ -151,6 +151,15 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
         assert planned(page)[one.stage].items() <= effort_in_words(one).items() and len(planned(page)[one.stage]) == 4
 
 
+def test_a_papers_number_of_judgments_can_change_and_is_no_longer_the_papers(client, manager):
+    form = start(client, preset="verify", benchmark=studies.benchmark(items=4).pk)
+    page = unescape(client.get(NEW, {"preset": "bivlc-choose"}).text)
+    assert "BiVLC has 1." in page and "no longer" not in page
+    changed = unescape(client.post(NEW, start(client, preset="bivlc-choose") | {"choose-overlap": 2, "plan": "1"}).text)
+    assert "2 instead of 1: no longer BiVLC’s number." in changed
+    assert "no longer" not in client.post(NEW, form | {"verify-overlap": 5, "plan": "1"}).text  # of no paper
+
+
 def test_the_plan_of_an_audit_is_for_its_target(client, manager):
     form = start(client, protocol="verify", benchmark=studies.benchmark(items=40).pk)
     form |= {"verify-strategy": "audit", "verify-overlap": 1, "verify-target_half_width": 15, "plan": 1}
