@@ -44,6 +44,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def hours_in_words(minutes: float) -> str:
+    """Minutes below an hour and a half, then hours: “under 1 min”, “40 min”, “2.5 h”."""
+    if 0 < minutes < 1:
+        return "under 1 min"
+    return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
+
+
 def pseudonym(number: int) -> str:
     """The name of an annotator where real names are not shown: `A-01`, `A-02` … in order of joining."""
     return f"A-{number:02d}"

@@ -11,6 +11,7 @@ from annotation.protocols.base import Form, Protocol
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.registry import base_name, protocol_named
 from annotation.protocols.rules import least_judgments
+from annotation.wording import hours_in_words
 
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
@@ -296,17 +297,18 @@ def _errors_count(settings: Settings) -> str:
     )
 
 
-def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
+def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, str]:
     """The numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit takes.
-    `each` has the hours of one annotator.
+    `each` has the time of one annotator.
     """
+    unpaid = expected.hours and not expected.cost
     return {
         "items": f"{expected.items:,}",
         "judgments": ("≤ " if expected.is_most else "≈ " if expected.assumed else "") + f"{expected.judgments:,}",
-        "hours": f"{round_half_up(expected.hours, 1):,.1f}",
-        "cost": f"{round_half_up(expected.cost, 2):,.2f}",
+        "hours": hours_in_words(60 * expected.hours),
+        "cost": "unpaid" if unpaid else f"{round_half_up(expected.cost, 2):,.2f} {currency}".strip(),
         "annotators": f"{expected.annotators:,}",
-        "each": f"{round_half_up(expected.hours / (expected.annotators or 1), 1):,.1f}",
+        "each": hours_in_words(60 * expected.hours / (expected.annotators or 1)),
     }
 
 

@@ -22,7 +22,7 @@ from annotation.designs.plan import (
 from annotation.models import Study
 from annotation.pipeline.part import narrowed
 from annotation.protocols.roles import split
-from annotation.studies import audit_scores
+from annotation.studies import audit_scores, markdown
 from annotation.studies.setup_forms import StageForm, cleaned
 from annotation.studies.starting_points import SEVERAL, StartingPoint
 from annotation.studies.study_form import StudyForm
@@ -58,6 +58,7 @@ class Setup:
         initial = {"name": name or self._free_name(), **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
         self.study.offer_types(self.benchmark)
+        self.study.has_stages = len(start.stages) > 1
         assumed, sources = presets.default_assumptions(start.stages), {stage.source for stage in start.stages}
         self.stages = [
             StageForm(
@@ -168,6 +169,18 @@ class Setup:
         pay = float(study.get("pay_per_hour", self.start.study["pay_per_hour"]))
         return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
 
+    def texts_as_read(self) -> dict[str, Any]:
+        """Consent and each stage's instructions as annotators read them; a text's images are not copied yet."""
+        given = [(form.title, str(form["instructions"].value() or "")) for form in self.stages]
+        return {
+            "consent": markdown.to_html(str(self.study["consent"].value() or ""), level=3),
+            "instructions": [(title, markdown.to_html(text, level=3)) for title, text in given],
+        }
+
+    @property
+    def currency(self) -> str:
+        return str(self.study["currency"].value() or "").upper()
+
     def _assumed(self) -> dict[str, Assumptions]:
         tasks = self.size["tasks"]
         return {
@@ -179,11 +192,11 @@ class Setup:
         """What each audit takes of what is `expected`, and what the judgments of the other stages are enough for."""
         if not expected:
             return []
-        currency, assumed = str(self.study["currency"].value() or "").upper(), self._assumed()
+        assumed = self._assumed()
         found = []
         for form, effort in zip(self.stages, expected, strict=True):
             plan, of = form.planned(), effort.items if form.plan.source else self.size["items"]
-            words = audit_in_words(plan, effort, assumed[form.plan.stage_name], currency)
+            words = audit_in_words(plan, effort, assumed[form.plan.stage_name], self.currency)
             words = words or enough_in_words(plan, effort.items, of)
             words = " ".join(filter(None, [form.no_longer(self.start.paper), words]))
             found.append(f"{form.title}: {words}" if len(self.stages) > 1 else words)

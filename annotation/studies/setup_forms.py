@@ -114,14 +114,24 @@ class StageForm(forms.Form):
     )
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
-    strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
+    strategy = forms.ChoiceField(label="Who judges what", choices=STRATEGIES.items())
     batch_size = number("batch_size", "Batch size (items)", required=False)
     agreement_items = number(
         "agreement_items", "Agreement sample (items)", "This many random items get more judgments.", required=False
     )
     agreement_overlap = number("agreement_overlap", "Judgments per sampled item", required=False)
-    quota = number("quota", "Quota", "Maximum judgments per annotator. Leave empty for no limit.", required=False)
-    sample = number("sample", "Sample of items", "Use this many random items. Leave empty to use all.", required=False)
+    quota = number(
+        "quota",
+        "Most judgments per person",
+        "Leave empty for no limit. The lower it is, the more people it takes.",
+        required=False,
+    )
+    sample = number(
+        "sample",
+        "Sample of items",
+        "Ask about this many random items, of those that this stage could ask about. Leave empty to ask about all.",
+        required=False,
+    )
     stratify = forms.BooleanField(
         label="Keep the proportions of types and subtypes in the sample or audit", required=False
     )
@@ -252,12 +262,12 @@ class StageForm(forms.Form):
             "kept": self.assumed.kept,
         }
 
-    MAIN = ("overlap", "tie_rule", "strategy", "batch_size", *OF_AUDIT, "sample", "quota", "check_rate")
+    MAIN = ("overlap", "strategy", "batch_size", *OF_AUDIT, "quota")
     MORE = {
-        "Further judgments": ("cap", "certainty", "agreement_items", "agreement_overlap", "rule"),
+        "Ties and further judgments": ("tie_rule", "cap", "certainty", "agreement_items", "agreement_overlap", "rule"),
         "Which items, and for whom": ("stratify", "sample_each", "promotion", "apart_from"),
         "Time and undo": ("lease_seconds", "undo_seconds", "auto_advance"),
-        "Practice, and failed checks": ("practice_pass", "practice_tries", "on_failure"),
+        "Checks and practice": OF_PRACTICE,
     }
     # Fields that only some strategies have; the page shows the others' only if they are wrong.
     ONLY_IF = {"batch_size": Strategy.BATCHES, **dict.fromkeys(OF_AUDIT, Strategy.AUDIT)}
@@ -306,6 +316,10 @@ class StageForm(forms.Form):
     @property
     def main(self) -> list[tuple[forms.BoundField, str, str]]:
         return self._with_strategies(self[name] for name in self.MAIN if name in self.fields)
+
+    @property
+    def of_sample(self) -> tuple[forms.BoundField, str, str]:
+        return self._with_strategies([self["sample"]])[0]
 
     @property
     def more(self) -> list[tuple[str, list[tuple[forms.BoundField, str, str]]]]:

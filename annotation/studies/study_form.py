@@ -36,7 +36,7 @@ class StudyForm(forms.Form):
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
-        help_text="For the plan: 0 for volunteers. Winnow does not pay anyone.",
+        help_text="0: unpaid. Annotators see it before they join, and the plan counts with it; Winnow pays nobody.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
@@ -68,10 +68,10 @@ class StudyForm(forms.Form):
         3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."
     )
     part_sample = forms.IntegerField(
-        label="Random sample of these items",
+        label="Random sample for all stages",
         required=False,
         min_value=1,
-        help_text="Drawn once, for all stages. Items that are imported later do not join. Leave empty to use all.",
+        help_text="Drawn once from these items; a stage’s own sample is drawn from them. Leave empty to use all.",
     )
 
     save_as = forms.CharField(
@@ -83,6 +83,7 @@ class StudyForm(forms.Form):
     )
 
     saves_template = False
+    has_stages = True  # more than one: a single stage has the same sample of its own
     OF_STEP = {
         "texts": ("name", "language", "consent", "paused", "save_as"),
         "question": ("benchmark", NON_FIELD_ERRORS),
@@ -107,7 +108,8 @@ class StudyForm(forms.Form):
     @property
     def of_part(self) -> list[forms.BoundField]:
         has_types = bool(self.fields["part_types"].choices)  # type: ignore[attr-defined]
-        return [self[name] for name in self.PART if has_types or name != "part_types"]
+        fields = [self[name] for name in self.PART if has_types or name != "part_types"]
+        return [one for one in fields if self.has_stages or one.name != "part_sample" or one.value()]
 
     @property
     def part_is_open(self) -> bool:

@@ -120,7 +120,7 @@ def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "", step: st
         "not_done": refusal or "The study was not created",
     }  # fmt: skip
     if "plan" in request.POST and request.headers.get("HX-Request"):
-        return render(request, "studies/_plan.html", context)
+        return render(request, "studies/_plan.html", {**context, "again": True})
     own = [start] if start.kind == "copy" else []
     offered = offers([*own, *starting_points.on_offer(), *starting_points.templates()], setup.first, setup.benchmark)
     step = step if setup.can_ask else "question"
@@ -136,9 +136,9 @@ def _plan(setup: Setup) -> dict[str, object]:
     expected = setup.expected()
     return {
         "plan": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
-        "total": expected and effort_in_words(total_effort(expected)),
+        "total": expected and effort_in_words(total_effort(expected), setup.currency),
         "enough": setup.enough_in_words(expected),
-        "currency": str(setup.study["currency"].value() or "").upper(),
+        "seen": setup.texts_as_read(),
         "wrong": [form[name] for form in setup.forms if form.is_bound for name in form.errors if name in form.fields],
     }  # fmt: skip
 

@@ -16,7 +16,7 @@ from annotation.measures.audits.judges import Corrected
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.roles import asked_as
-from annotation.wording import counted, pseudonym, readable_label, signed
+from annotation.wording import counted, hours_in_words, pseudonym, readable_label, signed
 from benchmarks.metrics import base
 
 register = template.Library()
@@ -169,9 +169,7 @@ def money(amount: float | None, currency: str) -> str:
 
 @exact(register)
 def hours(minutes: float | None) -> str:
-    if minutes is None:
-        return NOTHING
-    return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
+    return NOTHING if minutes is None else hours_in_words(minutes)
 
 
 @register.filter

@@ -264,8 +264,8 @@ def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[s
 
 
 def expectation(expected: ExpectedEffort, currency: str) -> str:
-    words = effort_in_words(expected)
+    words = effort_in_words(expected, currency)
     return (
-        f"{words['judgments']} judgments wanted, {words['hours']} h, {words['cost']} {currency}, "
+        f"{words['judgments']} judgments wanted, {words['hours']}, {words['cost']}, "
         f"{words['annotators']} annotator{'' if words['annotators'] == '1' else 's'}"
     )

@@ -78,8 +78,8 @@ def test_axe_finds_nothing_and_the_bar_names_what_differs(open_page, site, sign_
     for window in in_windows(screen):
         assert axe_violations(screen) == [] and fits(screen), window
     screen.get_by_label("Study name").fill("Autumn")
-    screen.get_by_label("Quota").fill("0")
-    assert screen.locator("[data-changes]").text_content() == "2 changes: study name, quota"
+    screen.get_by_label("Most judgments per person").fill("0")
+    assert screen.locator("[data-changes]").text_content() == "2 changes: study name, most judgments per person"
     screen.get_by_role("button", name="Save").press("Enter")
     screen.get_by_text("The settings were not saved").wait_for()
     assert screen.evaluate("document.activeElement.className") == "card problem-summary"

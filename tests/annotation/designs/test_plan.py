@@ -22,6 +22,7 @@ from annotation.designs.presets import (
     with_stage_settings,
 )
 from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import hours_in_words
 
 ASSUMED = Assumptions(seconds=12)
 
@@ -216,6 +217,14 @@ def test_where_an_edit_is_confirmed_one_decides_and_a_second_can_be_reached(give
     (wrong,) = contradictions(given, protocol=PROTOCOLS["visla-paraphrase"]).values()
     assert wrong.startswith("One annotator decides here, and a second one confirms edits")
     assert contradictions(given, protocol=PROTOCOLS["visla-triplet"]) == {} == contradictions(given)
+
+
+@pytest.mark.parametrize(
+    "minutes, words",
+    [(0, "0 min"), (0.4, "under 1 min"), (40, "40 min"), (89, "89 min"), (90, "1.5 h"), (6e4, "1,000.0 h")],
+)
+def test_short_times_are_minutes(minutes, words):
+    assert hours_in_words(minutes) == words
 
 
 def test_there_are_no_checks_where_an_answer_is_more_than_a_pick():

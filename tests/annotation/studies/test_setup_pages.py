@@ -148,7 +148,8 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
     page = client.get(NEW, {"preset": "bivlc", "benchmark": benchmark.pk}).content.decode()
     stages = PRESETS["bivlc"].stages
     for one in expected_effort(stages, items=3, assumed=default_assumptions(stages), pay=12):
-        assert planned(page)[one.stage].items() <= effort_in_words(one).items() and len(planned(page)[one.stage]) == 4
+        row = planned(page)[one.stage]
+        assert row.items() <= effort_in_words(one).items() and len(row) == 4
 
 
 def test_a_papers_number_of_judgments_can_change_and_is_no_longer_the_papers(client, manager):
@@ -196,7 +197,8 @@ def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(clien
     changes = {f"{ONE}-overlap": 3, f"{ONE}-seconds": 36, f"{ONE}-check_rate": 25, "pay_per_hour": 12, "plan": 1}
     answer = client.post(NEW, form | changes | {"name": ""})  # a plan needs no name
     assert answer.status_code == 200 and not Study.objects.exists()
-    expected = {"items": "10", "judgments": "30", "hours": "0.4", "annotators": "3", "each": "0.1", "cost": "4.80"}
+    expected = {"items": "10", "judgments": "30", "annotators": "3"}
+    expected |= {"hours": "24 min", "each": "8 min", "cost": "4.80 USD"}
     assert planned(answer.content.decode()) == {"": expected}
 
 
@@ -206,7 +208,7 @@ def test_practice_is_set_up_only_where_there_can_be_any(client, manager, protoco
     html = client.get(path).text
     has = [f'name="{protocol}-{field}"' in html for field in StageForm.OF_PRACTICE]
     assert has == [PROTOCOLS[protocol].form is None] * 4
-    assert ("undo, practice" in html) == (NO_CHECKS not in unescape(html)) == all(has)
+    assert ("undo, checks and practice" in html) == (NO_CHECKS not in unescape(html)) == all(has)
 
 
 def test_percents_come_back_as_they_were_typed(client, manager):
@@ -331,8 +333,22 @@ def test_as_one_types_only_the_plan_is_sent(client, manager):
     assert (
         planned(plan)[""]["judgments"] == "30" and "a majority outvotes single mistakes" in plan and "<form" not in plan
     )
+    assert "3+ people" in plan.split('id="plan-line"')[1]
+    read = client.post(NEW, form | {"verify-instructions": "Look **well**."}, headers={"HX-Request": "true"}).text
+    assert "<strong>well</strong>" in read.split('id="seen"')[1]
     wrong = client.post(NEW, form | {"verify-overlap": 0}, headers={"HX-Request": "true"})
     assert "corrected: Judgments per item." in " ".join(wrong.text.split()) and wrong.status_code == 200
+
+
+def test_a_single_stage_has_one_sample_and_several_say_whose_each_is(client, manager):
+    benchmark = studies.benchmark(items=4).pk
+    one, several = (client.get(NEW, {"preset": name, "benchmark": benchmark}).text for name in ("verify", "bivlc"))
+    assert 'name="verify-sample"' in one and 'name="part_sample"' not in one
+    assert "Random sample for all stages" in several and 'name="choose-sample"' in several
+    copied = client.post(
+        NEW, start(client, preset="verify", benchmark=benchmark) | {"part_sample": 2, "plan": "1"}
+    ).text
+    assert 'name="part_sample" value="2"' in copied  # what a duplicated study has can be seen
 
 
 def test_a_name_is_proposed_that_no_study_has(client, manager):
@@ -595,9 +611,9 @@ def test_the_command_prints_every_stage_with_its_links_and_the_plan(capsys):
     assert f"Invite annotators: https://lab.example{reverse('join', args=[study.invite])}" in printed
     stages = PRESETS["bivlc"].stages
     for number, one in enumerate(expected_effort(stages, items=10, assumed=default_assumptions(stages), pay=12), 1):
-        words = effort_in_words(one)
-        assert f"{number} {one.stage}: {words['judgments']} judgments wanted, {words['hours']} h" in printed
-    assert "1 choose: 20 judgments wanted, 0.1 h, 0.80 USD, 2 annotators" in printed
+        words = effort_in_words(one, "USD")
+        assert f"{number} {one.stage}: {words['judgments']} judgments wanted, {words['hours']}" in printed
+    assert "1 choose: 20 judgments wanted, 4 min, 0.80 USD, 2 annotators" in printed
     assert "2 disambiguate: ≈ 7 judgments wanted" in printed and "In all: ≈ " in printed
 
 
