@@ -124,6 +124,12 @@ MOVED = [
     _moved("delete/", "study-delete"),
 ]
 
+TRIAL_OF_QUESTION = [
+    path("", draft_views.protocol_try, name="protocol-trial"),
+    path("history/", draft_views.protocol_try_history, name="protocol-trial-history"),
+    path("<slug:do>/", draft_views.protocol_try_act, name="protocol-trial-act"),
+]
+
 urlpatterns = [
     path("join/<slug:invite>/", join_views.join, name="join"),
     path("judge-words/<slug:language>.js", judging_views.words, name="judge-words"),
@@ -157,6 +163,7 @@ urlpatterns = [
         name="protocol-try-history",
     ),
     path("protocols/drafts/<int:pk>/try/<int:seed>/<slug:do>/", draft_views.protocol_try_act, name="protocol-try-act"),
+    path("protocols/<str:question>/try/<int:benchmark>/<int:seed>/", include(TRIAL_OF_QUESTION)),
     path("protocols/published/<str:version>/", protocol_views.protocol_version, name="protocol-version"),
     path("releases/<int:pk>/", releases_views.release_detail, name="release-detail"),
     path("releases/<int:pk>/again/", releases_views.release_again, name="release-again"),

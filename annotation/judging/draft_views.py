@@ -1,7 +1,7 @@
-"""Try a draft of a protocol file on items of a benchmark: the judging page, and what follows from each answer.
+"""Try a draft, or a question on offer, on items of a benchmark: the judging page, and what follows from each answer.
 
 As in a trial of a stage (trial_views.py), nothing is written; study and stage are made up for the page. The editor
-shows these pages in a frame.
+shows these pages in a frame. An address names a draft (`pk`), or a question and a benchmark.
 """
 
 from collections.abc import Mapping
@@ -9,51 +9,56 @@ from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.designs import fit, presets
 from annotation.judging.trial_views import SCREENS, Trial, act, history_of, screen_or_next
 from annotation.models import ProtocolDraft, Stage, Study
 from annotation.protocol_files import drafts
 from annotation.protocol_files.consequences import consequences_of
 from annotation.protocol_files.publish import digest_of
 from annotation.protocol_files.views import draft_for
-from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem
+from annotation.protocols.base import CANNOT_JUDGE, Protocol, UnsuitableItem
 from annotation.protocols.compile import is_plain
+from annotation.protocols.registry import is_known, protocol_named
 from annotation.protocols.schema import ProtocolFile
 from annotation.screens.trial import leases_under, random_items
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from benchmarks import queries
+from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
 
 framed = csp_replace({"frame-ancestors": [SELF]})
 
 
-class DraftTrial(Trial):
-    """A trial of a file on items of the draft's benchmark. `unsuitable`: why some of the items drawn make no screens.
+class FileTrial(Trial):
+    """A trial of a file on items of a benchmark. `unsuitable`: why some of the items drawn make no screens; `back`:
+    the page that it was started on.
 
-    Answers belong to the text that asked them.
+    Answers belong to the text that asked them, by `salt`.
     """
 
-    def __init__(self, request: StaffRequest, draft: ProtocolDraft, file: ProtocolFile, seed: int):
-        protocol = drafts.reading_of(draft.text).protocol
-        assert protocol is not None
-        items = random_items(draft.benchmark, seed, SCREENS) if draft.benchmark else []
-        study = Study(name=file.title, benchmark=draft.benchmark)
-        self.file, self.unsuitable = file, []
+    def __init__(
+        self, request: StaffRequest, protocol: Protocol, file: ProtocolFile, benchmark: Benchmark | None, seed: int,
+        home: str, back: tuple[str, str], salt: str = "",
+    ):  # fmt: skip
+        items = random_items(benchmark, seed, SCREENS) if benchmark else []
+        self.file, self.unsuitable, self.back = file, [], back
         for item in items:
             try:
                 protocol.tasks_for(queries.record_of(item), {})
             except UnsuitableItem as reason:
                 self.unsuitable.append(str(reason))
         leases = leases_under(protocol, items, seed, SCREENS)
-        super().__init__(request, Stage(study=study), protocol, leases, _home(draft, seed), digest_of(draft.text))
+        stage = Stage(study=Study(name=file.title, benchmark=benchmark))
+        super().__init__(request, stage, protocol, leases, home, salt)
 
     def instructions(self) -> Mapping[str, Any]:
         language = get_language()
@@ -68,54 +73,74 @@ class DraftTrial(Trial):
         return [{**row, "follows": consequences_of(self.file, row["label"])} for row in given]
 
 
-def _home(draft: ProtocolDraft, seed: int) -> str:
-    return reverse("protocol-try", args=[draft.pk, seed])
+def _back_to(draft: ProtocolDraft) -> tuple[str, str]:
+    return reverse("protocol-draft", args=[draft.pk]), "Back to the draft"
 
 
-def _trial(request: StaffRequest, pk: int, seed: int) -> DraftTrial | None:
+def _trial(
+    request: StaffRequest, seed: int, pk: int | None = None, question: str = "", benchmark: int | None = None
+) -> FileTrial | None:
     """None while the file has problems."""
+    if pk is None:
+        return _of_question(request, question, get_object_or_404(Benchmark, pk=benchmark), seed)
     draft = draft_for(request, pk)
-    file = drafts.reading_of(draft.text).file
-    return DraftTrial(request, draft, file, seed) if file else None
+    reading, home = drafts.reading_of(draft.text), reverse("protocol-try", args=[pk, seed])
+    if reading.file is None or reading.protocol is None:
+        return None
+    salt = digest_of(draft.text)
+    return FileTrial(request, reading.protocol, reading.file, draft.benchmark, seed, home, _back_to(draft), salt)
+
+
+def _of_question(request: StaffRequest, question: str, benchmark: Benchmark, seed: int) -> FileTrial:
+    """Of the library's or a published one, under the benchmark's names for its parts."""
+    file = protocol_named(question).made_from if is_known(question) else None
+    if file is None:
+        raise Http404("There is no such question.")
+    stages, first = presets.single_stage(question).stages, drafts.first_item(benchmark)
+    [stage] = (first and fit.fitted(stages, first)) or stages
+    home = reverse("protocol-trial", args=[question, benchmark.pk, seed])
+    back = f"{reverse('protocol-list')}?benchmark={benchmark.pk}", "Back to the questions"
+    return FileTrial(request, protocol_named(stage.protocol), file, benchmark, seed, home, back)
 
 
 def _nothing_to_try(request: StaffRequest, pk: int) -> HttpResponse:
-    return render(request, "protocol_files/try_end.html", {"draft": draft_for(request, pk), "wrong": True}, status=409)
+    context = {"back": _back_to(draft_for(request, pk)), "wrong": True}
+    return render(request, "protocol_files/try_end.html", context, status=409)
 
 
 @require_safe
 @framed
 @xframe_options_sameorigin
 @staff_only
-def protocol_try(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
+def protocol_try(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
     """The judging page, then what follows from the answers; asked for JSON, what comes next."""
-    trial = _trial(request, pk, seed)
+    trial = _trial(request, seed, **which)
     if trial is None:
-        return _nothing_to_try(request, pk)
+        return _nothing_to_try(request, which["pk"])
     if "rules" in request.GET:
-        return redirect("protocol-try", pk, seed)
+        return redirect(trial.home)
     if found := screen_or_next(request, trial):
         return found
-    return render(request, "protocol_files/try_end.html", {**_results(trial), "draft": draft_for(request, pk)})
+    return render(request, "protocol_files/try_end.html", {**_results(trial), "back": trial.back})
 
 
 @require_safe
 @staff_only
-def protocol_try_answers(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
+def protocol_try_answers(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
     """What follows from the answers so far, as a fragment beside the editor."""
-    trial = _trial(request, pk, seed)
+    trial = _trial(request, seed, **which)
     return render(request, "protocol_files/_answers.html", _results(trial) if trial else {})
 
 
-def _results(trial: DraftTrial) -> dict[str, Any]:
+def _results(trial: FileTrial) -> dict[str, Any]:
     return {"answered": trial.rows(), "unsuitable": trial.unsuitable, "file": trial.file, "screens": len(trial.leases)}
 
 
 @require_safe
 @staff_only
-def protocol_try_history(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
-    trial = _trial(request, pk, seed)
-    return history_of(request, trial) if trial else _nothing_to_try(request, pk)
+def protocol_try_history(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
+    trial = _trial(request, seed, **which)
+    return history_of(request, trial) if trial else _nothing_to_try(request, which["pk"])
 
 
 @csrf_exempt  # there is nothing to forge: all that changes is the visitor's own cookie
@@ -123,6 +148,6 @@ def protocol_try_history(request: StaffRequest, pk: int, seed: int) -> HttpRespo
 @framed
 @xframe_options_sameorigin
 @staff_only
-def protocol_try_act(request: StaffRequest, pk: int, seed: int, do: str) -> HttpResponse:
-    trial = _trial(request, pk, seed)
-    return act(request, trial, do) if trial else _nothing_to_try(request, pk)
+def protocol_try_act(request: StaffRequest, seed: int, do: str, **which: Any) -> HttpResponse:
+    trial = _trial(request, seed, **which)
+    return act(request, trial, do) if trial else _nothing_to_try(request, which["pk"])

@@ -26,6 +26,7 @@ class Offer:
     title: str
     source: str
     needs: str
+    judgments: int  # of each item
     lacks: str = ""
 
 
@@ -53,7 +54,7 @@ def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
     suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # under its names for the parts
-    return Offer(start, file.title, file.source, needs, "" if suits else lacks(file, item))
+    return Offer(start, file.title, file.source, needs, file.judgments, "" if suits else lacks(file, item))
 
 
 def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:

@@ -47,7 +47,7 @@ def protocol_list(request: StaffRequest) -> HttpResponse:
     """
     given = request.POST or request.GET
     benchmarks = list(Benchmark.objects.order_by("name"))
-    chosen = _benchmark(given.get("benchmark"), benchmarks) or next(iter(benchmarks), None)
+    chosen = _benchmark(given.get("benchmark"), benchmarks) or Benchmark.objects.first()  # the newest
     if request.method == "POST":
         if "start" not in given:
             return redirect(f"{reverse('protocol-list')}?benchmark={chosen.pk if chosen else ''}")
@@ -63,6 +63,7 @@ def protocol_list(request: StaffRequest) -> HttpResponse:
         "section": "questions",
         "benchmarks": benchmarks,
         "benchmark": chosen,
+        "seed": secrets.randbits(29),
         "drafts": [(draft, drafts.title_in(draft.text)) for draft in request.user.protocol_drafts.all()],
         "groups": [("published", offers.version_offers(first)), ("library", offers.library_offers(first))],
     }

@@ -58,7 +58,7 @@ NO_ROWS = {
     "release-file", "client", "client-file", "benchmark-delete", "study-stages", "shared-results", "study-adjudicate",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
-    "protocol-try-answers", "protocol-try-history",
+    "protocol-try-answers", "protocol-try-history", "protocol-trial", "protocol-trial-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {

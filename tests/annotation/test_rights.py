@@ -193,6 +193,9 @@ protocol-try            +00-0L  xxxxxx
 protocol-try-answers    +00-0L  xxxxxx
 protocol-try-history    +00-0L  xxxxxx
 protocol-try-act        xxxxxx  +00-0L
+protocol-trial          +++-+L  xxxxxx
+protocol-trial-history  +++-+L  xxxxxx
+protocol-trial-act      xxxxxx  +++-+L
 protocol-version        +++-+L  xxxxxx
 release-list            +++-0L  xxxxxx
 release-new             ++--0L  ++--0L
@@ -381,7 +384,8 @@ def address(name: str, world: World) -> str:
         "token": world.annotator.token, "opaque": world.image.opaque, "ending": "mp4", "page": "guide/imports",
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
         "task": Task.objects.filter(stage__study=study).first().pk,
-        "language": "es", "seed": 7, "do": "renew", "version": "verify@1", "door": study.report_door.token,
+        "language": "es", "seed": 7, "do": "renew", "question": "verify", "benchmark": study.benchmark_id,
+        "version": "verify@1", "door": study.report_door.token,
         "shared": study.shared_results.token, "rest": "studies/",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})

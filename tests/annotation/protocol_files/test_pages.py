@@ -147,7 +147,8 @@ def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, m
     unfit = page[page.index('<li class="unfit">') :]
     assert "Each item needs 2 to 9 candidate images; the first item has none." in unfit
     assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
-    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in " ".join(page.split())
+    needs = "Each item needs 1 image as “picture” and 1 text as “prompt”, and is judged by 3 people."
+    assert needs in " ".join(page.split())
 
 
 def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):
@@ -308,6 +309,21 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     offered = client.get("/studies/new/", {"benchmark": benchmark.pk}).text
     assert 'value="protocol:image-caption-foil@1"' in offered  # and not as the library's once more
     assert 'name="choose" value="protocol:image-caption-foil"' not in offered
+
+
+@pytest.mark.parametrize("question, status", [("verify", 200), ("image-caption-foil", 200), ("nothing", 404)])
+def test_a_question_is_tried_on_the_benchmarks_items_without_a_study(client, manager, question, status):
+    older, newest = (studies.benchmark(items=2, name=name) for name in ("A", "B"))
+    page = client.get("/protocols/").text
+    assert f'href="/protocols/verify/try/{newest.pk}/' in page and f"/try/{older.pk}/" not in page
+    answer = client.get(home := f"/protocols/{question}/try/{older.pk}/7/")
+    assert answer.status_code == status
+    if status == 200:
+        token = re.search(r'name="lease" value="([^"]+)"', answer.text)[1]
+        client.post(f"{home}skip/", {"lease": token})
+        end = client.get(home, {"end": ""}).text
+        assert "Nothing was stored." in end and f'href="/protocols/?benchmark={older.pk}"' in end
+    assert not Study.objects.exists() and not ProtocolDraft.objects.exists()
 
 
 GUIDE = Path(settings.BASE_DIR, "docs/guide/own-protocol.md").read_text()
