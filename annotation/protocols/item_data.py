@@ -66,7 +66,8 @@ def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
         said = cell(row := _row(item), of.column)
         if said is None or not as_text(said).strip():
             lacks = f"item {item.key} has no {of.column}, which the right answer to {name} is taken from"
-            raise UnsuitableItem(f"{lacks}; fill in this column, or leave the item out of the study", of.column)
+            remedy = "fill in this column, or leave the item out of the study"
+            raise UnsuitableItem(f"{lacks}; {remedy}", f"a column “{of.column}”")
         if not _right(file, name, of, row, item):
             known = [*dict.fromkeys(_known(file, name, item).values())]
             needs = f"one of {', '.join(known[:20])} in “{of.column}”"

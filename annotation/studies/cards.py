@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.designs import fit, presets
 from annotation.designs.plan import StagePlan
-from annotation.protocols.base import Protocol, UnsuitableItem
+from annotation.protocols.base import CANNOT_JUDGE, Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.roles import joined, split
 from annotation.studies.starting_points import StartingPoint
@@ -19,7 +19,7 @@ from benchmarks.records import ItemRecord, role_name
 _OWN = ("copy", "template")
 _GENERATED = {"candidate image": "images-new", "negative caption": "captions-new", "second positive": "captions-new"}
 _GIVES = {  # by the kind of a first answer that is not decided
-    "scale": "mean score", "number": "mean number", "rank": "ranking", "pair": "preferences", "words": "marked words",
+    "scale": "mean score", "number": "numbers", "rank": "ranking", "pair": "preferences", "words": "marked words",
     "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
     "edit": "revised texts", "pick": "share of each answer",
 }  # fmt: skip
@@ -99,12 +99,14 @@ def _asks(start: StartingPoint) -> str:
 
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
-    """“Never shows the negative caption or the candidate images.”"""
+    """“Never shows the negative caption or the candidate images.”, or that nothing is left out."""
     there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
     nouns = [(role, kind if there[kind].count(role) > 1 else kind[:-1]) for kind, role in fit.hidden(stages, first)]
     parts = [f"the {role_name(role)} {noun}" for role, noun in nouns]
-    *others, last = parts or [""]
-    return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}." if last else ""
+    if not parts:
+        return "Shows all that an item has."
+    *others, last = parts
+    return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}."
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:
@@ -123,9 +125,9 @@ def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) ->
 def _result(protocol: Protocol) -> str:
     if protocol.edits:
         return "revised texts"
-    if not protocol.measures:
-        return "kept or dropped"
     file = protocol.made_from
+    if not protocol.measures and (file is None or {*protocol.drops} - {CANNOT_JUDGE}):
+        return "kept or dropped"
     if file is None or file.right:
         return "share answered correctly"
     return _GIVES[file.answers[0].kind]
@@ -137,7 +139,7 @@ def _unsuited(stages: Sequence[StagePlan], first: ItemRecord) -> UnsuitableItem 
 
 
 def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, benchmark: str) -> tuple[str, str]:
-    """The words and the address of a way to ask it nevertheless; empty if there is none."""
+    """The words and the address of a way to ask it nevertheless, or of other items; empty if there is none."""
     if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
         key = joined(split(start.key)[0], roles)
         clear = split(fit.guessed(start.stages, first)[0].protocol)[1]  # type: ignore[index]  # it could be mapped
@@ -146,4 +148,4 @@ def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, be
     for needed, page in _GENERATED.items():
         if needed in reason.needs and benchmark:
             return "Generate them", reverse(page, args=[benchmark])
-    return "", ""
+    return ("Import items that have it", reverse("import-new")) if reason.needs else ("", "")

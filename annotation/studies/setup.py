@@ -21,6 +21,7 @@ from annotation.designs.plan import (
 )  # fmt: skip
 from annotation.models import Study
 from annotation.pipeline.part import narrowed
+from annotation.protocols.registry import protocol_named
 from annotation.protocols.roles import split
 from annotation.studies import audit_scores, markdown
 from annotation.studies.setup_forms import StageForm, cleaned
@@ -89,6 +90,13 @@ class Setup:
         if self.first is None or fit.fitted(self.start.stages, self.first) is not None:
             return True
         return any(fit.mapped_by_hand(form.plan, self.first) for form in self.stages if form.roles)
+
+    @property
+    def trial(self) -> str:
+        """The question whose screens can be tried; "" if there are several, or none of a file."""
+        asked = [split(stage.protocol)[0] for stage in self.start.stages]
+        single = len(asked) == 1 and self.first is not None and self.can_ask
+        return asked[0] if single and protocol_named(asked[0]).made_from else ""
 
     @property
     def wrong_step(self) -> str:
