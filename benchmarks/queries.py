@@ -20,6 +20,17 @@ def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
     return items.prefetch_related("captions", "item_images__image")
 
 
+def first_item(benchmark: int | str | None) -> Item | None:
+    """Of those of the benchmark with this id that are not withdrawn, with its material."""
+    items = Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False).order_by("position")
+    return next(iter(with_material(items)[:1]), None)
+
+
+def first_record(benchmark: int | str | None) -> ItemRecord | None:
+    item = first_item(benchmark)
+    return record_of(item) if item else None
+
+
 def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
     """Those whose key or one of whose captions contains the text, in upper or lower case; all for no text."""
     if not text:

@@ -73,8 +73,7 @@ def title_in(text: str) -> str:
 
 
 def first_item(benchmark: Benchmark | None) -> ItemRecord | None:
-    found = queries.with_material(benchmark.present.order_by("position")[:1]) if benchmark else []
-    return next((queries.record_of(item) for item in found), None)
+    return queries.first_record(benchmark.pk if benchmark else None)
 
 
 def name_for(ask: str, user: User, draft: ProtocolDraft | None = None) -> str:

@@ -29,7 +29,6 @@ from annotation.studies.starting_points import SEVERAL, StartingPoint
 from annotation.studies.study_form import StudyForm
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
-from benchmarks.records import ItemRecord
 from workers import outside_json
 
 STEPS = {"question": "The question", "people": "People and numbers", "texts": "Texts"}
@@ -54,7 +53,7 @@ class Setup:
     def __init__(self, start: StartingPoint, data=None, *, benchmark="", name="", kept: Kept | None = None):
         self.start = start
         self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark)
-        self.first = first_item(self.benchmark)
+        self.first = queries.first_record(self.benchmark)
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
         initial = {"name": name or self._free_name(), **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
@@ -231,13 +230,6 @@ def known_benchmark(asked: str | None) -> str:
     """The id that was asked for if there is such a benchmark, otherwise that of the newest; "" if there is none."""
     there = [str(pk) for pk in Benchmark.objects.values_list("pk", flat=True)]
     return str(asked) if str(asked) in there else next(iter(there), "")
-
-
-def first_item(benchmark: str) -> ItemRecord | None:
-    found = queries.with_material(
-        Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False).order_by("position")[:1]
-    )
-    return next((queries.record_of(item) for item in found), None)
 
 
 def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:

@@ -79,12 +79,31 @@ class TextField(forms.CharField):
         return super().has_changed(self.to_python(initial), data)
 
 
-def number(name: str, label: str, hint: str = "", required: bool = True) -> forms.IntegerField:
+def number(name: str, label: str, hint: str = "", required: bool = False) -> forms.IntegerField:
     """The form field for a stage's setting, within the bounds of the model's field."""
     limits = [validator for validator in FIELDS[name].validators if isinstance(validator, BaseValidator)]
     bounds = {limit.code: limit.limit_value for limit in limits}
     low, high = bounds.get("min_value"), bounds.get("max_value")
     return forms.IntegerField(label=label, help_text=hint, required=required, min_value=low, max_value=high)
+
+
+def percent(label: str, hint: str = "", most: int = 100) -> PercentField:
+    """A share that may be left out."""
+    return PercentField(label=label, help_text=hint, max_value=most, required=False)
+
+
+def switch(label: str) -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False)
+
+
+def several(label: str, hint: str = "") -> forms.MultipleChoiceField:
+    """Boxes to tick, or none; `offer` says which."""
+    boxes = forms.CheckboxSelectMultiple
+    return forms.MultipleChoiceField(label=label, help_text=hint, required=False, widget=boxes)
+
+
+def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:
+    form.fields[name].choices = list(choices)  # type: ignore[attr-defined]  # of a field with choices
 
 
 def checked(text: str, images: Sequence[str] = ()) -> str:
@@ -100,59 +119,25 @@ class StageForm(forms.Form):
     `feeds`: whether a later stage takes the items that this one keeps. `images`: names that the instructions can show.
     """
 
-    overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
-    cap = number(
-        "cap",
-        "Maximum judgments per item",
-        "While annotators disagree, ask for one more judgment, up to this many. Leave empty for no extra judgments.",
-        required=False,
-    )
-    certainty = PercentField(
-        label="Adaptive overlap: stop at (%)",
-        required=False,
-        help_text="Ask for one more judgment, up to the maximum, while the leading answer is less certain than this.",
-    )
+    overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.", True)
+    cap = number("cap", "Maximum judgments per item", "While annotators disagree, ask for more, up to this many.")
+    certainty = percent("Adaptive overlap: stop at (%)", "Ask for more while the leading answer is less certain.")
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Who judges what", choices=STRATEGIES.items())
-    batch_size = number("batch_size", "Batch size (items)", required=False)
-    agreement_items = number(
-        "agreement_items", "Agreement sample (items)", "This many random items get more judgments.", required=False
-    )
-    agreement_overlap = number("agreement_overlap", "Judgments per sampled item", required=False)
-    quota = number(
-        "quota",
-        "Most judgments per person",
-        "Leave empty for no limit. The lower it is, the more people it takes.",
-        required=False,
-    )
-    sample = number(
-        "sample",
-        "Sample of items",
-        "Ask about this many random items, of those that this stage could ask about. Leave empty to ask about all.",
-        required=False,
-    )
-    stratify = forms.BooleanField(
-        label="Keep the proportions of types and subtypes in the sample or audit", required=False
-    )
-    sample_each = forms.BooleanField(label="Sample this many items per type", required=False)
-    target_half_width = PercentField(
-        label="Audit: stop at ± (%)",
-        required=False,
-        max_value=50,
-        help_text="Stop when the share of wrong items is known to within this many points.",
-    )
-    target_bound = PercentField(
-        label="Audit: stop at a bound (%)",
-        required=False,
-        help_text="Instead: stop when at most this share is wrong, with 95% confidence.",
-    )
-    any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
-    wrong_reasons = forms.MultipleChoiceField(
-        label="Audit: count an item as wrong if it is dropped as",
-        widget=forms.CheckboxSelectMultiple,
-        required=False,
-        help_text="Choose none to count all but ties and “cannot judge”, which say nothing of the item.",
+    batch_size = number("batch_size", "Batch size (items)")
+    agreement_items = number("agreement_items", "Agreement sample (items)", "Random items that get more judgments.")
+    agreement_overlap = number("agreement_overlap", "Judgments per sampled item")
+    quota = number("quota", "Most judgments per person", "Empty: no limit. The lower it is, the more people it takes.")
+    sample = number("sample", "Sample of items", "Ask about this many random items of this stage’s. Empty: all.")
+    stratify = switch("Keep the proportions of types and subtypes in the sample or audit")
+    sample_each = switch("Sample this many items per type")
+    target_half_width = percent("Audit: stop at ± (%)", "When the share of wrong items is known to within this.", 50)
+    target_bound = percent("Audit: stop at a bound (%)", "Instead: when at most this share is wrong (95% confidence).")
+    any_look = switch("Audit: interval valid whenever you stop")
+    wrong_reasons = several(
+        "Audit: count an item as wrong if it is dropped as",
+        "Choose none to count all but ties and “cannot judge”, which say nothing of the item.",
     )
     scores_run = forms.IntegerField(
         label="Audit: scores of a model",
@@ -161,22 +146,16 @@ class StageForm(forms.Form):
         help_text="If the model is unsure about wrong items, its scores save judgments, though few in a short audit. "
         "Useless scores cost hardly any.",
     )
-    wrong = PercentField(
-        label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it."
-    )
+    wrong = percent("Audit: guess of the wrong items (%)", "Only the plan uses it.")
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
-    apart_from = forms.MultipleChoiceField(
-        label="Exclude annotators who saw the item in", widget=forms.CheckboxSelectMultiple, required=False
-    )
-    lease_seconds = number(
-        "lease_seconds", "Reservation time (seconds)", "After that, an idle screen goes to someone else."
-    )
-    undo_seconds = number("undo_seconds", "Undo window (seconds)")
+    apart_from = several("Exclude annotators who saw the item in")
+    lease_seconds = number("lease_seconds", "Reservation time (seconds)", "Then an idle screen is given away.", True)
+    undo_seconds = number("undo_seconds", "Undo window (seconds)", required=True)
     check_rate = PercentField(label="Checks (% of screens)", max_value=50)
     practice_pass = PercentField(label="Practice pass mark (%)")
-    practice_tries = number("practice_tries", "Practice attempts")
+    practice_tries = number("practice_tries", "Practice attempts", required=True)
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
-    auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
+    auto_advance = switch("Submit an answer as soon as it is picked")
     instructions = TextField(
         14,
         label="Instructions",
@@ -206,26 +185,19 @@ class StageForm(forms.Form):
         self.roles = {f"{OF_ROLE}{one.role}": one for one in roles}
         self.fields |= {name: field_of_role(one) for name, one in self.roles.items()}
         for language in plan.translations:
-            self.fields[f"{IN}{language}"] = TextField(
-                14, label=f"Instructions in {LANGUAGES[language]}", required=False
-            )
-        apart_from = self.fields["apart_from"]
-        assert isinstance(apart_from, forms.MultipleChoiceField)
+            words = f"Instructions in {LANGUAGES[language]}"
+            self.fields[f"{IN}{language}"] = TextField(14, label=words, required=False)
         names = [(stage.stage_name, stage.stage_name) for stage in before]
-        apart_from.choices = [*names, (plan.stage_name, "this stage")]
-        wrong_reasons = self.fields["wrong_reasons"]
-        assert isinstance(wrong_reasons, forms.MultipleChoiceField)
+        offer(self, "apart_from", [*names, (plan.stage_name, "this stage")])
         reasons = sorted({*protocol_named(plan.protocol).drops.values(), "flagged", "tie_unresolved"})
-        wrong_reasons.choices = [(reason, reason.replace("_", " ")) for reason in reasons]
+        offer(self, "wrong_reasons", [(reason, reason.replace("_", " ")) for reason in reasons])
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []
         gone += ["rule", "tie_rule"] if self.file else []
         if cannot_audit(plan):
             gone += self.OF_AUDIT
-            strategy = self.fields["strategy"]
-            assert isinstance(strategy, forms.ChoiceField)
-            strategy.choices = [(name, words) for name, words in STRATEGIES.items() if name != Strategy.AUDIT]
+            offer(self, "strategy", [one for one in STRATEGIES.items() if one[0] != Strategy.AUDIT])
         gone += ["certainty"] if cannot_adapt(plan) else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
@@ -331,10 +303,6 @@ class StageForm(forms.Form):
     def texts(self) -> list[forms.BoundField]:
         """The instructions, and their translations where the plan has its own."""
         return [self["instructions"], *(self[f"{IN}{language}"] for language in self.plan.translations)]
-
-    @property
-    def texts_are_wrong(self) -> bool:
-        return any(field.errors for field in self.texts)
 
     @property
     def more_is_wrong(self) -> bool:

@@ -10,7 +10,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 
 from annotation.designs import part
 from annotation.models import Study, StudyState, StudyTemplate
-from annotation.studies.setup_forms import TextField, checked, cleaned
+from annotation.studies.setup_forms import TextField, checked, cleaned, offer, several, switch
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 
@@ -51,11 +51,9 @@ class StudyForm(forms.Form):
         required=False,
         help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
     )
-    paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
+    paused = switch("Start paused: nobody can join until you open the study")
 
-    part_types = forms.MultipleChoiceField(
-        label="Only items of these types", required=False, widget=forms.CheckboxSelectMultiple
-    )
+    part_types = several("Only items of these types")
     part_roles = forms.CharField(
         label="Only items with these parts",
         required=False,
@@ -101,9 +99,7 @@ class StudyForm(forms.Form):
             types[kind["type"]] += kind["count"]
             types[f"{kind['type']}/{kind['subtype']}"] += kind["count"] if kind["subtype"] else 0
         named = sorted((one, count) for one, count in types.items() if count and one)
-        of_types = self.fields["part_types"]
-        assert isinstance(of_types, forms.MultipleChoiceField)
-        of_types.choices = [(one, f"{one} ({count:,})") for one, count in named[:MOST_TYPES]]
+        offer(self, "part_types", [(one, f"{one} ({count:,})") for one, count in named[:MOST_TYPES]])
 
     @property
     def of_part(self) -> list[forms.BoundField]:

@@ -26,10 +26,9 @@ from annotation.screens.trial import leases_under
 from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.cards import card_of, offers
 from annotation.studies.forms import MemberForm, RoleForm
-from annotation.studies.setup import STEPS, Setup, first_item, known_benchmark
+from annotation.studies.setup import STEPS, Setup, known_benchmark
 from benchmarks import audit, queries
 from benchmarks.housekeeping.delete import CannotDelete
-from benchmarks.models import Item
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import latest
 
@@ -108,7 +107,7 @@ def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting
         return starting_points.of_protocols(given["protocol"])
     if given.get("preset") in PRESETS:
         return starting_points.of_preset(PRESETS[given["preset"]])
-    best = offers(starting_points.on_offer(), first_item(known_benchmark(given.get("benchmark")))).best
+    best = offers(starting_points.on_offer(), queries.first_record(known_benchmark(given.get("benchmark")))).best
     return best.start if best else starting_points.all_presets()[0]
 
 
@@ -150,14 +149,12 @@ def _plan(setup: Setup) -> dict[str, object]:
 def study_new_screen(request: StaffRequest) -> HttpResponse:
     """The first screen of what a study could ask, on the benchmark's first item, as the cards show it in a frame."""
     benchmark = known_benchmark(request.GET.get("benchmark"))
-    items = list(queries.with_material(Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False)
-                                       .order_by("position")[:1]))  # fmt: skip
-    stages = _starting_point(request, request.GET).stages
-    fitted = items and fit.fitted(stages, queries.record_of(items[0]))
-    if not fitted:
+    item, stages = queries.first_item(benchmark), _starting_point(request, request.GET).stages
+    fitted = item and fit.fitted(stages, queries.record_of(item))
+    if not item or not fitted:
         raise Http404("The question does not suit the benchmark’s first item.")
     protocol = protocol_named(fitted[0].protocol)
-    screens = screens_under(leases_under(protocol, items, seed=0, wanted=1), protocol, "")
+    screens = screens_under(leases_under(protocol, [item], seed=0, wanted=1), protocol, "")
     return render(request, "studies/new_screen.html", {"screen": screens[0], "protocol": protocol, "language": "en"})
 
 

@@ -15,7 +15,7 @@ from benchmarks.models import Benchmark, Caption, Job
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import model_answers
 from workers.models import chat
-from workers.models.model_name import LONGEST, classifier_name, local
+from workers.models.model_name import classifier_name, local
 
 KIND = "generate"
 LONGEST_PROMPT = 20_000  # characters
@@ -37,10 +37,8 @@ class CaptionOrder:
         ),
         option="kind",
     )
-    model: str = orders.text(
-        "Model",
-        "Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
-        max_length=LONGEST,
+    model: str = orders.model(
+        "Model", "Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder."
     )
     address: str = orders.text(
         "Where the model runs",
@@ -61,24 +59,14 @@ class CaptionOrder:
         widget=forms.Textarea(attrs={"rows": 6}),
         strip=False,
     )
-    plausibility: str = orders.text(
-        "Classifier of plausibility",
-        "Optional: `liujch1998/vera`, another hub id, or a folder.",
-        max_length=LONGEST,
-        required=False,
+    plausibility: str = orders.model(
+        "Classifier of plausibility", "Optional: `liujch1998/vera`, another hub id, or a folder.", False
     )
-    grammar: str = orders.text(
-        "Classifier of grammar",
-        "Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
-        max_length=LONGEST,
-        required=False,
+    grammar: str = orders.model(
+        "Classifier of grammar", "Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.", False
     )
     share: float = orders.real(
-        "Best captions to keep, as a share",
-        0.0001,
-        1,
-        "By the mean of both scores. Only with a classifier.",
-        initial=0.35,
+        "Best captions to keep, as a share", 0.0001, 1, "By the mean of both scores, with a classifier.", initial=0.35
     )
     refine: bool = orders.switch(
         "Adversarial refinement", "Each classifier then prefers the positive caption in half of the negatives’ items."

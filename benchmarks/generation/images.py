@@ -27,7 +27,7 @@ from benchmarks.records import Attributes, ImageRecord, ItemRecord, Problem, Ref
 from benchmarks.storage.files import kept
 from workers.models.encoder import Painter
 from workers.models.loading import load_painter
-from workers.models.model_name import LONGEST, check_device, parse_pipeline
+from workers.models.model_name import check_device, parse_pipeline
 from workers.models.refusals import CannotScore
 
 KIND = "images"
@@ -39,17 +39,11 @@ FORGOTTEN = 30 * 24 * 3600  # seconds until an image that no job came back for i
 class ImagesOrder:
     """What to draw: some images for the negative caption of each item, or of those with `keys`."""
 
-    model: str = orders.text(
-        "Model",
-        "`sdxl-dpo`, or the hub id or folder of a text-to-image pipeline of diffusers.",
-        max_length=LONGEST,
-        initial="sdxl-dpo",
+    model: str = orders.model(
+        "Model", "`sdxl-dpo`, or the hub id or folder of a pipeline of diffusers.", initial="sdxl-dpo"
     )
-    unet: str = orders.text(
-        "Denoising network",
-        "The hub id or folder of a network that replaces the pipeline’s own. Usually empty.",
-        max_length=LONGEST,
-        required=False,
+    unet: str = orders.model(
+        "Denoising network", "The hub id or folder of one that replaces the pipeline’s own. Usually empty.", False
     )
     count: int = orders.whole("Images per item", 1, 16, initial=4)
     steps: int = orders.whole("Denoising steps", 1, 500, initial=50)

@@ -16,6 +16,7 @@ from django import forms
 
 from benchmarks.formats.own.mapping import Mapped, NotAMapping
 from benchmarks.records import Problem, Refused
+from workers.models.model_name import LONGEST
 
 MOST_SEED = 2**31 - 1
 MOST_PRICE = 1e6
@@ -45,6 +46,11 @@ def described(field: forms.Field, option: str = "") -> Any:
 
 def text(label: str, help_text: str = "", *, option: str = "", **more: Any) -> Any:
     return described(forms.CharField(label=label, help_text=help_text, **more), option)
+
+
+def model(label: str, help_text: str, required: bool = True, **more: Any) -> Any:
+    """The name of a model, of its weights, or of what it reads with each caption."""
+    return text(label, help_text, max_length=LONGEST, required=required, **more)
 
 
 def whole(label: str, low: int, high: int, help_text: str = "", **more: Any) -> Any:
@@ -148,6 +154,11 @@ def mapping(read: Callable[[str], Mapped], rows: int, help_text: str) -> Any:
     return described(
         MappingField(read, rows=rows, max_length=20_000, required=False, label="Mapping", help_text=help_text)
     )
+
+
+def weights() -> Any:
+    tags = "a tag such as `openai` or `laion2b_s34b_b79k`"
+    return model("Weights", f"For an architecture: {tags}, or a file in the server’s model folder.", False)
 
 
 def look() -> Any:

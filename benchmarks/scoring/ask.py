@@ -26,7 +26,6 @@ from benchmarks.scoring.score import AGAIN
 from benchmarks.storage.files import kept
 from workers import images
 from workers.models import chat, loading
-from workers.models.model_name import LONGEST
 from workers.models.pictures import picture
 from workers.models.refusals import CannotScore
 
@@ -43,17 +42,11 @@ class AskOrder:
     address: str = orders.text(
         "Endpoint", "Its address up to the version: https://api.example.org/v1.", option="endpoint"
     )
-    model: str = orders.text(
-        "Model", "The name of the model at that endpoint. It must accept images.", max_length=LONGEST
-    )
+    model: str = orders.model("Model", "The name of the model at that endpoint. It must accept images.")
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")
     max_tokens: int = orders.whole(
-        "Tokens per answer, at most",
-        1,
-        orders.MOST_TOKENS,
-        "Models that think before they answer need some thousand.",
-        initial=16,
+        "Tokens per answer, at most", 1, orders.MOST_TOKENS, "Models that think first need some thousand.", initial=16
     )
     parallel: int = orders.parallel()
     timeout: float = orders.timeout()

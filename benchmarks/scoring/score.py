@@ -24,7 +24,7 @@ from benchmarks.scoring import detected, similarity
 from benchmarks.storage.files import kept
 from workers.models.encoder import Encoder, PairScorer
 from workers.models.loading import load
-from workers.models.model_name import LONGEST, ModelName, check_device, parse_model, recipe
+from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
 KIND, RETRIEVAL, ORDER_TASKS = "score", "retrieval", "order-tasks"  # of jobs: scores of items; perturbed order (ARO)
@@ -43,35 +43,23 @@ AGAIN = "nothing new: this run stands"
 class ScoreOrder:
     """The model to score with, and what to measure: one of MEASURES. `seeds`: None for the measure's own number."""
 
-    model: str = orders.text(
+    model: str = orders.model(
         "Model",
         "An open_clip architecture such as `ViT-B-32-quickgelu`, or `hf-hub:ORG/MODEL`, "
         "`local-dir:FOLDER`, `sentence-transformers:ID`, `language-model:ID`, `vqa:ID`, `itm:ID`, "
         "`detector:FOLDER`.",
-        max_length=LONGEST,
     )
-    pretrained: str = orders.text(
-        "Weights",
-        "For an architecture: a tag such as `openai` or `laion2b_s34b_b79k`, or the name of a file in "
-        "the server’s model folder.",
-        max_length=LONGEST,
-        required=False,
-    )
+    pretrained: str = orders.weights()
     device: str = orders.device()
     measure: str = orders.choice(
         "What to measure", [(kind, words) for kind, (_, words) in MEASURES.items()], initial=KIND, required=False
     )
     seeds: int | None = orders.whole(
-        "Seeds of the shuffles",
-        1,
-        10,
-        "If you leave this empty, retrieval takes 3 and order tasks take 5.",
-        required=False,
+        "Seeds of the shuffles", 1, 10, "Empty: 3 for retrieval, 5 for order tasks.", required=False
     )
-    prompt: str = orders.text(
+    prompt: str = orders.model(
         "Instruction",
         "For sentence encoders such as Instructor and E5: what they read before each caption.",
-        max_length=LONGEST,
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 2}),

@@ -24,7 +24,7 @@ from benchmarks.training import material
 from benchmarks.training.released import ReleasedSplit, to_train_on
 from workers.contents import Contents
 from workers.models.loading import load_trainer
-from workers.models.model_name import LONGEST, ModelName, check_device, parse_model
+from workers.models.model_name import ModelName, check_device, parse_model
 from workers.models.presets import ACCURACY, LIMITS, PRESETS, RETRIEVAL, Settings, settings_from, settings_of
 from workers.models.refusals import CannotScore
 from workers.models.training_task import Curve, Task, Trained, Trainer
@@ -51,18 +51,12 @@ class TrainOrder:
         "Preset", [(name, preset.title) for name, preset in PRESETS.items()], "The losses and numbers of a paper."
     )
     name: str = orders.text("Name of the new model", "Letters, digits, dots, underscores and hyphens.", max_length=80)
-    model: str = orders.text(
+    model: str = orders.model(
         "Base model",
         "An open_clip architecture, `hf-hub:ORG/MODEL`, or `local-dir:FOLDER` for a folder in the "
         "server’s model folder, such as a model that was trained here.",
-        max_length=LONGEST,
     )
-    pretrained: str = orders.text(
-        "Weights",
-        "For an architecture: a tag such as `openai`, or a file in the server’s model folder.",
-        max_length=LONGEST,
-        required=False,
-    )
+    pretrained: str = orders.weights()
     release: str = orders.text(
         "Items",
         "A release’s training side (its name and version), or the whole benchmark, which is then split "
@@ -72,11 +66,10 @@ class TrainOrder:
     epochs: int | None = _setting("epochs", "Epochs")
     batch: int | None = _setting("batch", "Items per batch")
     rate: float | None = _setting("rate", "Learning rate")
-    rates: str = orders.text(
+    rates: str = orders.model(
         "Other learning rates to try",
         "Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch of all "
         "is stored (ARO).",
-        max_length=LONGEST,
         required=False,
     )
     choose: str = orders.choice(

@@ -29,8 +29,9 @@ from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.protocols.roles import CannotMap, split
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
-from annotation.studies.setup import first_item, foreseen
+from annotation.studies.setup import foreseen
 from annotation.studies.setup_forms import StageForm
+from benchmarks import queries
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import read_or_refuse
 from benchmarks.models import Benchmark
@@ -174,7 +175,7 @@ class Command(BaseCommand):
                 return presets.with_roles_of_benchmark(stages, roles)
         except CannotMap as refusal:
             raise CommandError(f"--roles {refusal}") from None
-        item = first_item(str(source.pk))
+        item = queries.first_record(source.pk)
         found = item and fitted(stages, item)
         if item and not found:
             parts = ", ".join(dict.fromkeys([*(one.role for one in item.images), *(one.role for one in item.captions)]))
