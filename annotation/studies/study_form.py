@@ -36,7 +36,7 @@ class StudyForm(forms.Form):
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
-        help_text="0: unpaid. Annotators see it before they join, and the plan counts with it; Winnow pays nobody.",
+        help_text="0: unpaid. Annotators see any pay before they join; the plan counts with it. Winnow pays nobody.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
