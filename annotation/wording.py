@@ -4,7 +4,7 @@ The lowest layer: it imports nothing of the project, and every room may import i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 REASON_LENGTH = 500  # characters
 
@@ -49,6 +49,13 @@ def hours_in_words(minutes: float) -> str:
     if 0 < minutes < 1:
         return "under 1 min"
     return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
+
+
+def items_in_words(counts: Mapping[str, int]) -> str:
+    """What became of all items, as a sum: "3 kept + 1 dropped + 5 not asked about + 0 open = 9 imported"."""
+    parts = {"kept": "kept", "dropped": "dropped", "not_asked": "not asked about", "open": "open"}
+    told = [f"{counts[name]:,} {words}" for name, words in parts.items() if counts[name] or name != "not_asked"]
+    return f"{' + '.join(told)} = {counts['imported']:,} imported"
 
 
 def pseudonym(number: int) -> str:

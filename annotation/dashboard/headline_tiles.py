@@ -12,7 +12,6 @@ from typing import Any
 
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
-from annotation.measures.funnel import dropped_and_left
 from annotation.measures.over_annotators import ANNOTATORS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
@@ -73,23 +72,16 @@ def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
 
 def _valid(whole: Mapping[str, Any]) -> Tile:
     """Of the items that all stages together have settled, how many are kept."""
-    reasons = dropped_by_people(whole)
-    settled = whole["kept"] + reasons.total()
+    settled = whole["kept"] + whole["dropped"]
     if not settled:
         return Tile("Valid items", "–", "Nothing is decided yet", basis=f"of {counted(whole['imported'], 'item')}")
-    share = whole["kept"] / settled
+    share, reasons = whole["kept"] / settled, Counter[str]()
+    for row in whole["reasons"]:
+        reasons[row["reason"]] += row["items"]
     told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
     rest = f"Dropped: {', '.join(told)}." if told else ""
     basis = f"{whole['kept']:,} of {settled:,} settled items"
     return Tile("Valid items", percent(share), f"{share_in_words(share)} items are good", rest, basis)
-
-
-def dropped_by_people(whole: Mapping[str, Any]) -> Counter[str]:
-    """The dropped items by reason, without those that nobody was asked about, as they were not in a sample."""
-    found = Counter[str]()
-    for row in dropped_and_left(whole)[0]:
-        found[row["reason"]] += row["items"]
-    return found
 
 
 def share_in_words(share: float) -> str:

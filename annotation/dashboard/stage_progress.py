@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.next_step import passed_on_by, waits_for_closing
-from annotation.measures.funnel import dropped_and_left
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data
 
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
-         "left": "Not asked about"}  # fmt: skip
+         "not_asked": "Not asked about"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,8 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     """What became of all items; the shares add up to 100%: the largest remainders are rounded up. One that `audits` may
     end before the open ones are judged.
     """
-    dropped, not_asked = dropped_and_left(whole)
-    left, reasons = sum(row["items"] for row in not_asked), {"dropped": dropped, "left": not_asked}
-    counts = {kind: whole.get(kind, left) for kind in PARTS}
-    counts |= {"open": whole["open"] - whole["waiting"], "dropped": whole["dropped"] - left}
+    reasons = {"dropped": whole["reasons"], "not_asked": whole["not_asked_in"]}
+    counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
     exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
     tenths = {kind: math.floor(share) for kind, share in exact.items()}
     lack = round(sum(exact.values())) - sum(tenths.values())
@@ -94,7 +91,7 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     found, x = [], 0.0
     for kind, words in PARTS.items():
         shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
-        if counts[kind] or kind not in ("waiting", "left"):
+        if counts[kind] or kind not in ("waiting", "not_asked"):
             words = "Not judged, or not to the end" if kind == "open" and audits else words
             found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10, reasons.get(kind, ())))
         x += exact[kind]

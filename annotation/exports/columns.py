@@ -136,6 +136,10 @@ _DROPPED = """
     stage   text?  The stage that dropped the item; null if none selects and it was withdrawn.
     reason  text  Why it was dropped.
 """
+_NOT_ASKED = """
+    stage   text  The stage that did not ask about the item.
+    reason  text  Why: not_sampled, check_item (its answer is known there) or not_suitable (it lacks what is shown).
+"""
 _MATERIAL = """
     decisions  objects  Each stage's outcome for the item.
     captions   objects  Its captions.
@@ -276,8 +280,10 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (
            columns(_TASK + _JUDGMENTS), *TASK_KEY, "annotator", "slot", "screen", "revision", ending="parquet"),
     _table("items", "The kept items, with each stage's outcome and votes, every caption and image.",
            columns(_ITEM + _KEPT + _MATERIAL, **_OF_ITEM), "id"),
-    _table("dropped", "The dropped items, each with the stage and the reason.",
+    _table("dropped", "The items that people dropped, each with the stage and the reason.",
            columns(_ITEM + _DROPPED + _MATERIAL, **_OF_ITEM), "id"),
+    _table("not_asked", "The items that nobody was asked about, each with the stage and the reason.",
+           columns(_ITEM + _NOT_ASKED + _MATERIAL, **_OF_ITEM), "id"),
     _table("tasks", "Every task of every kind, with its outcome.", columns(_TASK + _TASKS, rules=RULES), *TASK_KEY),
     _table("texts", "Every revision of every text that people wrote or accepted, and the text it was made from.",
            columns(_TASK + _TEXTS), *TASK_KEY, "annotator", "screen", "revision", "role"),
@@ -288,3 +294,6 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (
     _table("flags", "What annotators flagged.", columns(_ASKED + _FLAGS)),
     _table("images", "Each image of the data once, with its licence and attribution.", columns(_LISTED), "sha256"),
 )}  # fmt: skip
+
+# Of every item that is not open, by what became of it (measures.funnel.STATES).
+FILES_OF_ITEMS = {"kept": "items.jsonl", "dropped": "dropped.jsonl", "not_asked": "not_asked.jsonl"}

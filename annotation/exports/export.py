@@ -14,14 +14,16 @@ from django.conf import settings
 from annotation.exports import atomic_folder, item_table, protocol_files, readme, texts
 from annotation.exports import files as export_files
 from annotation.exports import rows as export_rows
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.exports.files import files_below
 from annotation.exports.items import ExportedItems
 from annotation.figures import annotators, human_baseline
 from annotation.figures.edit_names import Edits, edits_of
 from annotation.figures.stage import study_figures
+from annotation.measures.funnel import STATES
 from annotation.models import Stage, Study
 from annotation.pipeline import dawid_skene, promotion
-from annotation.protocols.decision_rule import DROPPED, KEPT
+from annotation.protocols.decision_rule import KEPT
 from annotation.reader_reports.address import address_of
 from benchmarks import audit, transactions
 from benchmarks.caption_only import warning
@@ -128,7 +130,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "source_format": item_table.source_format(study.benchmark),
         "reports": address_of(study),
         "evaluation_kind": material.kind(study.benchmark),  # which a release describes under `evaluation`
-        "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
+        "counts": {name: whole[name] for name in ("imported", *STATES, "reasons", "not_asked_in", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": last,
         "files": export_files.describe_files(folder, rows),
@@ -149,10 +151,7 @@ def _in_manifest(study: Study) -> dict:
 
 def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder: Path, step: Step) -> dict[str, int]:
     """Returns the rows of each file. `records`, if there are any, receive the kept items with their final captions."""
-    files = {
-        KEPT: export_files.LinesFile(folder / "items.jsonl"),
-        DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),
-    }
+    files = {state: export_files.LinesFile(folder / name) for state, name in FILES_OF_ITEMS.items()}
     total = items.items.count()
     for done, item in enumerate(items.in_order(), 1):
         fate = items.fates[item.pk]
@@ -163,7 +162,7 @@ def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder:
         step(done, total)
     for file in files.values():
         file.close()
-    return {"items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+    return {name: files[state].count for state, name in FILES_OF_ITEMS.items()}
 
 
 def _write_rows(

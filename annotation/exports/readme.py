@@ -15,7 +15,7 @@ from annotation.pipeline import audits
 from annotation.protocols import in_words, roles
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import protocol_named
-from annotation.wording import exact
+from annotation.wording import exact, items_in_words
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -180,17 +180,21 @@ def card(
         [
             FRONT.format(name=yaml_text(study.name), data=sha256),
             f"# {text(study.name)}\n",
-            f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
-            f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
+            f"A validated split, exported by Winnow: {items_in_words(whole)}.\n",
             *(f"**Warning.** {text(warning)}\n" for warning in notes["warnings"]),
             _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
             "Dropped, by stage and reason:\n",
-            _lines([f"{text(row['name'])}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
+            _reasons(whole["reasons"]),
+            *(["Not asked about, by stage and reason:\n", _reasons(left)] if (left := whole["not_asked_in"]) else []),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
             _table(columns, notes["no_source"], any(protocol_named(stage.protocol).file for stage in stages)),
         ]
     )
+
+
+def _reasons(rows: Iterable[Mapping]) -> str:
+    return _lines([f"{text(row['name'])}, {row['reason']}: {row['items']:,}" for row in rows] or ["none"])
 
 
 def _lines(lines: Iterable[str], numbered: bool = False) -> str:

@@ -2,7 +2,8 @@
 from the database, releases/verification from the files of a release.
 
 Stages that measure remove nothing and are listed separately. Everything here is counted in items; an item that is asked
-again in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + open by place.
+again in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + not asked about by
+reason + open by place.
 """
 
 from collections import Counter, defaultdict
@@ -14,23 +15,27 @@ from annotation.measures.counts import ratio
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
-# Reasons why an item never entered a stage that would have taken it.
+NOT_ASKED = "not_asked"  # a stage that would have taken the item never asked about it, for one of these reasons
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
-NOT_ASKED = {CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE}  # dropped without a judgment
-WITHDRAWN = "withdrawn"  # whatever stages decided: it is no longer in the benchmark
+WITHDRAWN = "withdrawn"  # of dropped ones, whatever stages decided: it is no longer in the benchmark
+STATES = (KEPT, DROPPED, NOT_ASKED, OPEN)
 
 Kind = tuple[str, str]  # type and subtype
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of an item: kept, dropped for a reason, or open. `stage` is where; none: no stage selects."""
+    """What became of an item: one of STATES. `stage` is where; none: no stage selects."""
 
     state: str
     stage: Stage | None = None
-    reason: str = ""  # of a dropped item
+    reason: str = ""  # of an item that was dropped or not asked about
     waits: bool = False  # open: not in the stage yet; it comes when the stage before it closes
-    left_out: bool = False  # dropped without ever having been in the stage
+
+    @property
+    def left_out(self) -> bool:
+        """It ended without ever having been in the stage."""
+        return self.state == NOT_ASKED or self.reason == WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +71,14 @@ def figures(walk: Walk, ends: Mapping[int, Fate], measuring: Sequence[dict[str, 
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it. Items for
-    which every stage has the same result share one Fate.
+    """Dropped if one stage drops an item and no later one takes it; otherwise not asked about if one does not ask; kept
+    if every deciding stage keeps it. Items for which every stage has the same result share one Fate.
     """
     full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
     places, known, unsuited = [stage.pk for stage in walk.stages], walk.known, walk.unsuited
     ends: dict[Any, Fate] = {}
     found = {}
-    gone = Fate(DROPPED, walk.stages[0] if walk.stages else None, WITHDRAWN, left_out=True)
+    gone = Fate(DROPPED, walk.stages[0] if walk.stages else None, WITHDRAWN)
     for item in walk.kinds:
         if item in walk.withdrawn:
             found[item] = gone
@@ -89,7 +94,7 @@ def fates(walk: Walk) -> dict[int, Fate]:
 
 
 def _fate(words: list[Fate]) -> Fate:
-    for state in (DROPPED, OPEN, KEPT):
+    for state in (DROPPED, NOT_ASKED, OPEN, KEPT):
         for word in words:
             if word.state == state:
                 return word
@@ -130,21 +135,14 @@ def waits_for(taker: Stage, source: Stage) -> bool:
     return source.state == "open" and not at_once
 
 
-def dropped_and_left(whole: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """The reasons of `figures` for which people dropped items, and those of items that nobody was asked about."""
-    rows = whole["reasons"]
-    left = [row for row in rows if row["reason"] in NOT_ASKED]
-    return [row for row in rows if row not in left], left
-
-
 def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
     if item in walk.known[stage.pk]:
-        return Fate(DROPPED, stage, CHECK_ITEM, left_out=True)
+        return Fate(NOT_ASKED, stage, CHECK_ITEM)
     if item in walk.unsuited[stage.pk]:
-        return Fate(DROPPED, stage, NOT_SUITABLE, left_out=True)
+        return Fate(NOT_ASKED, stage, NOT_SUITABLE)
     if waits:
         return Fate(OPEN, stage, waits=True)
-    return Fate(DROPPED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED, left_out=True)
+    return Fate(NOT_ASKED, stage, NOT_SUITABLE if stage.sample is None else NOT_SAMPLED)
 
 
 def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict[str, Any]:
@@ -155,13 +153,10 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
     return {
         "imported": total,
         "stages": [_step(walk, stage, items, mine) for stage in walk.stages],
-        "kept": states[KEPT],
-        "dropped": states[DROPPED],
-        "open": states[OPEN],
-        "kept_share": ratio(states[KEPT], total),
-        "dropped_share": ratio(states[DROPPED], total),
-        "open_share": ratio(states[OPEN], total),
+        **{state: states[state] for state in STATES},
+        **{f"{state}_share": ratio(states[state], total) for state in STATES},
         "reasons": _by_stage(mine, DROPPED),
+        "not_asked_in": _by_stage(mine, NOT_ASKED),
         "open_in": _by_stage(mine, OPEN),
     }
 

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from annotation.exports.columns import FILES_OF_ITEMS
+from annotation.measures.funnel import NOT_ASKED, WITHDRAWN
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.plan import SPLIT_NAMES
 from annotation.releases.scoring import evaluation
 
-KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
-IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
+ABSENT = "absent"
 JUDGED = ("stage", "item", "question", "kind", "live", "annotator", "answer", "counted")
 ROWS = 50_000  # judgments in memory
 
@@ -39,7 +41,6 @@ BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another
 
 # Why an item differs
 ADJUDICATOR = "adjudicator"
-LEFT_OUT = {"check_item", "not_sampled", "not_suitable", "withdrawn"}  # reasons of items that a stage never asked about
 RESULT = ("state", "outcome", "reason", "content")
 UNKNOWN = {"code": "unknown"}
 DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
@@ -59,7 +60,7 @@ Asked = tuple[str, str]  # a stage's name and its question
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item as one release has it. `line` is that of items.jsonl or dropped.jsonl; an open item has none."""
+    """An item as one release has it. `line` is that of the file of such items; an open item has none."""
 
     state: str
     line: Mapping = field(default_factory=dict)
@@ -70,7 +71,7 @@ class _Item:
     def fate(self) -> dict:
         """Its state in the words of the files."""
         found: dict[str, str | None] = {"state": self.state}
-        if self.state == DROPPED:
+        if self.state in (DROPPED, NOT_ASKED):
             found |= {"stage": self.line["stage"], "reason": self.line["reason"]}
         if self.state == KEPT:
             found["split"] = self.line.get("split")
@@ -142,7 +143,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
                 "exclusions" has "added", "removed" and, with the reason "before", "changed" (lines of the manifests),
                 "files" has "added", "removed" and "changed" (names)
     "totals"    items in each group; in the data of both "unchanged", and "judged_again": other votes, the same content
-    "moves"     [{"from", "to", "items"}] between kept, dropped, open and absent
+    "moves"     [{"from", "to", "items"}] between kept, dropped, not_asked, open and absent
     "reasons"   by group [{"code", "items"}], most first, by each item's main reason
     "items"     by group: "added" to the data, "dropped" from it, "changed" in both, "outside" of both (dropped for
                 another reason, no longer open …), each {"id", "position", "type", "subtype", "from", "to", "changes",
@@ -242,8 +243,8 @@ def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Si
 
 
 def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
-    """(id, state, line) of every item that is decided. The same item has the same bytes in every release."""
-    for state, name in IN_FILES.items():
+    """(id, state, line) of every item that is not open. The same item has the same bytes in every release."""
+    for state, name in FILES_OF_ITEMS.items():
         for raw in release.raw_lines(name):
             yield json.loads(raw)["id"], state, raw
 
@@ -265,7 +266,7 @@ def _lines_of_corrections(release: ReleaseFiles) -> Iterator[dict]:
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
-    """Of each item that is neither kept nor dropped what was asked, as decisions whose votes are not known; `state`
+    """Of each open item what was asked, as decisions whose votes are not known; `state`
     "open" where none came."""
     found: dict[str, dict[Asked, dict]] = defaultdict(dict)
     names = ("stage", "question", "round", "outcome", "reason", "decided_by")
@@ -399,7 +400,7 @@ def _reasons(a: _Item, b: _Item, context: _Context) -> list[dict]:
     for reason in _stage_results(a, b, context):
         if reason not in found:  # a stage may ask several questions
             found.append(reason)
-    if b.state == DROPPED and b.line["reason"] in LEFT_OUT and a.fate != b.fate:
+    if (b.state == NOT_ASKED or b.line.get("reason") == WITHDRAWN) and a.fate != b.fate:
         left = {"code": "stage", "stage": b.line["stage"], "came": False, "left_out": b.line["reason"]}
         place = next((i for i, one in enumerate(found) if one.get("stage") == left["stage"]), len(found))
         found[place : place + 1] = [left]

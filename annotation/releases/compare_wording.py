@@ -127,8 +127,9 @@ def item_in_words(one: Mapping) -> str:
 
 
 def _fate(fate: Mapping) -> str:
-    words = {"kept": "in the data", "absent": "not there"}.get(fate["state"], fate["state"])
-    return f"{words} ({fate['reason']} in {fate['stage']})" if fate["state"] == "dropped" else words
+    named = {"kept": "in the data", "absent": "not there", "not_asked": "not asked about"}
+    words = named.get(fate["state"], fate["state"])
+    return f"{words} ({fate['reason']} in {fate['stage']})" if "reason" in fate else words
 
 
 def _changes(found: Mapping) -> Iterator[str]:

@@ -98,7 +98,7 @@ def exclusions(judgments: Iterable[pa.RecordBatch], annotators: Iterable[Mapping
 
 
 def record(line: Mapping) -> ItemRecord:
-    """The item of a line of items.jsonl or dropped.jsonl, with the words that stand in the end."""
+    """The item of a line of one of the files of items, with the words that stand in the end."""
     return ItemRecord(
         key=line["id"],
         type=line["type"],

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.protocols.base import Attributes
 from annotation.protocols.compile import in_own_names
 from annotation.protocols.item_data import asks_items, attributes_of
@@ -47,7 +48,7 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
         live[_OF_TASK(task)] = task["overlap"]
         if "of_item" in task:
             records[task["item"]] = record_of_open(task)
-    names = ("items.jsonl", "dropped.jsonl") if any(asks_items(one.file) for one in found.values()) else ()
+    names = FILES_OF_ITEMS.values() if any(asks_items(one.file) for one in found.values()) else ()
     lines = chain.from_iterable(map(files.lines, names))
     records |= {line["id"]: record(line) for line in lines}
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]

@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from annotation.figures import funnel
+from annotation.measures.funnel import NOT_ASKED, STATES
 from annotation.models import Kind, Release, Stage, StageState, Study, StudyState, Task
 from annotation.releases import compare_wording, lifecycle
 from annotation.releases.archive_reader import MANIFEST
@@ -26,9 +27,9 @@ SHOWN = 30  # files of a form
 CHANGED = 50  # items that differ
 KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever changes
 CARD = "README.md"
-COUNTS = ("imported", "kept", "dropped", "open")
+COUNTS = ("imported", *STATES)
 TABLES = "Documents and tables"
-OF_TABLES = "The dataset card, the figures, every judgment and decision, what was dropped and why."
+OF_TABLES = "The dataset card, the figures, every judgment and decision, what was dropped or left out and why."
 FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in FORMS.items()}
 
 
@@ -187,7 +188,7 @@ class Outlook:
     def table(self) -> Table:
         columns = [
             Column("type", html=lambda row: bdi(f"{row['type'] or '–'} {row['subtype']}")),
-            *(number(name, name) for name in COUNTS[1:]),
+            *(number(name.replace("_", " "), name) for name in COUNTS[1:] if name != NOT_ASKED or self.counts[name]),
         ]
         return Table("", columns, self.by_type, caption="By type")
 

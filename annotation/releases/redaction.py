@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.exports.columns import SEATS, TABLES, TASK_KEY, hidden
+from annotation.exports.columns import FILES_OF_ITEMS, SEATS, TABLES, TASK_KEY, hidden
 from annotation.exports.files import ParquetFile, as_line, parquet_schema, write_json, write_lines
 from annotation.releases.export_reader import DATA, ExportReader
 
@@ -53,10 +53,10 @@ def write_tables(
     quiet = COMMENTS not in public
     passed = _write_figures(export, folder, public)
     large = {
-        "items.jsonl": _with_splits(_lines(export, "items.jsonl", quiet), splits.values()),
-        "dropped.jsonl": _lines(export, "dropped.jsonl", quiet),
+        **{name: _lines(export, name, quiet) for name in FILES_OF_ITEMS.values()},
         **{f"{name}.jsonl": _lines(export, f"{name}.jsonl", quiet) for name in COPIED},
     }
+    large["items.jsonl"] = _with_splits(large["items.jsonl"], splits.values())
     rows = {name: _write(folder / name, _without(found, _hidden(name, public))) for name, found in large.items()}
     small = {"annotators.jsonl": _annotators(export, passed, public), "images.jsonl": images(export)}
     rows |= {name: write_lines(folder / name, found) for name, found in small.items()}

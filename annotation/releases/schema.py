@@ -36,7 +36,7 @@ OF_STAGES = _keys(
     " guidelines:objects alike:boolean views:texts decision_rule:text instructions:objects not_suitable:objects"
     " audit:object* certainty:number* imported:objects*"
 )
-PARTS = {"captions": CAPTIONS, "images": IMAGES}  # of items.jsonl and dropped.jsonl
+PARTS = {"captions": CAPTIONS, "images": IMAGES}  # of an item's line
 BESIDE = ("README.md", "croissant.json", "data_statement.md", "figures.json", "statistics.json")  # what is no table
 FILES = sorted([*BESIDE, *(table.file for table in TABLES.values())])  # that every release has
 

@@ -183,6 +183,8 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     add("of imported", ends, "kept_share", share=True)
     add("dropped", ends, "dropped")
     add("of imported", ends, "dropped_share", share=True)
+    if whole["not_asked"]:
+        add("not asked about", ends, "not_asked")
     add("open", ends, "open")
     if questions is not None:
         counts = {(row["type"], row["subtype"]): row for row in questions["by_type"]}
@@ -194,6 +196,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
         "lines": lines,
         "upright": len(kinds) > COLUMNS,
         "reasons": whole["reasons"],
+        "not_asked_in": whole["not_asked_in"],
         "open_in": whole["open_in"],
         "measuring": whole["measuring"],
     }

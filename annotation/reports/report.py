@@ -30,6 +30,7 @@ from annotation.figures.funnel import funnel
 from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
+from annotation.measures.funnel import STATES
 from annotation.measures.stage_figures import answer_shares
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
@@ -47,7 +48,7 @@ QUESTIONS_AN_ITEM = 4  # of BiVLC's Table 1: two captions and two images are fou
 SPREAD = ("judged", "active_minutes", "per_hour", "pay_reached")
 SUMMED = ("judgments_counted", "judgments_gone", "judgment_rows", "withdrawn", "surplus", "flags", "flags_open")
 COSTS = ("active_minutes", "cost")
-FUNNELS = ("imported", "kept", "dropped", "open", "kept_share", "dropped_share", "open_share")
+FUNNELS = ("imported", *STATES, *(f"{state}_share" for state in STATES))
 CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what is given elsewhere
 
 

@@ -171,7 +171,7 @@ def types_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
 
 @register.simple_tag
 def dropped_table(reasons: Rows, caption: str, study: int = 0) -> Table:
-    """Why items were dropped; `study`: whose items the counts lead to."""
+    """Why items were dropped, or not asked about; `study`: whose items the counts lead to."""
 
     def linked(row: Row) -> object:
         query = urlencode({"stage": row["stage"], "outcome": row["reason"]})
@@ -290,6 +290,7 @@ def steps_table(whole: Row) -> Table:
         ),
         number("kept", html=lambda row: format_html("<b>{}</b>", f"{row['kept']:,}"), group="final"),
         number("of imported", "kept_share", percent, group="final"),
+        *([number("not asked", "not_asked", group="final")] if whole["not_asked"] else []),
         number("open", "open", group="final"),
     ]
     caption = "Items in each stage and what became of them, by type and subtype"

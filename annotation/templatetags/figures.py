@@ -16,13 +16,14 @@ from annotation.measures.audits.judges import Corrected
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.roles import asked_as
-from annotation.wording import counted, hours_in_words, pseudonym, readable_label, signed
+from annotation.wording import counted, hours_in_words, items_in_words, pseudonym, readable_label, signed
 from benchmarks.metrics import base
 
 register = template.Library()
 register.filter("words", readable_label)
 register.filter("pseudonym", pseudonym)
 register.filter("asked_as", asked_as)
+register.filter("items_in_words", items_in_words)
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"

@@ -26,6 +26,7 @@ from types import SimpleNamespace
 
 from annotation.designs.plan import StagePlan
 from annotation.figures.funnel import funnel
+from annotation.measures.funnel import STATES
 from annotation.models import Study, Task
 from annotation.pipeline.item_results import results
 from benchmarks.formats.base import ProblemLog
@@ -140,7 +141,7 @@ def reconcile(study: Study) -> dict:
     """The funnel now; every total in it adds up, over all and for each type, and agrees with the stages' results."""
     found = funnel(study)
     for part in [found, *found["by_type"]]:
-        assert part["imported"] == part["kept"] + part["dropped"] + part["open"]
+        assert part["imported"] == part["kept"] + part["dropped"] + part["not_asked"] + part["open"]
         assert part["dropped"] == sum(row["items"] for row in part["reasons"])
         assert part["open"] == sum(row["items"] for row in part["open_in"])
         first, second = part["stages"]
@@ -148,7 +149,7 @@ def reconcile(study: Study) -> dict:
         for step in part["stages"]:
             assert step["entered"] == step["kept"] + step["dropped"] + step["open"]
             assert step["dropped"] == sum(row["items"] for row in step["reasons"])
-    for name in ("imported", "kept", "dropped", "open"):
+    for name in ("imported", *STATES):
         assert found[name] == sum(part[name] for part in found["by_type"])
     for stage, step in zip(study.stages.all(), found["stages"], strict=True):
         states = Counter(result.state for result in results(stage).values())

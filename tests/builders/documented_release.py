@@ -124,7 +124,7 @@ def _tables(folder: Path, lines: list[dict]) -> dict[str, int]:
     ]
     annotator = {"annotator": "A-01", "simulated": False, "excluded": True, "exclusion_reason": "x", "stages": []}
     tables = {
-        "items": lines, "dropped": [], "tasks": [], "texts": [], "adjudications": [], "flags": [],
+        "items": lines, "dropped": [], "not_asked": [], "tasks": [], "texts": [], "adjudications": [], "flags": [],
         "corrections": [], "images": shown,
         "annotators": [annotator, {**annotator, "annotator": "A-02", "excluded": False}],
     }  # fmt: skip
@@ -137,7 +137,8 @@ def _manifest(plan: Plan) -> dict:
     return {
         "version": "9.9", "release": plan.as_json(),
         "study": study, "stages": [STAGE], "columns": COLUMNS, "source_format": "",
-        "counts": {"imported": 5, "kept": 3, "dropped": 1, "open": 1, "reasons": reasons, "open_in": []},
+        "counts": {"imported": 5, "kept": 3, "dropped": 1, "not_asked": 0, "open": 1,
+                   "reasons": reasons, "not_asked_in": [], "open_in": []},
         "last_judgment_at": "2026-03-02", "splits": {"train": {"items": 2}, "test": {"items": 1}},
         "split_rule": "60 % train, 40 % test.", "moved": {},
         "exclusions": [{"annotator": "A-01", "reason": "Answered | at *random*"}],

@@ -55,7 +55,8 @@ def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {},
     plan = Plan(f"split-{study.pk}", version)
     contents = {"README.md": CARD.encode(), "data/test-00000-of-00001.parquet": b"PAR1", **files}
     told = {
-        "counts": {"imported": 3, "kept": 2, "dropped": 1, "open": 0, "reasons": [], "open_in": []},
+        "counts": {"imported": 3, "kept": 2, "dropped": 1, "not_asked": 0, "open": 0, "reasons": [],
+                   "not_asked_in": [], "open_in": []},
         "made_by": build.MADE_BY, "kind": build.KIND, "version": "0.1", KEY: VERSION, "release": plan.as_json(),
         "splits": {"test": {"items": 2}}, "split_rule": "All items are in test.", "exclusions": [], "moved": {},
         "files": {name: described(content) for name, content in sorted(contents.items())}, **manifest,

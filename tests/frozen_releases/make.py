@@ -39,7 +39,7 @@ def _release() -> Path:
     from tests.builders import declared, pipelines, text_annotators
     from tests.builders.releases import frozen
 
-    study = pipelines.with_originals(declared.texts_and_edits())
+    study = pipelines.with_originals(declared.texts_and_edits(14, {"sample": 12}))
     text_annotators.work(study, seed=3)
     declared.adjudicate_first(study)
     lease = Lease.objects.filter(task__stage__study=study).order_by("pk").first()

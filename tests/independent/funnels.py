@@ -9,7 +9,7 @@ import pandas as pd
 from tests.independent.reading import Files, share
 from tests.independent.stages import Stage
 
-STATES = ("dropped", "open", "kept")  # the first that a stage says of an item is its fate
+STATES = ("dropped", "not_asked", "open", "kept")  # the first that a stage says of an item is its fate
 Kind = tuple[str, str]
 
 
@@ -83,12 +83,12 @@ class Walk:
 
     def left_out(self, item: int | None, stage: Stage, waits: bool) -> End:
         if item in self.known[stage.name]:
-            return End("dropped", stage, "check_item", out=True)
+            return End("not_asked", stage, "check_item", out=True)
         if item in self.lacking[stage.name]:
-            return End("dropped", stage, "not_suitable", out=True)
+            return End("not_asked", stage, "not_suitable", out=True)
         if waits:
             return End("open", stage, waits=True)
-        return End("dropped", stage, "not_suitable" if stage.settings["sample"] is None else "not_sampled", out=True)
+        return End("not_asked", stage, "not_suitable" if stage.settings["sample"] is None else "not_sampled", out=True)
 
     def unmet_end(self) -> End:
         """Of items that are in no stage's tasks: they wait for the first one, or came through where none selects."""
@@ -126,13 +126,14 @@ def of_items(decided: pd.DataFrame) -> dict[int, tuple[str, str]]:
 def counts(walk: Walk, items: Sequence[int], unmet: int) -> dict:
     ends = [walk.ends[item] for item in items] + [walk.unmet_end()] * unmet
     whole = len(ends)
-    number = {state: sum(end.state == state for end in ends) for state in ("kept", "dropped", "open")}
+    number = {state: sum(end.state == state for end in ends) for state in STATES}
     return {
         "imported": whole,
         "stages": [step(stage, items, walk.found[stage.name], ends) for stage in walk.stages],
         **number,
         **{f"{state}_share": share(count, whole) for state, count in number.items()},
         "reasons": by_stage(ends, "dropped"),
+        "not_asked_in": by_stage(ends, "not_asked"),
         "open_in": by_stage(ends, "open"),
     }
 

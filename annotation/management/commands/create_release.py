@@ -8,6 +8,7 @@ from annotation.management.named import named
 from annotation.management.releases import add_plan, plan_of
 from annotation.models import Study
 from annotation.releases import lifecycle as release_lifecycle
+from annotation.wording import items_in_words
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
 from benchmarks.records import Problem
@@ -44,8 +45,7 @@ class Command(BaseCommand):
             raise CommandError("Nothing was released. " + "\n".join(str(Problem(**one)) for one in job.problems))
         release.refresh_from_db()
         summary = release.summary
-        counted = "{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open"
-        self.stdout.write(counted.format(**summary["counts"]))
+        self.stdout.write(items_in_words(summary["counts"]))
         self.stdout.write(", ".join(f"{name}: {split['items']:,} items" for name, split in summary["splits"].items()))
         self.stdout.write(f"{release} is frozen: content {release.content}, {release.size:,} bytes in {release.file}")
         if out:

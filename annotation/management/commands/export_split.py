@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.exports.export import CannotExport, export_split
 from annotation.management.named import named
 from annotation.models import Study
+from annotation.wording import items_in_words
 
 
 class Command(BaseCommand):
@@ -22,9 +23,7 @@ class Command(BaseCommand):
             manifest = export_split(study=found, out=Path(out), by="command")
         except CannotExport as refusal:
             raise CommandError(str(refusal)) from None
-        counts = manifest["counts"]
-        summed = "{imported:,} imported = {kept:,} kept + {dropped:,} dropped + {open:,} open"
-        self.stdout.write(summed.format(**counts))
+        self.stdout.write(items_in_words(manifest["counts"]))
         for name, file in manifest["files"].items():
             rows = "" if file["rows"] is None else f" {file['rows']:,} rows"
             self.stdout.write(f"{file['sha256'][:12]}  {file['bytes']:>12,} bytes  {name}{rows}")

@@ -149,7 +149,7 @@ def _responsible_ai(facts: Facts) -> dict:
 def _collection(facts: Facts) -> dict:
     """The specification and `mlcroissant` spell two names differently, so that what they have stands under both."""
     counts = facts.manifest["counts"]
-    missing = "Of {imported:,} items, {dropped:,} were dropped and {open:,} are not decided."
+    missing = "Of {imported:,} items, {dropped:,} were dropped, {not_asked:,} not asked about, {open:,} not decided."
     return {
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],

@@ -215,6 +215,12 @@ def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
 # Sentences, plain words without marks
 
 
+def left_out_in_words(counts: Mapping) -> str:
+    """The items that are in no split and that nobody dropped."""
+    asked = f" Nobody was asked about {counts['not_asked']:,} more." if counts["not_asked"] else ""
+    return asked + (f" Not yet decided and in no split: {counts['open']:,}." if counts["open"] else "")
+
+
 def reason_in_words(code: str) -> str:
     return REASONS.get(code, code.replace("_", " "))
 

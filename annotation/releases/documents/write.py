@@ -101,8 +101,8 @@ def _table_one_rows(
     return [(name, cell, [questions.get((key, *kind), 0) for kind in columns]) for name, cell, key in there]
 
 
-def _dropped_licences(facts: Facts) -> Counter[str]:
-    return Counter(one["licence"] for line in facts.files.lines("dropped.jsonl") for one in line["images"])
+def _licences_of(facts: Facts, file: str) -> Counter[str]:
+    return Counter(one["licence"] for line in facts.files.lines(file) for one in line["images"])
 
 
 def _protocols(facts: Facts) -> list[tuple[str, str]]:
@@ -136,7 +136,7 @@ def _environment() -> Environment:
         "folders": _folders,
         "hidden": _hidden,
         "protocols": _protocols,
-        "dropped_licences": _dropped_licences,
+        "licences_of": _licences_of,
         "decimal": markdown.decimal,
         "percent": markdown.percent,
         "yaml_head": yaml_head,

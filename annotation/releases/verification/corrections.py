@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.measures.funnel import WITHDRAWN
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -54,7 +55,7 @@ def check_corrections(place: Place, report: Report) -> None:
             report.problem(CORRECTIONS, f"{line['number']}: {line['old']!r:.60} was {now[at]!r:.60} before")
         now[at] = line["new"]
     gone, there = withdrawn(place), set()
-    for name in ("items.jsonl", "dropped.jsonl"):
+    for name in FILES_OF_ITEMS.values():
         for line in place.lines(name):
             is_gone = line.get("reason") == WITHDRAWN
             if is_gone != (line["id"] in gone):

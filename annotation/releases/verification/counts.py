@@ -4,6 +4,9 @@ which repeats it.
 
 from collections import Counter
 
+from annotation.exports.columns import FILES_OF_ITEMS
+from annotation.measures.funnel import NOT_ASKED, STATES, WITHDRAWN
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.releases.export_reader import exclusions
 from annotation.releases.plan import Plan
 from annotation.releases.schema import SETTINGS
@@ -11,22 +14,21 @@ from annotation.releases.verification.differences import differences
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
-STATES = ("kept", "dropped", "open")
-
 
 def check_counts(place: Place, report: Report) -> None:
     manifest = place.manifest
     splits = Counter(line["split"] for line in place.lines("items.jsonl"))
-    reasons = Counter((line["stage"], line["reason"]) for line in place.lines("dropped.jsonl"))
-    counts = manifest["counts"]
-    number = {"kept": splits.total(), "dropped": reasons.total()}
-    reasons = Counter({key: items for key, items in reasons.items() if key[0] is not None})  # where stages select
-    number["open"] = sum(row["items"] for row in counts["open_in"])
+    counts, number = manifest["counts"], {KEPT: splits.total()}
+    number[OPEN] = sum(row["items"] for row in counts["open_in"])
+    for state, name in ((DROPPED, "reasons"), (NOT_ASKED, "not_asked_in")):
+        reasons = Counter((line["stage"], line["reason"]) for line in place.lines(FILES_OF_ITEMS[state]))
+        number[state] = reasons.total()
+        del reasons[None, WITHDRAWN]  # where no stage selects
+        told = Counter({(row["name"], row["reason"]): row["items"] for row in counts[name]})
+        _compare(report, f"counts/{name}", told, reasons)
     for state in STATES:
         _compare(report, f"counts/{state}", number[state], counts[state])
     _compare(report, "counts/imported", sum(counts[state] for state in STATES), counts["imported"])
-    told = Counter({(row["name"], row["reason"]): row["items"] for row in counts["reasons"]})
-    _compare(report, "counts/reasons", told, reasons)
     _compare(report, "items_by_type", sum(row["imported"] for row in manifest["items_by_type"]), counts["imported"])
     there = dict.fromkeys(manifest["splits"], 0) | splits
     _compare(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)

@@ -1,4 +1,4 @@
-"""What items.jsonl and dropped.jsonl say of each item against the tasks: decisions, words, images, the negative one."""
+"""What the files of items say of each against the tasks: decisions, words, images, the negative one."""
 
 import marshal
 from collections import Counter, defaultdict
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.protocols.base import passed_on
 from annotation.releases.verification.corrections import words_before
 from annotation.releases.verification.items import safely
@@ -13,7 +14,6 @@ from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.texts import WORDS
 
-FILES = ("items.jsonl", "dropped.jsonl")
 OWN = "negative-0"
 CHOSEN = "candidate-"
 KIND = ("item", "type", "subtype")
@@ -115,7 +115,7 @@ def _decision(task: Mapping, stage: Mapping, votes: Mapping) -> dict:
 
 def check_decisions(place: Place, report: Report, items: Items) -> None:
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
-    for name in FILES:
+    for name in FILES_OF_ITEMS.values():
         with report.reading(name):
             for line in place.lines(name):
                 report.count("items with their decisions, words and images")

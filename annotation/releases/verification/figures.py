@@ -1,5 +1,6 @@
 """Every figure of figures.json, computed again and compared to 1e-9."""
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.measures.funnel import fates
 from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves
@@ -48,15 +49,15 @@ def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.O
     """Where the tables put each item is where its outcomes leave it."""
     with report.reading("items.jsonl"):
         ends = fates(recomputed.walk_of(rows, decided))
-    for name, state in (("items.jsonl", "kept"), ("dropped.jsonl", "dropped")):
+    for state, name in FILES_OF_ITEMS.items():
         with report.reading(name):
             for line in place.lines(name):
-                end = ends.get(line["position"])
+                end = ends[line["position"]]
                 report.count("items by where their outcomes leave them")
-                if end and (end.state, end.reason) != (state, line.get("reason", "")):
+                if (end.state, end.reason) != (state, line.get("reason", "")):
                     is_one = f"{end.state} {end.reason}".strip()
                     report.problem(name, f"item {line['id']!r} is listed here, but is {is_one} by its outcomes")
-                elif end and (end.stage.name if end.stage else None) != line["stage"]:
+                elif (end.stage.name if end.stage else None) != line["stage"]:
                     report.problem(
                         name, f"item {line['id']!r} has the stage {line['stage']!r}, but another by its outcomes"
                     )

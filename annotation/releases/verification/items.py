@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from annotation.exports import item_parts
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.exports.files import EXTENSIONS
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.schema import MANIFEST, PARTS
@@ -22,7 +23,7 @@ from annotation.releases.verification.schemas import fits, other_keys
 from benchmarks.formats.csv_text import harmless
 from benchmarks.records import NAME, is_own
 
-ITEMS, DROPPED, TEXTS, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "texts.jsonl", "images.jsonl", "data"
+ITEMS, TEXTS, IMAGES, DATA = "items.jsonl", "texts.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
 SAID = ("source_name", "licence", "attribution")
 
@@ -121,7 +122,7 @@ def _check_whole(report: Report, file: str, row: Row, line: dict, columns: dict)
 def _check_texts(place: Place, report: Report) -> None:
     """What annotators wrote stands in the items, too."""
     written = item_parts.written_texts(place.lines(TEXTS))
-    for name in (ITEMS, DROPPED):
+    for name in FILES_OF_ITEMS.values():
         for line in place.lines(name):
             wanted = item_parts.texts_beside(line["captions"], written.get(line["id"], {}))
             found = line.get("texts", {})
@@ -199,7 +200,7 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     """`seen` has the names of each image in the data, by its hash."""
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
-    for name in (ITEMS, DROPPED):
+    for name in FILES_OF_ITEMS.values():
         with report.reading(name):
             fine: set[tuple] = set()
             for line in place.lines(name):

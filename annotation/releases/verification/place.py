@@ -11,6 +11,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
@@ -76,6 +77,11 @@ class Place:
 
     def json(self, name: str) -> dict:
         return as_object((self.folder / name).read_text(encoding="utf-8"))
+
+    def lines_of_items(self) -> Iterator[dict]:
+        """Of every item that is not open."""
+        for name in FILES_OF_ITEMS.values():
+            yield from self.lines(name)
 
     def lines(self, name: str) -> Iterator[dict]:
         """Of a .jsonl file, a line at a time."""

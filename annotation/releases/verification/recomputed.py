@@ -49,15 +49,18 @@ def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
 
 
 def walk_of(rows: Rows, decided: Outcomes) -> Walk:
-    """Items by their positions. Those of which no file tells (no stage has met them) have places below 0."""
+    """Items by their positions. Those of which no file tells, as they wait for a stage, have places below 0."""
     stages = [stage for stage in rows.stages if not stage.settings["measures"]]
     known = {one.pk: [task for task in one.known_tasks if task["own"]] for one in rows.stages}
     unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}
+    gone, kinds = set[int](), dict[int, Kind]()
+    for line in rows.place.lines_of_items():
+        kinds[line["position"]] = line["type"], line["subtype"]
+        if line.get("reason") == measures_funnel.WITHDRAWN:
+            gone.add(line["position"])
     met: list[Any] = [task for stage in stages for task in stage.live_tasks]
     met += [row for part in (known, unsuited) for lines in part.values() for row in lines]
-    gone = [line for line in rows.place.lines("dropped.jsonl") if line["reason"] == measures_funnel.WITHDRAWN]
-    met += gone
-    kinds: dict[int, Kind] = {row["position"]: (row["type"], row["subtype"]) for row in met}
+    kinds |= {row["position"]: (row["type"], row["subtype"]) for row in met}
     counted, unmet = Counter(kinds.values()), []
     for row in rows.place.manifest["items_by_type"]:
         kind = row["type"], row["subtype"]
@@ -65,7 +68,7 @@ def walk_of(rows: Rows, decided: Outcomes) -> Walk:
     kinds |= {-number: kind for number, kind in enumerate(unmet, 1)}
     return Walk(
         stages, kinds, {stage.pk: _of_items(decided[stage.name]) for stage in stages}, _positions(known),
-        _positions(unsuited), {line["position"] for line in gone},
+        _positions(unsuited), gone,
     )  # fmt: skip
 
 

@@ -232,8 +232,7 @@ class Rows:
     @cached_property
     def origins(self) -> dict[str, Sequence[str]]:
         """By item: whose its negative captions are, where it says so."""
-        files = ("items.jsonl", "dropped.jsonl")
-        lines = (line for name in files for line in self.place.lines(name))
+        lines = self.place.lines_of_items()
         return {line["id"]: line["meta"]["origins"] for line in lines if "origins" in line["meta"]}
 
     @cached_property
@@ -248,8 +247,7 @@ class Rows:
 
 def item_records(place: Place) -> dict[int, ItemRecord]:
     """By position. Open items have no line; of those, their tasks say what the protocol file needs."""
-    lines = (line for name in ("items.jsonl", "dropped.jsonl") for line in place.lines(name))
-    found = {line["position"]: record(line) for line in lines}
+    found = {line["position"]: record(line) for line in place.lines_of_items()}
     for task in place.lines("tasks.jsonl"):
         if "of_item" in task and task["position"] not in found:
             found[task["position"]] = record_of_open(task)

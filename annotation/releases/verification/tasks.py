@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, groupby
 from typing import Any
 
+from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.protocols.conditions import depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.tasks import file_about
@@ -65,7 +66,7 @@ def check_tasks(place: Place, report: Report) -> None:
     with report.reading(ANNOTATORS):
         _check_seats(place, report)
     items = Items(corrections.by_item(place), corrections.withdrawn(place))
-    for name in ("items.jsonl", "dropped.jsonl"):
+    for name in FILES_OF_ITEMS.values():
         with report.reading(name):
             items.add_file(name, place, report)
     with report.reading(FLAGS):

@@ -141,7 +141,7 @@ def test_items_that_nobody_is_asked_about_are_no_dropped_ones(client, manager):
     shown = overview_page.contents(permissions.study_for(manager, stage.study_id), manager)
     assert (shown["tiles"][0].value, shown["tiles"][0].basis) == ("50.0%", "1 of 2 settled items")
     assert [(part.kind, part.items) for part in shown["parts"]] == [
-        ("kept", 1), ("dropped", 1), ("open", 0), ("left", 3),
+        ("kept", 1), ("dropped", 1), ("open", 0), ("not_asked", 3),
     ]  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, mana
 def test_the_shares_of_the_parts_add_up(counts, shares):
     kept, dropped, waiting, going = counts
     whole = {"kept": kept, "dropped": dropped, "waiting": waiting, "open": waiting + going, "imported": sum(counts)}
-    whole["reasons"] = []
+    whole |= {"not_asked": 0, "reasons": [], "not_asked_in": []}
     assert [part.share.split(">")[1].split("<")[0] for part in stage_progress.parts_of(whole)] == shares
 
 

@@ -28,9 +28,10 @@ def of_export(name: str, folder: Path) -> str:
     fits = Stage(name="fits", protocol="bivlc-disambiguate", study=study, overlap=1, source=choose, takes=["kept"])
     step = {"name": name, "protocol": "p", "entered": 3, "kept": 2}
     whole = {
-        "imported": 3, "kept": 2, "dropped": 1, "open": 0, "stages": [step],
+        "imported": 3, "kept": 2, "dropped": 1, "not_asked": 0, "open": 0, "stages": [step],
         "measuring": [{"name": name, "protocol": "q", "tasks": 4, "answered": 4}],
         "reasons": [{"name": name, "reason": "none", "items": 1}],
+        "not_asked_in": [],
     }  # fmt: skip
     notes = {"warnings": [name], "no_source": name}
     return card(study, whole, [choose, fits], {name: Counter()}, "0" * 64, ["id"], notes)

@@ -41,13 +41,14 @@ def decide(stage, *answers: str) -> None:
 def reconciles(found: dict) -> bool:
     """Every sum that must hold does, in all and within each type."""
     for part in (found, *found["by_type"]):
-        assert part["imported"] == part["kept"] + part["dropped"] + part["open"]
+        assert part["imported"] == part["kept"] + part["dropped"] + part["not_asked"] + part["open"]
         assert part["dropped"] == sum(row["items"] for row in part["reasons"])
+        assert part["not_asked"] == sum(row["items"] for row in part["not_asked_in"])
         assert part["open"] == sum(row["items"] for row in part["open_in"])
         for step in part["stages"]:
             assert step["entered"] == step["kept"] + step["dropped"] + step["open"]
             assert step["dropped"] == sum(row["items"] for row in step["reasons"])
-    for name in ("imported", "kept", "dropped", "open"):
+    for name in ("imported", "kept", "dropped", "not_asked", "open"):
         assert found[name] == sum(row[name] for row in found["by_type"])
     return True
 
@@ -99,7 +100,8 @@ def test_what_a_sample_leaves_out_says_so():
     study_lifecycle.move_stage(stage=first, to="closed", by="test")
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[1] == (2, 0, 0, 2, 0)
-    assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [(2, "not_sampled", 4)]
+    assert [(row["stage"], row["reason"], row["items"]) for row in found["not_asked_in"]] == [(2, "not_sampled", 4)]
+    assert (found["dropped"], found["not_asked"]) == (0, 4)
 
 
 def test_a_stage_may_take_up_what_another_dropped():
@@ -130,7 +132,7 @@ def test_an_item_whose_answer_is_known_is_no_item_of_the_study():
     Task.objects.filter(item__position=0).update(kind="check", gold=["none"])
     found = funnel.funnel(study)
     assert reconciles(found)
-    assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [(1, "check_item", 1)]
+    assert [(row["stage"], row["reason"], row["items"]) for row in found["not_asked_in"]] == [(1, "check_item", 1)]
 
 
 def test_an_item_in_a_second_round_counts_once():
@@ -177,4 +179,4 @@ def test_a_later_item_that_does_not_suit_stops_nobody():
         promotion.take_in(study)
     found = funnel.funnel(study)
     assert reconciles(found) and steps(found)[0] == (2, 0, 0, 2, 0)
-    assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [(1, "not_suitable", 1)]
+    assert [(row["stage"], row["reason"], row["items"]) for row in found["not_asked_in"]] == [(1, "not_suitable", 1)]

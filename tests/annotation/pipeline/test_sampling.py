@@ -82,4 +82,8 @@ def test_a_type_with_fewer_items_gives_all_and_is_filled_up():
 def test_what_is_not_drawn_of_a_full_type_is_left_out_in_the_funnel():
     study = two(items=30, sample=4, sample_each=True)
     counted = funnel.funnel(study)
-    assert (counted["open"], counted["reasons"][0]["reason"], counted["reasons"][0]["items"]) == (12, "not_sampled", 18)
+    assert (counted["open"], counted["not_asked_in"][0]["reason"], counted["not_asked_in"][0]["items"]) == (
+        12,
+        "not_sampled",
+        18,
+    )

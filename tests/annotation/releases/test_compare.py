@@ -31,8 +31,11 @@ def decision(stage="choose", state="kept", votes=None, round=1, by="majority", *
     return found | facts
 
 
+LEFT_OUT = ("check_item", "not_sampled", "not_suitable")
+
+
 def line(key: str, *decisions: dict, **facts) -> dict:
-    """Of a kept item; `reason` makes it a dropped one."""
+    """Of a kept item; `reason` makes it one that was dropped or not asked about."""
     captions = [{"role": "positive", "text": f"A cat {key}."}, {"role": "negative", "text": f"A dog {key}."}]
     image = {"key": "candidate-1", "chosen": True, "round": 1, "sha256": "11", "format": "JPEG", "licence": ""}
     found = {
@@ -65,7 +68,9 @@ def release(tmp_path):
     def make(kept=(), dropped=(), open=(), judgments=(), plan=None, stages=(CHOOSE,), imported=None, **manifest):
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        for name, rows in (("items", kept), ("dropped", dropped), ("tasks", open)):
+        left = [one for one in dropped if one["reason"] in LEFT_OUT]
+        decided = [one for one in dropped if one not in left]
+        for name, rows in (("items", kept), ("dropped", decided), ("not_asked", left), ("tasks", open)):
             text = "".join(json.dumps(row) + "\n" for row in rows)
             (folder / f"{name}.jsonl").write_text(text)
         pq.write_table(pa.Table.from_pylist(list(judgments), JUDGMENTS), folder / "judgments.parquet")
@@ -207,13 +212,16 @@ def test_imported_since_and_no_longer_imported(release):
     assert "why: imported since." in said[0] and "why: no longer imported." in said[2]
 
 
-@pytest.mark.parametrize("reason", ["check_item", "not_sampled", "not_suitable"])
+@pytest.mark.parametrize("reason", LEFT_OUT)
 def test_what_a_stage_leaves_out_now(release, reason):
     before = release([line("1", decision(), decision("fits"))])
     found = compare(before, release([], [gone("1", decision(), reason=reason, stage="fits")]))
     assert codes(found, "dropped") == {"1": ["stage"]}
     assert found["items"]["dropped"][0]["reasons"][0]["left_out"] == reason
-    assert "why: fits leaves it out: it " in list(sentences(found))[-1]
+    assert (
+        f"in the data → not asked about ({reason} in fits); why: fits leaves it out: it " in list(sentences(found))[-1]
+    )
+    assert found["moves"] == [{"from": "kept", "to": "not_asked", "items": 1}]
 
 
 def test_a_stage_that_was_not_there(release):

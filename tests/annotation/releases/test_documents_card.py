@@ -64,7 +64,8 @@ def test_splits_and_judgments_load(tmp_path, offline):
 def test_tables_without_rows_are_named_and_load_as_streams(tmp_path, offline):
     made = release(tmp_path / "a", WORDS)
     folder = made.written()
-    empty = ["adjudications.jsonl", "corrections.jsonl", "dropped.jsonl", "flags.jsonl", "tasks.jsonl", "texts.jsonl"]
+    empty = ["adjudications.jsonl", "corrections.jsonl", "dropped.jsonl", "flags.jsonl", "not_asked.jsonl",
+             "tasks.jsonl", "texts.jsonl"]  # fmt: skip
     named = ", ".join(f"`{name}`" for name in empty)
     card = made.text("README.md")
     assert f"The library opens tables without rows only as streams. These have none: {named}.\n" in card

@@ -167,6 +167,14 @@ def width(folder: Path) -> None:
         path.write_text(path.read_text().replace('"width": ', '"width": 1'))
 
 
+def as_dropped(folder: Path) -> None:
+    """An item that nobody was asked about becomes one that people dropped."""
+    lines = (folder / "not_asked.jsonl").read_text().splitlines(keepends=True)
+    (folder / "not_asked.jsonl").write_text("".join([*lines[:1], *lines[2:]]))
+    with (folder / "dropped.jsonl").open("a") as file:
+        file.write(lines[1])
+
+
 # Of protocol files
 
 
@@ -288,6 +296,15 @@ CHANGES = [
         entry_after_the_end: ("webdataset/train", "more after its last entry"),
         in_text("statistics.json", "{", '{"whole": 1, '): ("statistics.json", "the key 'whole' twice"),
         no_picture: ("images.jsonl", "cannot be decoded"),
+    }),
+    ("stages", {
+        in_lines("not_asked.jsonl", lambda rows: rows[0].update(reason="not_sampled")): (
+            "not_asked.jsonl", "is listed here, but is not_asked check_item by its outcomes",
+        ),
+        in_lines("not_asked.jsonl", lambda rows: rows[-1].update(stage=None)): (
+            "not_asked.jsonl", "has the stage None",
+        ),
+        as_dropped: ("dropped.jsonl", "is listed here, but is not_asked"),
     }),
     ("protocol_files", {
         rule: (PATH, "its SHA-256"),

@@ -8,8 +8,11 @@ from huggingface_hub import constants
 
 from annotation.models import Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.releases.verification.differences import differences
+from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.hub_stand_in import TOKEN, StandIn
-from tests.builders import crowds, pipelines
+from tests.builders import crowds, pipelines, studies
+from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,6 +24,21 @@ def small() -> Study:
 
 def released(study: Study, version: str) -> None:
     call_command("create_release", study.name, f"cats@{version}")
+
+
+def test_items_that_a_sample_left_out_are_told_from_those_that_people_dropped(capsys, tmp_path):
+    stage = studies.stage(benchmark=studies.benchmark(6, candidates=2), overlap=1, sample=2)
+    for answer in ("candidate-0", "none"):
+        studies.judgment(studies.annotator(stage.study), stage, answer)
+    call_command("create_release", pipelines.with_originals(stage.study).name, "cats@1.0", out=tmp_path / "cats")
+    assert "1 kept + 1 dropped + 4 not asked about + 0 open = 6 imported" in capsys.readouterr().out
+    rows = {name: (tmp_path / "cats" / f"{name}.jsonl").read_text().splitlines() for name in ("dropped", "not_asked")}
+    assert [len(rows["dropped"]), len(rows["not_asked"])] == [1, 4]
+    assert {json.loads(row)["reason"] for row in rows["not_asked"]} == {"not_sampled"}
+    for name in ("README.md", "data_statement.md"):
+        assert "Nobody was asked about 4 more." in (tmp_path / "cats" / name).read_text()
+    assert verify(tmp_path / "cats").problems == []
+    assert differences(recompute(tmp_path / "cats"), figures(tmp_path / "cats")) == []
 
 
 def test_what_happened_between_two_versions_is_told(capsys):

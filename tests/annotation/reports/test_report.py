@@ -9,6 +9,7 @@ from annotation.designs import setup_wording
 from annotation.figures import agreement, human_baseline
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
+from annotation.measures.funnel import STATES
 from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import PROTOCOLS
@@ -69,13 +70,13 @@ def test_what_is_cited_is_in_the_list(name):
     assert {number for one in found for number in one["cites"]} == set(range(1, len(listed) + 1))
 
 
-KIND = dict.fromkeys(("imported", "kept", "dropped", "open"), 3) | dict.fromkeys(("kept_share", "dropped_share"), 0.5)
+KIND = dict.fromkeys(("imported", *STATES), 3) | dict.fromkeys(("kept_share", "dropped_share"), 0.5)
 
 
 def test_types_stand_in_the_columns_of_table_1():
     order = [("swap", "obj"), ("add", "att"), ("replace", "rel"), ("zoom", ""), ("replace", "obj")]
     kinds = [{**KIND, "type": kind, "subtype": subtype} for kind, subtype in order]
-    whole = {**KIND, "stages": [], "by_type": kinds, "reasons": [], "open_in": [], "measuring": []}
+    whole = {**KIND, "stages": [], "by_type": kinds, "reasons": [], "not_asked_in": [], "open_in": [], "measuring": []}
     found = table_1(whole, None)
     assert [(one["type"], one["span"]) for one in found["groups"]] == [
         ("replace", 2), ("swap", 1), ("add", 1), ("zoom", 1)
