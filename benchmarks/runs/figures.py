@@ -17,8 +17,10 @@ from benchmarks.metrics.base import Typed
 from benchmarks.models import Caption, Correction, Item, Prediction, Run, RunOrigin
 from benchmarks.models.correction import WHOLE
 from benchmarks.predictions import stored
+from benchmarks.predictions.evaluators import EVALUATORS
 from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS
 from benchmarks.predictions.mean_scores import in_words, mean_scores
+from benchmarks.predictions.output import as_lines
 
 VERSION = 6  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
@@ -103,6 +105,12 @@ def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
         records = stored.records(columns, answers.items, KINDS[run.kind], answers.captions)
         found[run.pk] = dict(zip(stored.answered(columns, answers.items), records, strict=True))
     return found
+
+
+def in_lines(run: int) -> list[str]:
+    """The figures of the run with that number as a table to read, as `evaluate` prints it."""
+    found = Run.objects.get(pk=run)
+    return list(as_lines(EVALUATORS[found.kind](list(records_of([found])[run].values()), KINDS[found.kind])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.models import Job
+from benchmarks.runs import figures
 from benchmarks.scoring import order_tasks, retrieval, score
 
 
@@ -41,7 +42,7 @@ def summary(report: dict) -> list[str]:
         lines.append(f"note: memory ran out, so batches were reduced to {report['reduced_to']:,}.")
     if "note" in report:
         return [*lines, f"{report['note']}.", f"Done in {report['seconds']:,} s."]
-    lines.append(f"{report['scores']:,} scores stored, of the kind {report['kind']}.")
+    lines += figures.in_lines(report["run"])
     for what, of in report["lacking"].items():
         lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
     return [*lines, *cut_captions(report["cut"]), f"Done in {report['seconds']:,} s."]

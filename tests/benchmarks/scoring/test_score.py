@@ -487,7 +487,11 @@ def test_the_command_scores_at_once_and_says_what_it_did(media, tmp_path, tiny, 
     call_command("score", "Cups", model=tiny, now=True, device="cpu")
     said = capsys.readouterr().out
     assert "Encoded 6 images and 6 captions" in said
-    assert "12 scores stored, of the kind bivlc" in said
+    (run,) = Run.objects.all()
+    assert "95 % interval" in said and figures.compute(run)["measures"]
+    for name in ("i2t", "t2i", "group"):
+        (line,) = [line for line in said.splitlines() if line.startswith(f"{name} ")]
+        assert line.split()[1] == f"{100 * figures.compute(run)['measures'][name]['share']:.2f}"
     assert Prediction.objects.count() == 12
 
 
