@@ -1,7 +1,6 @@
 """The places of a study, as every page of it shows them at the left, with what waits in each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -12,19 +11,7 @@ from annotation.figures import human_baseline
 from annotation.models import Study
 from annotation.pipeline.part import items_of
 from annotation.wording import counted
-
-
-@dataclass(frozen=True)
-class Place:
-    """`words` of its link and the `address` by name; `parts` are the links below it while it is open, to addresses or
-    to places on its own page.
-    """
-
-    key: str
-    words: str
-    address: str
-    parts: tuple[tuple[str, str], ...] = ()
-
+from benchmarks.places import Place, links
 
 PLACES = (
     Place("", "Overview", "study-detail"),
@@ -61,24 +48,15 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
     stages = found.stages if found else list(study.stages.all())
     counts = {"stages": len(stages), "items": found.study.items if found else items_of(study).count()}
     measured = human_baseline.pairs_of(stages) if here == "results" else []
-    links = [
-        {
-            "words": place.words,
-            "url": reverse(place.address, args=[study.pk]),
-            "here": place.key == here,
-            "waits": waits.get(place.key, ""),
-            "count": counts.get(place.key),
-            "parts": [
-                {"words": words, "url": _address(name, study), "here": name == address}
-                for words, name in place.parts
-                if place.key == here and (name != "study-baseline" or measured)
-                if study.may.manage or name != "study-prolific"
-            ],
-        }
-        for place in PLACES
-        if place.key != "settings" or study.may.manage
-    ]
-    return {"study": study, "links": links, "step": found.step if found and here and not found.step.is_last else None}
+    hidden = set() if study.may.manage else {"study-prolific", "study-settings"}
+    return {
+        "label": "Study", "name": study.name, "up": ("All studies", reverse("study-list")),
+        "links": links(
+            PLACES, lambda name: _address(name, study), here, address,
+            hidden if measured else {*hidden, "study-baseline"}, counts, waits,
+        ),
+        "step": found.step if found and here and not found.step.is_last else None,
+    }  # fmt: skip
 
 
 def _address(name: str, study: Study) -> str:

@@ -61,7 +61,7 @@ def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
 
 def _of(owner: Study | Benchmark) -> dict:
     is_study = isinstance(owner, Study)
-    shell = {"section": "studies", "study": owner} if is_study else {"section": "benchmarks"}
+    shell = {"section": "studies", "study": owner} if is_study else {"section": "benchmarks", "benchmark": owner}
     return {"owner": owner, "is_study": is_study, **shell}
 
 

@@ -89,8 +89,8 @@ class NameForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
-def benchmark_delete(request: StaffRequest, pk: int) -> HttpResponse:
-    """What would go, and why it cannot; a POST with the benchmark's name deletes it."""
+def benchmark_settings(request: StaffRequest, pk: int) -> HttpResponse:
+    """Archiving, what deletion would remove, or why it cannot; a POST with the benchmark's name deletes it."""
     benchmark = permissions.benchmark_for(request.user, pk, change=True)
     size, form = delete.size(benchmark), NameForm(benchmark, request.POST or None)
     why = delete.refusal(benchmark)
@@ -107,7 +107,7 @@ def benchmark_delete(request: StaffRequest, pk: int) -> HttpResponse:
         "section": "benchmarks", "benchmark": benchmark, "size": size, "refusal": why, "large": large, "form": form,
     }  # fmt: skip
     status = 422 if request.method == "POST" else 200
-    return render(request, "benchmarks/delete.html", context, status=status)
+    return render(request, "benchmarks/settings.html", context, status=status)
 
 
 @require_safe
@@ -120,13 +120,13 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     search = request.GET.get("q", "").strip()[:SEARCH]
     items = queries.search(benchmark.items.filter(**chosen), search)
     kept = chosen | ({"q": search} if search else {})
+    rounds = queries.rounds(benchmark)
     context = {
         "section": "benchmarks",
         "may_change": permissions.may_change_benchmark(request.user, benchmark),
-        "may_manage_webhooks": permissions.may_manage_webhooks(request.user, benchmark),
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
-        "rounds": queries.rounds(benchmark),
+        "rounds": rounds if len(rounds) > 1 else [],
         "skipped": [] if request.GET else run.skipped_rows(benchmark),
         "chosen": chosen,
         "search": search,

@@ -55,7 +55,7 @@ NO_ROWS = {
     "study-adjudicate-own-act", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
     "ratings-new", "report-error", "images-new", "study-delete", "release-download",
-    "release-file", "client", "client-file", "benchmark-delete", "study-stages", "shared-results", "study-adjudicate",
+    "release-file", "client", "client-file", "benchmark-settings", "study-stages", "shared-results", "study-adjudicate",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
     "protocol-try-answers", "protocol-try-history", "protocol-trial", "protocol-trial-history",

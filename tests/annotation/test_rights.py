@@ -102,7 +102,7 @@ instructions-image      ++++++  xxxxxx
 benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
 benchmark-archive       xxxxxx  ++---L
-benchmark-delete        ++---L  ++---L
+benchmark-settings      ++---L  ++---L
 import-new              +++-+L  +++-+L
 import-preview          xxxxxx  +++-0L
 score-new               +++-+L  +++-+L

@@ -1,3 +1,3 @@
-// On a phone the places of a study stand in one line that scrolls: the one that is open is in view.
+// On a phone the places of a study or a benchmark stand in one line that scrolls: the one that is open is in view.
 
-document.querySelector(".rail [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+[...document.querySelectorAll(".rail [aria-current]")].at(-1)?.scrollIntoView({ inline: "center", block: "nearest" });

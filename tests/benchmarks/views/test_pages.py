@@ -67,7 +67,7 @@ def test_the_list_is_searched_sorted_and_paged(client, staff, monkeypatch):
 
 def test_a_benchmark_is_deleted_by_its_name(client, staff):
     benchmark = studies.benchmark(items=2, candidates=3, name="Gone")
-    address = reverse("benchmark-delete", args=[benchmark.pk])
+    address = reverse("benchmark-settings", args=[benchmark.pk])
     page = collapsed(client.get(address).text)
     assert "2 items with" in page and "8 images that nothing else uses" in page and "0 runs" in page
     wrong = client.post(address, {"name": "gone"})
@@ -79,13 +79,13 @@ def test_a_benchmark_is_deleted_by_its_name(client, staff):
 
 def test_a_benchmark_that_a_study_uses_is_not_deleted_and_the_page_says_so(client, staff, monkeypatch):
     study = studies.study(items=1)
-    address = reverse("benchmark-delete", args=[study.benchmark_id])
+    address = reverse("benchmark-settings", args=[study.benchmark_id])
     refused = client.get(address).text
     assert f"is used by “{study.name}”" in refused and 'name="name"' not in refused
     assert client.post(address, {"name": study.benchmark.name}).status_code == 422 and Benchmark.objects.exists()
     monkeypatch.setattr(benchmarks.delete, "BY_COMMAND", 0)
     alone = studies.benchmark(items=1, name="Large")
-    address = reverse("benchmark-delete", args=[alone.pk])
+    address = reverse("benchmark-settings", args=[alone.pk])
     assert "manage.py delete_benchmark" in client.get(address).text
     assert client.post(address, {"name": "Large"}).status_code == 422 and alone in Benchmark.objects.all()
 
@@ -328,3 +328,20 @@ def test_the_api_lists_benchmarks_and_shows_a_job(client, staff):
     shown = client.get(reverse("api-job-detail", args=[job.pk])).json()
     assert (shown["state"], shown["done"], shown["total"]) == ("running", 50, 200)
     assert Benchmark.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    {
+        "benchmark-detail": "Items", "benchmark-models": "Models", "score-new": "Models", "images-new": "New material",
+        "corrections-new": "Corrections", "ratings-new": "Ratings", "benchmark-webhooks": "Settings",
+    }.items(),
+)  # fmt: skip
+def test_the_rail_marks_the_place_of_each_page(client, staff, name, place):
+    """And who may not change the benchmark is not led to its settings."""
+    benchmark = studies.benchmark(items=1, created_by=staff)
+    page = collapsed(client.get(reverse(name, args=[benchmark.pk])).text)
+    (here,) = [part for part in page.split('<a class="go"')[1:] if "aria-current" in part.split(">")[0]]
+    assert here.split(">")[1].split("<")[0].strip() == place
+    client.force_login(User.objects.create_user("other", is_staff=True))
+    assert "> Settings" not in collapsed(client.get(reverse("benchmark-models", args=[benchmark.pk])).text)

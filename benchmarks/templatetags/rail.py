@@ -1,0 +1,43 @@
+"""The tag with which pages of a benchmark show its places."""
+
+from django import template
+from django.urls import reverse
+
+from benchmarks import permissions
+from benchmarks.places import Place, links
+
+register = template.Library()
+
+PLACES = (
+    Place("items", "Items", "benchmark-detail"),
+    Place("models", "Models", "benchmark-models", (
+        ("Models and humans", "benchmark-models"), ("Score with a model", "score-new"), ("Ask an endpoint", "ask-new"),
+        ("Import predictions", "predictions-new"), ("Reported figures", "reported-new"), ("Train a model", "train-new"),
+    )),
+    Place("material", "New material", "captions-new", (
+        ("Generate captions", "captions-new"), ("Generate images", "images-new"),
+    )),
+    Place("corrections", "Corrections", "corrections-new"),
+    Place("ratings", "Ratings", "ratings-new"),
+    Place("settings", "Settings", "benchmark-settings", (
+        ("Archive, delete", "benchmark-settings"), ("Webhooks", "benchmark-webhooks"),
+    )),
+)  # fmt: skip
+WITHIN = {name: place.key for place in PLACES for name in (place.address, *(name for _, name in place.parts))}
+WITHIN |= {"item-correct": "corrections", "webhook-detail": "settings"}
+CHANGES = {"images-new", "corrections-new", "benchmark-settings"}
+
+
+@register.inclusion_tag("components/_rail.html", takes_context=True)
+def benchmark_rail(context: template.Context) -> dict:
+    """The places of the page's `benchmark`, without those where the user may change nothing."""
+    request, benchmark = context["request"], context["benchmark"]
+    name = request.resolver_match.url_name
+    hidden = set() if permissions.may_change_benchmark(request.user, benchmark) else CHANGES
+    counts = {"items": benchmark.items.count()}
+    return {
+        "label": "Benchmark", "name": benchmark.name, "up": ("All benchmarks", reverse("benchmark-list")),
+        "links": links(
+            PLACES, lambda place: reverse(place, args=[benchmark.pk]), WITHIN.get(name, ""), name, hidden, counts, {}
+        ),
+    }  # fmt: skip
