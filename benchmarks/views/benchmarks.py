@@ -120,13 +120,12 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     search = request.GET.get("q", "").strip()[:SEARCH]
     items = queries.search(benchmark.items.filter(**chosen), search)
     kept = chosen | ({"q": search} if search else {})
-    rounds = queries.rounds(benchmark)
     context = {
         "section": "benchmarks",
         "may_change": permissions.may_change_benchmark(request.user, benchmark),
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
-        "rounds": rounds if len(rounds) > 1 else [],
+        "rounds": queries.rounds(benchmark),
         "skipped": [] if request.GET else run.skipped_rows(benchmark),
         "chosen": chosen,
         "search": search,
