@@ -30,10 +30,12 @@ def duration(seconds: float) -> str:
 
 
 @register.filter
-def moment(at: datetime | None, form: str = "j M Y, H:i") -> str:
-    """A `time` element in the viewer's zone (`permissions.staff_only` activates it), with UTC as its title."""
+def moment(at: datetime | None, form: str = "") -> str:
+    """A `time` element in the viewer's zone (`permissions.staff_only` activates it), with UTC as its title; by default
+    the day and the minute, with the year if it is another."""
     if at is None:
         return ""
+    form = form or ("j M, H:i" if localtime(at).year == localtime().year else "j M Y, H:i")
     told = f"{date_format(at.astimezone(UTC), 'j M Y, H:i')} UTC"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', at.isoformat(), told, date_format(localtime(at), form)
