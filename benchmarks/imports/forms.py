@@ -36,6 +36,7 @@ class ImportForm(KeptFilesForm):
     )
     images = FilesField(required=False, allow_empty_file=True)
     name = forms.CharField(label="Benchmark name", max_length=LONGEST)
+    aside: frozenset[str] = frozenset()  # ids of uploads among the data files that are images
 
     def clean_name(self) -> str:
         try:
@@ -48,6 +49,7 @@ class ImportForm(KeptFilesForm):
         if format is None:
             return
         self.take_choices()
+        self.sort_files()
         super().clean()
         self.check_images()
         self.check_files("data", format)
@@ -60,6 +62,21 @@ class ImportForm(KeptFilesForm):
         extended = given.get("name")
         if given.get("new_candidates") and extended and not Benchmark.objects.filter(name=extended).exists():
             self.add_error("name", "There is no benchmark with this name to add new candidates to.")
+
+    def sort_files(self) -> None:
+        """Among the data files, pictures are images, and beside a table archives are."""
+        given = self.cleaned_data
+        uploads = [one for one in self.kept if one.id in self.ids("data", "kept") | self.ids("data", "new")]
+        files = given.get("data", [])
+        tables = [one for one in (*files, *uploads) if not fits(one.name, ARCHIVES + PICTURES)]
+        endings = PICTURES + ARCHIVES if tables else PICTURES
+        self.aside = frozenset(one.id for one in uploads if fits(one.name, endings))
+        given["images"] = [*given.get("images", []), *(file for file in files if fits(file.name, endings))]
+        given["data"] = [file for file in files if file not in given["images"]]
+
+    def ids(self, name: str, which: str) -> set[str]:
+        moved = super().ids("data", which) & self.aside
+        return super().ids(name, which) | moved if name == "images" else super().ids(name, which) - moved
 
     def take_choices(self) -> None:
         """The mapping, if the page of columns sent what each of them is."""
@@ -76,7 +93,7 @@ class ImportForm(KeptFilesForm):
 
     def has_options(self) -> bool:
         """Whether anything beside the files and the name is set, or wrong."""
-        if self["format"].value() != OWN or {"format", "second", "second_origin"} & {*self.errors}:
+        if self["format"].value() != OWN or {"format", "images", "second", "second_origin"} & {*self.errors}:
             return True
         return any(one.value() or one.errors for one in (*self.switches(), self["split"], self["mapping"]))
 

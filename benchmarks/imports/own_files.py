@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 
 from django.http import QueryDict
@@ -10,17 +11,28 @@ from benchmarks.formats import recognition
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.own.choices import Choice, choices, chosen
 from benchmarks.formats.own.format import proposed
-from benchmarks.formats.own.mapping import ColumnMapping, NotAMapping, items, missing, read_mapping
+from benchmarks.formats.own.mapping import (
+    ColumnMapping,
+    NotAMapping,
+    Row,
+    as_text,
+    items,
+    members,
+    missing,
+    read_mapping,
+)
 from benchmarks.formats.own.rows import is_several
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.order import Files, Options, Order
+from benchmarks.imports.previews import small
 from benchmarks.jobs import columns
 from benchmarks.jobs.orders import options_of
 from benchmarks.models import Benchmark, Job
 from benchmarks.records import ItemRecord
-from workers.archives.archive import ArchiveRefused, open_archive
+from workers.archives.archive import ArchiveRefused, Source, open_archive
+from workers.images import ImageRefused, check_and_render
 
-ITEMS = 3  # shown of the first rows
+ITEMS, PICTURES = 3, 12  # shown of the first rows
 WHATS = {
     "": "further information", "text": "text", "image": "image", "id": "id", "type": "type", "subtype": "subtype",
     "together": "id of several rows",
@@ -42,7 +54,7 @@ def understood(order: Order, files: Files, log: ProblemLog) -> Order:
     report = columns.looked(files.path.name, names, sample, mapping.as_json())
     if order.options.look:
         report |= {"look": True, "known": [{"name": one.name, "title": one.title} for one in known]}
-        return replace(order, report={**order.report, **report})
+        return replace(order, report={**order.report, **report, "pictures": _pictures(files, sample)})
     if not (mapping.texts or mapping.images):
         log.error("COLUMN_MISSING", files.path.name, None, "", f"{UNKNOWN} The columns are: {', '.join(names[:20])}.")
     known_names = [*names, *dict.fromkeys(name for row in sample for name in row)]
@@ -63,14 +75,26 @@ def _of_benchmark(name: str) -> str:
 
 
 def _image_names(files: Files) -> Sequence[str]:
+    with suppress(ArchiveRefused), _images(files) as source:  # the import says so
+        return source.names if source else ()
+    return ()
+
+
+def _images(files: Files) -> AbstractContextManager[Source | None]:
     place = files.images or (files.path if is_several(files.path) else None)
-    if place is None:
-        return ()
-    try:
-        with open_archive(place) as source:
-            return source.names
-    except ArchiveRefused:  # the import says so
-        return ()
+    return open_archive(place) if place else nullcontext()
+
+
+def _pictures(files: Files, sample: Sequence[Row]) -> dict[str, str]:
+    """Small copies of the pictures that the first rows name, by name; the import says which cannot be read."""
+    cells = {as_text(one) for row in sample[:ITEMS] for value in row.values() for one in members(value)}
+    found: dict[str, str] = {}
+    with suppress(ArchiveRefused), _images(files) as source:
+        wanted = sorted(name for name in cells if source.find(name))[:PICTURES] if source else []
+        for name, data in source.stream(wanted) if source else ():
+            with suppress(ImageRefused):
+                found[name] = small(check_and_render(data).thumbnail)
+    return found
 
 
 @columns.page_of("import", "name", "format", *options_of(Options), "first_origin", "second_origin")
@@ -81,7 +105,9 @@ def _page(job: Job, sent: QueryDict | None) -> columns.Page:
     said = columns.choices_in(sent) if sent is not None else choices(mapping, names) or [Choice(name) for name in names]
     page = columns.Page(said, WHATS, "imports/_first.html", "The first items would be", roles=ROLES, checks=True)
     try:
-        page.first = first_items(job, chosen(said) if sent is not None else mapping)
+        first = first_items(job, chosen(said) if sent is not None else mapping)
+        pictures = report.get("pictures", {})
+        page.first = [(item, [(one, pictures.get(one.name)) for one in item.images]) for item in first]
     except NotAMapping as error:
         page.problems.append(str(error))
     return page

@@ -46,13 +46,17 @@ def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, stage
     for use in record.images[:PICTURES]:
         sha256 = gathered.sha256[use.part]
         path = found[sha256].thumbnail_path
-        pixels = pixels_of(staged.file(path).read_bytes() if sha256 in gathered.new else kept.read(path))
-        small = base64.b64encode(jpeg(fitted(pixels, SIDE))).decode()
-        picture = {"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"}
+        data = staged.file(path).read_bytes() if sha256 in gathered.new else kept.read(path)
+        picture = {"role": use.role, "name": use.name, "source": small(data)}
         pictures.append(picture | _attributes(use))
     captions = [{"role": one.role, "text": one.text} | _attributes(one) for one in record.captions]
     kind = {"type": record.type, "subtype": record.subtype}
     return {"key": record.key, **kind, "captions": captions, "pictures": pictures, "images": len(record.images)}
+
+
+def small(data: bytes) -> str:
+    """A checked picture as the address of an `img`."""
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg(fitted(pixels_of(data), SIDE))).decode()}"
 
 
 def _attributes(part: CaptionRecord | ImageRecord) -> dict:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from benchmarks.records import Origin, Refused
 ROWS, VALUES = 8, 12  # kept of the first rows; of a column, to say what each means
 EXAMPLES, MEMBERS = 3, 3  # shown of a column, and of a list in a cell
 LONGEST = 120  # characters of a value that is shown
+OTHER = "+"  # instead of a role: it is the one beside it, typed
 FIRST = 6  # answers, and problems, that are shown
 _SAME = (  # ways to write an answer; of a model that was right or wrong, if both are answers
     {"yes", "true", "t", "y", "1", "right"},
@@ -143,7 +144,7 @@ def columns_page(job: Job, sent: QueryDict | None = None) -> dict[str, Any]:
     page = PAGES[job.kind](job, sent)
     known = {one["name"]: one["examples"] for one in job.report["columns"]}
     shown = [
-        {"choice": one, "name": one.place,
+        {"choice": one, "name": one.place, "own": one.role if one.role not in page.roles else "",
          "examples": known[one.place] if one.place in known else examples(one.place, job.report["rows"])}
         for one in page.choices
     ]  # fmt: skip
@@ -161,7 +162,8 @@ def sent_again(job: Job) -> list[tuple[str, str]]:
 
 def choices_in(sent: Any) -> list[Choice]:
     """What a form says of each column."""
-    places, whats, roles = (sent.getlist(name) for name in ("place", "what", "role"))
+    places, whats, roles, own = (sent.getlist(name) for name in ("place", "what", "role", "own_role"))
+    roles = [other if role == OTHER else role for role, other in zip_longest(roles, own, fillvalue="")]
     return [Choice(*one) for one in zip(places, whats, roles or [""] * len(places), strict=False)]
 
 

@@ -38,14 +38,8 @@ class KeptFilesForm(OrderForm):
     @property
     def earlier_uploads(self) -> dict[str, list[tuple[Upload, bool]]]:
         """By field: each earlier upload, and whether it is to be used again."""
-        return {
-            name: [
-                (upload, upload.id in self.ids(name, "kept") | self.ids(name, "new") | self.retained)
-                for upload in self.kept
-                if upload.field == name
-            ]
-            for name in self.FILES
-        }
+        chosen = self.retained.union(*(self.ids(name, which) for name in self.FILES for which in ("kept", "new")))
+        return {name: [(one, one.id in chosen) for one in self.kept if one.field == name] for name in self.FILES}
 
     def takes_several(self, name: str, files: Sequence) -> bool:
         """Whether the field takes more files than one, given these."""

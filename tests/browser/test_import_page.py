@@ -38,8 +38,7 @@ def choose(page: Page, format: str) -> None:
 def fill_in(page: Page, path: Path, images: Path) -> None:
     page.get_by_label("Benchmark name").fill("Cups")
     choose(page, "Winnow manifest")
-    page.get_by_label("Data files").set_input_files(path)
-    page.get_by_label("Images", exact=True).set_input_files(images)
+    page.get_by_label("Data and images").set_input_files([path, images])
     page.get_by_role("button", name="Upload and import").click()
 
 
@@ -92,17 +91,16 @@ def test_problems_appear_without_a_reload(manager, waiting, tmp_path, axe_violat
 
 
 def test_cancel(manager, waiting, tmp_path):
-    """And files are dropped on their field, or all together; a name with a quotation mark arrives."""
-    for place, names in (("p.hint >> nth=1", ["images.zip"]), (".drop", ["cups.csv", "more.zip"])):
+    """And files that are dropped join those that are there; a name with a quotation mark arrives."""
+    for names in (["cups.csv"], ["more.zip", "cups.csv"]):
         dropped = manager.evaluate_handle(
             """names => names.reduce((data, name) => (data.items.add(new File(["x"], name)), data),
             new DataTransfer())""",
             names,
         )
-        manager.locator(place).dispatch_event("drop", {"dataTransfer": dropped})
-        fields = (manager.get_by_label("Data files"), manager.get_by_label("Images", exact=True))
-        chosen = [field.evaluate("input => [...input.files].map(file => file.name)") for field in fields]
-        assert chosen == [names[:-1], names[-1:]]
+        manager.locator(".drop").dispatch_event("drop", {"dataTransfer": dropped})
+    field = manager.get_by_label("Data and images")
+    assert field.evaluate("input => [...input.files].map(file => file.name)") == ["more.zip", "cups.csv"]
     fill_in(manager, *imports.small(tmp_path / "given", 2))
     manager.get_by_role("button", name="Cancel").click()
     expect(manager.get_by_role("heading", name="Cancelled")).to_be_visible()
@@ -110,7 +108,7 @@ def test_cancel(manager, waiting, tmp_path):
     assert Job.objects.get().state == "cancelled" and not Item.objects.exists()
 
     item = imports.item(1, images=[{"role": "positive", "file": 'a "red" cup.jpg'}])
-    picture = {"name": 'a "red" cup.jpg', "mimeType": "image/jpeg", "buffer": imports.jpeg(1)}
+    (picture := tmp_path / 'a "red" cup.jpg').write_bytes(imports.jpeg(1))
     manager.goto(manager.url.partition("/jobs/")[0] + "/benchmarks/import/")
     fill_in(manager, imports.manifest(tmp_path, [item]), picture)
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
@@ -174,7 +172,7 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     second, origin = manager.get_by_label("Second side"), manager.get_by_label("First negatives’ origin")
     expect(manager.get_by_label("Benchmark name")).to_be_visible()
     expect(second).to_be_hidden()
-    manager.get_by_label("Data files").set_input_files(sides[0])
+    manager.get_by_label("Data and images").set_input_files(sides[0])
     manager.get_by_label("Benchmark name").focus()
     expect(manager.get_by_label("Benchmark name")).to_have_value("vl_checklist_relations")
     manager.keyboard.press("ControlOrMeta+a")
@@ -201,7 +199,7 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     manager.goto(address)
     manager.get_by_label("Benchmark name").fill("VL again")
     choose(manager, "Hard Positives (JSON)")
-    manager.get_by_label("Data files").set_input_files(sides[0])
+    manager.get_by_label("Data and images").set_input_files(sides[0])
     manager.get_by_role("button", name="Upload and import").click()
     wanted = "These files are the original side. Upload the hard positive side too."
     expect(manager.get_by_role("alert")).to_contain_text(wanted)

@@ -33,7 +33,7 @@ def bring_in(page, site, files) -> Benchmark:
     page.goto(f"{site}/benchmarks/import/")
     page.get_by_label("Benchmark name").fill("Pairs")
     page.locator("input[name=format][value=jsonl]").check()
-    page.get_by_label("Data files").set_input_files(manifest)
+    page.get_by_label("Data and images").set_input_files(manifest)
     page.get_by_label("Images", exact=True).set_input_files(images)
     page.locator("button.primary").click()
     expect(page.locator("#sums-title")).to_be_visible()

@@ -55,8 +55,7 @@ def test_from_the_start_page_to_a_study_about_the_foils(visit, page, files, work
     page = visit(page, "/studies/")
     page.locator("#first-step").click()  # of an empty installation
     page.get_by_label("Benchmark name").fill("Foils")
-    page.get_by_label("Data files").set_input_files(table)
-    page.get_by_label("Images", exact=True).set_input_files(images)
+    page.get_by_label("Data and images").set_input_files([table, images])
     page.get_by_role("button", name="Upload and import").click()
     expect(page.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     work()

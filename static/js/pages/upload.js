@@ -143,34 +143,24 @@ function dropsOn(place, put) {
   });
 }
 
-function fill(input, files) {
+// Beside the files that are there, unless they have the same names.
+function add(input, files) {
   const list = new DataTransfer();
-  for (const file of files) list.items.add(file);
+  const names = new Set([...files].map((file) => file.name));
+  for (const file of [...input.files].filter((one) => !names.has(one.name)).concat(...files)) list.items.add(file);
   input.files = list.files;
   input.dispatchEvent(new Event("change"));
 }
 
 for (const input of inputs) {
   const field = input.closest(".field");
-  dropsOn(field, (files) => fill(input, files));
+  dropsOn(field, (files) => add(input, files));
   field.querySelector(".hint").append(" You can also drop files here.");
 }
 
-// A drop beside the fields: pictures, and archives beside a table, are the images; the rest is the data.
-const together = form.querySelector(".drop");
-if (together) {
-  const { data, images, name } = form.elements;
-  dropsOn(together, (files) => {
-    const among = (names) => [...files].filter((file) => names.test(file.name));
-    const [pictures, archives] = [among(/\.(jpe?g|png|webp|gif|avif|mp4|webm)$/i), among(/\.(zip|tar|tgz|tar\.gz)$/i)];
-    const aside = files.length > pictures.length + archives.length ? [...archives, ...pictures] : pictures;
-    if (aside.length) fill(images, aside);
-    if (files.length > aside.length) fill(data, [...files].filter((file) => !aside.includes(file)));
-  });
-  data.addEventListener("change", () => {
-    name.value ||= data.files[0]?.name.replace(/(\.tar)?\.\w+$/, "") ?? "";
-  });
-}
+form.elements.data.addEventListener("change", ({ target }) => {
+  form.elements.name.value ||= target.files[0]?.name.replace(/(\.tar)?\.\w+$/, "") ?? "";
+});
 
 for (const row of document.querySelectorAll("[data-upload]")) {
   const name = row.querySelector("bdi").textContent;

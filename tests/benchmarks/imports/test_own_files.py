@@ -41,7 +41,7 @@ def bring(client, eager_tasks, django_capture_on_commit_callbacks):
 def looked(bring, client, tmp_path):
     """The job that has looked at the file, and its page."""
     images = imports.archive(tmp_path, ["7.jpg", "8.jpg"]).read_bytes()
-    files = {"data": loose("mine.csv", ROWS), "images": loose("images.zip", images)}
+    files = {"data": [loose("mine.csv", ROWS), loose("images.zip", images)]}
     job = bring({"name": "Cups", "format": "own", **files})
     return job, client.get(reverse("job-detail", args=[job.pk])).text
 
@@ -55,6 +55,7 @@ def test_columns_are_shown_with_what_they_probably_are_and_become_items(bring, c
         "images": {"positive": "image"},
     }
     assert "A blue cup." in page and ">who</bdi>" in page
+    assert page.count('<img src="data:image/jpeg;base64,') == 2
     again = bring(sent_by(page, who=("text", "author")))
     assert isinstance(again, Job), again.context["form"].errors
     assert (again.state, again.problems) == ("done", [])
@@ -71,8 +72,10 @@ def test_columns_are_shown_with_what_they_probably_are_and_become_items(bring, c
 def test_a_choice_shows_the_first_items_at_once(client, looked):
     job, page = looked
     address = reverse("import-preview", args=[job.pk])
-    found = client.post(address, sent_by(page, foil=("text", "other"), image=("", ""))).text
-    assert "other</span>" in found and "7.jpg" not in found
+    sent = sent_by(page, foil=("text", "+"), image=("", ""))
+    sent["own_role"][2] = "other"
+    found = client.post(address, sent).text
+    assert "other</span>" in found and "<img" not in found
     assert "Two columns are the type" in client.post(address, sent_by(page, who=("type", ""))).text
     assert "Give the role of “who”" in client.post(address, sent_by(page, who=("text", ""))).text
     assert "at least one column" in client.post(address, {"place": ["a"], "what": [""], "role": [""]}).text
