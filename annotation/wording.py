@@ -20,13 +20,23 @@ _WORDS = {
     "tie_unresolved": "tie",
     "none": "None",
     "both": "Both",
-    "check_item": "used as a check or practice",
+    "check_item": "used as a check or for practice",
+    "ambiguous_both": "both images fit",
+    "ambiguous_generated": "the generated image fits as well or better",
+    "not_sampled": "not drawn",
+    "not_suitable": "lacks something that the question needs",
+    "withdrawn": "withdrawn from the benchmark",
 }
 _OWN = re.compile(r"(?:caption-)?([a-z][a-z0-9_]*)-(\d{1,5})")  # an identity in a role of the user's own
-_NAMES = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 
 _CAPTIONS = {"caption-positive", "caption-negative", "caption-second_positive", "caption-candidate", "edit"}
+
+
+def listed(found: Sequence[str], joint: str = "and") -> str:
+    """`a, b and c`."""
+    *most, last = found
+    return f"{', '.join(most)} {joint} {last}" if most else last
 
 
 def exact(number: float) -> str:
@@ -78,11 +88,6 @@ def readable_label(name: str) -> str:
     if role in _IMAGES and number.isdecimal():
         return f"{_IMAGES[role]} {int(number) + 1}" if role == "candidate" else _IMAGES[role]
     return _WORDS.get(name, name.replace("_", " "))
-
-
-def in_plain_words(sentence: str) -> str:
-    """A sentence with the names of answers and reasons (`no_image_fits`) as people read them."""
-    return _NAMES.sub(lambda name: readable_label(name[0]), sentence.replace(" (tie_unresolved)", ""))
 
 
 def as_lines(sentences: Sequence[str], most: int = 20) -> str:

@@ -34,9 +34,18 @@ def role_order(role: str) -> tuple[int, str]:
     return (len(ROLES), role) if is_own(role) else (ROLES.index(role), role)
 
 
-def role_name(role: str) -> str:
-    """The role as people read it."""
-    return role.replace("_", " ")
+_CAPTIONS = {"positive": "caption", "negative": "hard negative"}
+
+
+def role_name(role: str, kind: str = "") -> str:
+    """The role as people read it; `kind`: of these parts, `captions` or `images`."""
+    return (_CAPTIONS.get(role) if kind == "captions" else None) or role.replace("_", " ")
+
+
+def part_name(kind: str, role: str, several: bool = False) -> str:
+    """A part of an item as people call it: `caption`, `hard negative`, `candidate images`, `question text`."""
+    noun = "" if kind == "captions" and role in (*_CAPTIONS, "second_positive") else kind.replace("lists", "texts")[:-1]
+    return f"{role_name(role, kind)} {noun}".rstrip() + ("s" if several else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.exports.readme import rule_in_words
+from annotation.exports.readme import describe
 from annotation.measures.audits.judges import Corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
@@ -23,7 +23,6 @@ from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.studies import audit_target
-from annotation.wording import in_plain_words
 
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
@@ -71,8 +70,7 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decision(stage: Stage) -> str:
-    rule = in_plain_words(rule_in_words(stage))
-    return f"{rule}. An item is wrong if it is {dropped_how(stage.wrong_reasons)}."
+    return f"{describe(stage)} An item is wrong if it is {dropped_how(stage.wrong_reasons)}."
 
 
 def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Work:

@@ -18,7 +18,6 @@ from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
 from annotation.studies import deletion, members
 from annotation.studies.settings_form import StudySettingsForm
-from annotation.wording import in_plain_words
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import latest
@@ -70,7 +69,7 @@ def _contents(study: Study, form: StudySettingsForm) -> dict:
             {
                 "stage": stage, "fields": form.of_stage(stage), "instructions": texts[stage.pk],
                 "languages": _languages(study, texts[stage.pk]), "protocol": protocol_named(stage.protocol),
-                "rule": in_plain_words(describe(stage)),
+                "rule": describe(stage),
                 "checks": kinds.count((stage.pk, Kind.CHECK)), "practice": kinds.count((stage.pk, Kind.PRACTICE)),
             }
             for stage in form.stages

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from annotation.exports.readme import rule_in_words
+from annotation.exports.readme import describe
 from annotation.models import Promotion, Stage, Strategy
-from annotation.wording import counted, in_plain_words, readable_label
+from annotation.wording import counted, readable_label
 
 _GIVEN = {
     Strategy.POOL: "Whoever is there gets the next item that lacks a judgment.",
@@ -18,11 +18,10 @@ def settings_in_sentences(stage: Stage, part: str, batches: dict[str, Any] | Non
     """(what it is about, the sentence). `part` is the part of the benchmark in words, "" for all of it; `batches`
     counts places in batches (study_overview).
     """
-    rule = in_plain_words(rule_in_words(stage))
     return [
         ("Items", _items(stage, part)),
         ("Who judges what", " ".join(_people(stage, batches or {}))),
-        ("How an item is decided", f"{rule[:1].upper()}{rule[1:]}."),
+        ("How an item is decided", describe(stage)),
     ]
 
 

@@ -9,7 +9,7 @@ from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import Change, aim, changed, dropped_how
 from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import VERSION_SIGN
-from annotation.wording import exact, in_plain_words
+from annotation.wording import exact
 
 STRATEGIES = {
     "pool": "each annotator gets the next free item, in one random order for all",
@@ -18,12 +18,6 @@ STRATEGIES = {
     "everyone": "each annotator judges every item, with as many annotators as the overlap",
     "audit": "each annotator gets the next free item, in one random order whose hash is kept from the start, until the "
     "share of wrong items is known well enough",
-}
-TIES = {
-    "drop": "the item is dropped",
-    "first": "the earlier answer wins",
-    "none": "it counts as None",
-    "adjudicate": "an adjudicator decides",
 }
 SHARES = "stratified by type and subtype"
 
@@ -164,10 +158,7 @@ def in_words(settings: Mapping[str, Any], of_benchmark: Mapping[str, Any] = _ALL
 def _lines(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Items", _items(stage, of_benchmark)
     yield "Judgments", _judgments(stage)
-    yield "Decision", in_plain_words(stage["decision_rule"])
-    several = max(stage["overlap"], stage["agreement_overlap"] or 1, stage["cap"] or 1) > 1
-    if several and not stage["confirms"] and not stage.get("protocol_file"):  # whose rules say what happens to ties
-        yield "Ties", TIES[stage["tie_rule"]]
+    yield "Decision", stage["decision_rule"]
     yield "Who judges what", STRATEGIES[stage["strategy"]].format(batch_size=stage["batch_size"] or 0)
     if audit := stage.get("audit"):
         yield "Target", _target(audit)

@@ -15,22 +15,9 @@ from annotation.pipeline import audits
 from annotation.protocols import in_words, roles
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import protocol_named
-from annotation.wording import exact, items_in_words
+from annotation.protocols.rule_words import Asked, deciding
+from annotation.wording import items_in_words
 
-TIES = {
-    "drop": "a tie drops the item (tie_unresolved)",
-    "first": "a tie goes to the kind that was given first",
-    "none": "a tie counts as none",
-    "adjudicate": "a tie waits for an adjudicator",
-}
-WINS = {
-    "majority": "with the most judgments wins",
-    "dawid-skene": "that is most probable wins, by Dawid and Skene's model fitted to all judgments of the stage",
-}
-CONFIRMED = (
-    "one annotator is enough for words taken as they are and for a rejection; an edit goes to another annotator, and "
-    "the first verdict that two share stands; after {} judgments without one an adjudicator decides"
-)
 FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "rule", "tie_rule", "takes", "carries",
@@ -102,40 +89,9 @@ def _audit(stage: Stage) -> dict:
 
 
 def describe(stage: Stage) -> str:
-    """The decision rule in words, and what it drops."""
-    protocol, rule = protocol_named(stage.protocol), rule_in_words(stage)
-    if protocol.file:
-        return f"{rule}."
-    drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
-    if drops and not protocol.measures:
-        return f"{rule}; dropped are {drops}."
-    return f"{rule}; nothing is dropped, answers are scored."
-
-
-def rule_in_words(stage: Stage) -> str:
-    """How the stage's judgments decide, without a full stop."""
-    protocol = protocol_named(stage.protocol)
-    if protocol.file:
-        return f"{_how_many(stage)}; {in_words.rules_in_words(protocol.file)}"
-    if protocol.confirms:
-        return CONFIRMED.format(stage.cap or CONFIRM_CAP)
-    most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
-    if most == 1:
-        return "one judgment decides"
-    kinds = "the kind of answer (any image, each fixed answer, cannot_judge)" if protocol.alike else "the answer"
-    images = "; among images the one with the most picks, among equals the one picked first" if protocol.alike else ""
-    return f"{_how_many(stage)}; {kinds} {WINS[stage.rule]}, {TIES[stage.tie_rule]}{images}"
-
-
-def _how_many(stage: Stage) -> str:
-    words = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
-    if stage.agreement_items:
-        words += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
-    if stage.certainty:
-        return (
-            f"{words}, one more up to {stage.cap} while the leading kind is less than {exact(stage.certainty)} certain"
-        )
-    return words + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
+    """How the stage's judgments decide an item, in sentences."""
+    asked = Asked(stage.overlap, stage.cap, stage.certainty, stage.agreement_items, stage.agreement_overlap)
+    return deciding(protocol_named(stage.protocol), asked, stage.rule, stage.tie_rule)
 
 
 def line(stage: Stage) -> str:

@@ -21,8 +21,8 @@ from annotation.protocol_files import drafts, offers, own_question
 from annotation.protocol_files.forms import OwnQuestionForm
 from annotation.protocol_files.publish import NameTaken, digest_of
 from annotation.protocols import roles
-from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
+from annotation.protocols.rule_words import Asked, each_rule
 from benchmarks import audit
 from benchmarks.differences import Part, differences, marked
 from benchmarks.formats.base import Unreadable
@@ -167,7 +167,7 @@ def _page(
     }  # fmt: skip
     context["has_form"] = form is None and _form_of(request, draft) is not None
     if reading.file:
-        context["rules"] = each_rule_in_words(reading.file)
+        context["rules"] = each_rule(reading.file, Asked(reading.file.judgments))
         context["lacks"] = offers.lacks(reading.file, drafts.first_item(draft.benchmark))
     if request.htmx:
         return render(request, "protocol_files/_state.html", context)
@@ -199,7 +199,7 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     file = drafts.reading_of(found.text).file
     context = {
         "section": "questions", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
-        "file": file, "rules": each_rule_in_words(file) if file else [],
+        "file": file, "rules": each_rule(file, Asked(file.judgments)) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
         "studies": permissions.studies_for(request.user).filter(_asks(str(found))).distinct(),
     }  # fmt: skip

@@ -1,23 +1,18 @@
-"""A protocol file in sentences, for those who read about a study: what was asked, what could be answered, what decided,
-and how agreement is measured. Pure.
+"""A protocol file in sentences, for those who read about a study: what was asked, what could be answered, and how
+agreement is measured. What decides: rule_words. Pure.
 """
 
 from collections.abc import Iterator, Sequence
 
 from annotation.protocols import option_sets, schema, values
 from annotation.protocols.conditions import parts_of_fact
-from annotation.protocols.measuring import is_set, level_of
+from annotation.protocols.measuring import level_of
 from annotation.protocols.numbers import is_typed, span_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.tasks import needs_in_words
 from annotation.wording import exact
+from benchmarks.records import part_name
 
-_TIES = {
-    "drop": "a tie drops the item",
-    "adjudicate": "a tie waits for an adjudicator",
-    "first": "a tie goes to the value that was given first",
-    "none": "a tie counts as none",
-}
 _LEVELS = {
     "nominal": "nominal, by equal values",
     "ordinal": "ordinal, by the order of the values",
@@ -78,12 +73,9 @@ def _roles(file: ProtocolFile, references: Sequence[str]) -> list[str]:
 
 
 def _role(file: ProtocolFile, reference: str) -> str:
-    """`the positive caption` of `captions.positive`; the name of a row or a combination as it is."""
+    """`the caption` of `captions.positive`; the name of a row or a combination as it is."""
     kind, _, role = reference.partition(".")
-    if not role:
-        return f"the {kind.replace('_', ' ')}"
-    noun = "texts" if kind == "lists" else kind
-    return f"the {role.replace('_', ' ')} {noun.removesuffix('s') if values.is_alone(file, reference) else noun}"
+    return f"the {part_name(kind, role, not values.is_alone(file, reference)) if role else kind.replace('_', ' ')}"
 
 
 def _listed(names: list[str], before: str) -> str:
@@ -110,68 +102,6 @@ def _of_item(fact: str, wanted: Sequence[str]) -> str:
         return f"the item has {needs_in_words(role, wanted[0])}"
     kind, _, name = role.partition(".")
     return f"{attribute} of one of the {name.replace('_', ' ')} {kind} is {' or '.join(wanted)}"
-
-
-def rules_in_words(file: ProtocolFile) -> str:
-    """The decision rules in one sentence without a capital and a full stop."""
-    if not file.decide:
-        return "nothing is dropped, answers are scored"
-    found = each_rule_in_words(file)
-    return found[0] if len(found) == 1 else f"an item is kept if every rule keeps it: {'; '.join(found)}"
-
-
-def each_rule_in_words(file: ProtocolFile) -> list[str]:
-    """The answer, what decides, and why items are dropped; without a full stop."""
-    return [f"{rule.answer}: {_decided(file, rule)}{_dropped(file, rule)}" for rule in file.decide]
-
-
-def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
-    of_sets = "." not in rule.answer and is_set(file.answer(rule.answer))
-    match rule:
-        case schema.Majority(tie=tie) if of_sets:
-            return f"each option counts that more than half chose, {_TIES[tie]}"
-        case schema.AtLeast(m=m) if of_sets:
-            return f"each option counts that at least {_enough(m)} chose"
-        case schema.Unanimous() if of_sets:
-            return "all must choose the same options"
-        case schema.Majority(tie=tie):
-            return f"the most frequent answer counts, {_TIES[tie]}"
-        case schema.DawidSkene(tie=tie):
-            return f"the most probable answer counts, by Dawid and Skene's model of the stage's judgments, {_TIES[tie]}"
-        case schema.AtLeast(of=of, m=m):
-            of = "what is right for the item" if values.is_of_right(file, rule) else of
-            return f"at least {_enough(m)} must answer {of}, otherwise the most frequent answer counts"
-        case schema.Unanimous():
-            return "all must give the same answer"
-        case schema.Mean(at_least=None) | schema.Median(at_least=None):
-            return f"the {rule.rule} counts"
-        case schema.Mean(at_least=float() as bound) | schema.Median(at_least=float() as bound):
-            return f"the {rule.rule} must be at least {exact(bound)}"
-        case schema.Agreement(at_least=bound):
-            return f"annotators must agree on average to at least {exact(bound)} on where the marks are"
-        case schema.MeanRank(tie=tie, over=over):
-            more = f"; each {over} has a mean rank over all items" if over else ""
-            return f"the option with the best mean rank counts, {_TIES[tie]}{more}"
-        case schema.BradleyTerry(over=over):
-            return f"the Bradley–Terry model gives each {over} a strength over all items, no item is dropped"
-    return "the last text counts"
-
-
-def _enough(m: int | str) -> str:
-    return f"{m} of the judgments" if isinstance(m, str) else f"{m}"
-
-
-def _dropped(file: ProtocolFile, rule: schema.Decision) -> str:
-    """The values for which it drops items, each with the reason."""
-    if isinstance(rule, schema.Agreement):
-        return f"; dropped: others ({rule.below})"
-    if isinstance(rule, schema.Mean | schema.Median) and rule.at_least is None:
-        return f"; dropped: no number ({rule.no_value})" if values.fixed_of(file.answer(rule.answer)) else ""
-    if isinstance(rule, schema.Mean | schema.Median):
-        return f"; dropped: others ({rule.below}), no number ({rule.no_value})"
-    drops = getattr(rule, "drop", {})
-    words = ", ".join(f"{'others' if value == values.ELSE else value} ({why})" for value, why in drops.items())
-    return f"; dropped: {words}" if words else ""
 
 
 def measures_in_words(file: ProtocolFile) -> list[str]:

@@ -14,9 +14,9 @@ from annotation.designs import presets
 from annotation.designs.fit import RoleChoice
 from annotation.designs.plan import NO_CHECKS, Assumptions, StagePlan, contradictions
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, TieRule
-from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import is_known, is_unpublished, protocol_named
 from annotation.protocols.roles import CannotMap, joined, split, with_roles
+from annotation.protocols.rule_words import each_rule
 from annotation.protocols.rules import least_judgments
 from annotation.protocols.schema import ProtocolFile
 from annotation.studies import markdown
@@ -278,7 +278,7 @@ class StageForm(forms.Form):
     @property
     def rules(self) -> list[str]:
         """What the published file says of which answers drop an item."""
-        return [rule.replace("_", " ") for rule in each_rule_in_words(self.file)] if self.file else []
+        return each_rule(self.file) if self.file else []
 
     @property
     def no_checks(self) -> str:

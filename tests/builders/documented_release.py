@@ -27,8 +27,8 @@ STAGE = {
     "sample": None, "stratify": False, "sample_each": False, "apart_from": [], "batch_size": None,
     "agreement_items": None, "agreement_overlap": None, "quota": None, "seed": 1, "source": None, "measures": False,
     "confirms": False, "drops": {"none": "no_image_fits"},
-    "decision_rule": "2 judgments a task; the answer with the most judgments wins, a tie drops the item "
-    "(tie_unresolved); dropped are none → no_image_fits.",
+    "decision_rule": "The most common answer of 2 people decides; a tie drops the item. Dropped if it is “None of "
+    "them” (no image fits).",
 }  # fmt: skip
 AGREED = {
     "on": "answer",

@@ -23,18 +23,6 @@ from annotation.wording import exact, readable_label
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
 UNKNOWN = "not stated"
-REASONS = {
-    "no_image_fits": "no image fits",
-    "cannot_judge": "could not be judged",
-    "tie_unresolved": "a tie",
-    "check_item": "used as a check or for practice",
-    "not_sampled": "not drawn",
-    "not_suitable": "lacks something that the question needs",
-    "withdrawn": "withdrawn from the benchmark",
-    "ambiguous_both": "both images fit",
-    "ambiguous_generated": "the generated image fits equally well or better",
-}
-OPTIONS = {"candidate": "a generated image", "negative": "the negative image"}
 MEASURES = {
     "i2t": "I2T: both images, image to text",
     "t2i": "T2I: both captions, text to image",
@@ -221,10 +209,6 @@ def left_out_in_words(counts: Mapping) -> str:
     return asked + (f" Not yet decided and in no split: {counts['open']:,}." if counts["open"] else "")
 
 
-def reason_in_words(code: str) -> str:
-    return REASONS.get(code, code.replace("_", " "))
-
-
 def part_in_words(part: str) -> str:
     """The content of a column of the split, by its part."""
     kind, _, role = part.partition(":")
@@ -248,11 +232,9 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
     )
     asked = f"Asked of: {items[:1].lower()}{items[1:]}."
     if file is None:
-        return f"“{protocol_named(stage['protocol']).question}” {asked} {_rule_in_words(stage)}"
+        return f"“{protocol_named(stage['protocol']).question}” {asked} {stage['decision_rule']}"
     answers, measures = declared_words.answers_in_words(file), declared_words.measures_in_words(file)
-    rule = stage["decision_rule"]
-    decided = f"Decision: {rule[:1].lower()}{rule[1:]}"
-    return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, decided, *measures]) + (
+    return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, stage["decision_rule"], *measures]) + (
         f" Protocol file: {stage['protocol_file']['path']}{_mapped(stage['protocol'])}."
     )
 
@@ -261,23 +243,6 @@ def _mapped(protocol: str) -> str:
     """Of a protocol whose roles the benchmark calls otherwise."""
     of = roles.split(protocol)[1]
     return f", with its roles under the benchmark’s names: {roles.in_words(of)}" if of else ""
-
-
-def _rule_in_words(stage: Mapping) -> str:
-    """How a judgment becomes an outcome, and which outcomes drop an item."""
-    if stage["measures"]:
-        return f"Judgments: {_setting(stage, 'Judgments')}. Answers are scored; no item is dropped."
-    rule = stage["decision_rule"].partition("; dropped are ")[0].partition("; nothing is dropped")[0].strip(".")
-    rule = rule.replace(" (tie_unresolved)", "").replace("_", " ")
-    drops = "; ".join(
-        f"{OPTIONS.get(answer, answer.replace('_', ' '))} ({reason_in_words(why)})"
-        for answer, why in sorted(stage["drops"].items())
-    )
-    return f"{rule[:1].upper()}{rule[1:]}." + (f" These outcomes drop an item: {drops}." if drops else "")
-
-
-def _setting(stage: Mapping, name: str) -> str:
-    return next(line["says"] for line in in_words(stage) if line["name"] == name)
 
 
 def annotators_in_words(facts: Facts) -> str:

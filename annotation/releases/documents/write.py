@@ -25,6 +25,7 @@ from annotation.releases.documents.hub_metadata import yaml_head
 from annotation.releases.plan import PUBLIC, Plan
 from annotation.releases.scoring import evaluation
 from annotation.releases.scoring.released.items import PICK
+from annotation.wording import readable_label
 
 FOLDERS = {
     "data": "the kept items with their images, in parquet shards",
@@ -129,7 +130,7 @@ def _environment() -> Environment:
         autoescape=False,  # Markdown: the filters of `markdown` escape
     )
     found.filters |= {name: getattr(markdown, name) for name in markdown.FILTERS}
-    found.filters |= {"reason": facts_module.reason_in_words, "phrase": markdown.phrase}
+    found.filters |= {"reason": readable_label, "phrase": markdown.phrase}
     found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
     found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
     found.globals |= {

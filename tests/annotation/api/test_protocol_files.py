@@ -27,7 +27,7 @@ def test_a_stage_has_its_file_and_what_it_says_in_words(client, manager, study):
     found = client.get(reverse("api-stage-protocol", args=[study.pk, 1])).json()
     assert found["file"]["text"] == library.text_of(NAME) and found["file"]["version"] == 1
     assert found["question"] == "Which sentence is true of the picture?" and "at least 2" in found["decision_rule"]
-    assert found["answers"] == ["fit: one of the positive caption, the negative caption, “Both sentences”, “Neither”."]
+    assert found["answers"] == ["fit: one of the caption, the hard negative, “Both sentences”, “Neither”."]
     settings = client.get(reverse("api-stage-detail", args=[study.pk, 1])).json()["settings"]
     assert settings["protocol_file"]["sha256"] == found["file"]["sha256"]
 
@@ -58,4 +58,4 @@ def test_the_report_says_what_was_asked_answered_and_decided(client, manager, st
     page = client.get(reverse("study-report", args=[study.pk])).content.decode()
     for words in (*stage["protocol"]["says"], *stage["protocol"]["measured"], stage["protocol"]["file"]["sha256"]):
         assert words in page
-    assert "at least 2 must answer positive" in page
+    assert "Kept if at least 2 of 3 people pick the caption." in page

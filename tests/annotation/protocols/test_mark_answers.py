@@ -8,7 +8,7 @@ import pytest
 from annotation.protocols import answers, simulated, walk
 from annotation.protocols.base import Answer, InvalidAnswer, UnsuitableItem
 from annotation.protocols.decisions import decide_item
-from annotation.protocols.in_words import answers_in_words, rules_in_words
+from annotation.protocols.in_words import answers_in_words
 from annotation.protocols.tasks import tasks_of
 from tests.annotation.protocols.files import changed, problems, read
 from tests.annotation.protocols.items import item
@@ -120,7 +120,6 @@ def test_marks_are_told_in_percent():
     assert said == "spots: (12.5, 50); parts: Face (0, 0)–(50, 100)"
     assert answers.in_words(FILE, Answer("1250:5000/none")).endswith("parts: –")
     assert "1 to 3 points on the picture scene" in answers_in_words(FILE)[0]
-    assert "at least 0.5" in rules_in_words(FILE) and "no_agreement" in rules_in_words(FILE)
 
 
 @pytest.mark.parametrize(("text", "suits"), [("[[0, 0, 0.5, 1]]", True), ("[]", True), ("a cat", False)])

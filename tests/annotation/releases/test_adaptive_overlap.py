@@ -41,7 +41,7 @@ def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin
     assert differences(recompute(folder), figures(folder)) == []  # by other code
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest[KEY] == VERSION and manifest["stages"][0]["certainty"] == 0.8
-    assert "less than 0.8 certain" in manifest["stages"][0]["decision_rule"]
+    assert "less than 80% certain" in manifest["stages"][0]["decision_rule"]
     (stage,) = json.loads((folder / "figures.json").read_text())["stages"]
     found = stage["adaptive"]
     assert found["tasks"] == 23 and 46 < found["judgments"] < 5 * 23 and 0 < found["at_most"] <= 3
@@ -51,7 +51,7 @@ def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin
     page = client.get(reverse("study-stage", args=[study.pk, 1])).content.decode()
     page = " ".join(strip_tags(page).split())
     assert f"Adaptive overlap: {found['judgments']} judgments on 23 finished tasks, estimated error" in page
-    assert "2 judgments a task, one more up to 5 while the leading kind is less than 0.8 certain" in page
+    assert "The most common answer of 2 to 5 people decides; a tie drops the item. One more is asked while" in page
 
     change_json(folder / "figures.json", lambda one: one["stages"][0]["adaptive"].update(judgments=1))
     mend(folder)

@@ -125,7 +125,7 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
         assert f"| choose | answer | {row} |\n" in card
     assert f"Intervals are over tasks: {INTERVAL_METHOD}." in card
     assert "| CC0 | 2 |\n" in card and "| not stated | 2 |\n" in card
-    assert "a tie drops the item. These outcomes drop an item: none (no image fits)." in card
+    assert "a tie drops the item. Dropped if it is “None of them” (no image fits)." in card
 
 
 def test_what_people_were_measured_to_do(tmp_path):

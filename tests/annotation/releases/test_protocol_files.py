@@ -36,7 +36,7 @@ def test_it_has_the_files_as_they_were_published(whole):
         assert stage["protocol_file"]["sha256"] == found["files"][path]["sha256"] == digest
     for name in ("README.md", "data_statement.md", "croissant.json"):
         words = (folder / name).read_text()
-        assert "Which sentence is true of the picture?" in words and "at least 2 must answer positive" in words
+        assert "Which sentence is true of the picture?" in words and "at least 2 of 3 people pick the caption." in words
 
 
 def test_the_card_has_the_scores_that_the_figures_have(whole):
