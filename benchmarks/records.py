@@ -34,6 +34,20 @@ def role_order(role: str) -> tuple[int, str]:
     return (len(ROLES), role) if is_own(role) else (ROLES.index(role), role)
 
 
+_KINDS = {  # of SugarCrepe, and of what is made from it: BiVLC, Hard Positives
+    "add": "added", "replace": "replaced", "swap": "swapped", "obj": "object", "att": "attribute", "rel": "relation",
+}  # fmt: skip
+
+
+def kind_name(kind: str, subtype: str | None = "", none: str = "no type") -> str:
+    """A type, with its subtype if it has one, as people read it: “swapped attribute” of `swap_att`, or of `swap` and
+    `att`; `none` if both are empty.
+    """
+    parts = re.split(r"[\s_-]+", f"{kind or (none if subtype else '')} {subtype or ''}".strip())
+    known = all(part in _KINDS for part in parts)
+    return " ".join(_KINDS[part] if known else part for part in parts) or none
+
+
 _CAPTIONS = {"positive": "caption", "negative": "hard negative"}
 
 

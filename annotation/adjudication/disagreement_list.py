@@ -18,6 +18,7 @@ from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.sql import fetch
 from benchmarks import queries
 from benchmarks.models import Item
+from benchmarks.records import kind_name
 
 SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
@@ -94,7 +95,7 @@ def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str], othe
 def in_words(wanted: Wanted) -> str:
     """The filters as text: "swap att, three answers, most disagreement first"."""
     found = [
-        " ".join(name for name in (wanted.type, wanted.subtype) if name),
+        kind_name(wanted.type, wanted.subtype, ""),
         f"disagreeing {DIFFER[wanted.differs]}" if wanted.differs else "",
         ONLY[wanted.only].lower() if wanted.only else "",
         "" if wanted.case == ALL else CASES[wanted.case],

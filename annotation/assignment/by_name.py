@@ -44,7 +44,7 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.strategy != Strategy.NAMED:
-        raise CannotAssign(f"Stage {stage.name} assigns its items automatically; its strategy is {stage.strategy}.")
+        raise CannotAssign(f"Stage {stage.title} assigns its items automatically; its strategy is {stage.strategy}.")
     tasks = _tasks(stage, list(dict.fromkeys(keys)))
     _check_people(stage, annotators, tasks)
     places = _places(tasks)

@@ -6,6 +6,7 @@ from annotation.assignment import by_name
 from annotation.models import Annotator, Stage
 from benchmarks import queries
 from benchmarks.models import Item
+from benchmarks.records import kind_name
 
 
 class PeopleForm(forms.Form):
@@ -49,7 +50,9 @@ class AssignForm(forms.Form):
         self.items = Item.objects.filter(pk__in=stage.tasks.filter(kind="judge", live=True).values("item"))
         self.kinds = {f"{row['type']}/{row['subtype']}": row for row in queries.kinds(self.items)}
         kinds = [
-            (kind, f"all {kind.strip('/') or 'without a type'} ({row['count']:,})") for kind, row in self.kinds.items()
+            (kind, f"all {kind_name(row['type'], row['subtype'], 'without a type')} ({row['count']:,})")
+            for kind, row in self.kinds.items()
+            for kind, row in self.kinds.items()
         ]
         fixed = [(self.KEYS, "these keys"), (self.ALL, "all items of the stage"), (self.FREE, "all unassigned items")]
         people = stage.study.annotators.filter(left_at=None, excluded_at=None)

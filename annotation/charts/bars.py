@@ -6,6 +6,7 @@ Positions and widths are in percent of the bar. Figures that can be downloaded a
 from collections.abc import Iterator
 
 from annotation.measures.types import Figures
+from benchmarks.records import kind_name
 
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
 _WIDE, _WORDY = 14, 24  # percent: from these widths, a part has room for its count, or its count and name
@@ -101,4 +102,4 @@ def compare_bars(rows: list[Figures]) -> Iterator[Figures]:
             width = 100 * count / (row["n"] or 1)
             parts.append({**_part(kind, x, width, count), "name": ""})
             x += width
-        yield {"label": f"{row['type']} {row['words']}".strip(), "parts": parts}
+        yield {"label": f"{kind_name(row['type'], none='')} {row['words']}".strip(), "parts": parts}

@@ -15,6 +15,7 @@ from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
 from annotation.wording import counted, signed
+from benchmarks.records import kind_name
 
 _MANY = 12  # up to this many rows, a sentence names them all
 
@@ -108,7 +109,7 @@ def type_plot(figures: Figures, of: Subject) -> Plot:
     chief, rows = chief_on(level), []
     for row in figures["by_type"]:
         found, percent = row["measures"][chief.key], row["measures"]["percent"]
-        name = " ".join(part for part in (row["type"] or "no type", row["subtype"]) if part)
+        name = kind_name(row["type"], row["subtype"])
         rows.append(
             [name, *(found[end] for end in ("value", "low", "high")), percent["value"], found["n"], found["note"]]
         )

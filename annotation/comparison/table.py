@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from annotation.measures.audits import corrected
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
+from benchmarks.records import kind_name
 
 HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
 TITLES = {
@@ -155,8 +156,7 @@ def _name_of(group: Mapping) -> str:
 
 
 def _words_of(group: Mapping) -> str:
-    kind = group["type"] or "no type"
-    return kind if group["subtype"] is None else f"{kind} {group['subtype'] or 'no subtype'}"
+    return kind_name(group["type"], group["subtype"])
 
 
 def ordered(entries: Sequence[Entry], order: str, measure: MeasureName) -> list[Entry]:

@@ -93,7 +93,7 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
     found = whole.listed(wanted.which, wanted.sort)
     last = max(1, math.ceil(len(found) / PAGE))
     page = min(max(1, permissions.row_id(request.GET.get("page"))), last)
-    of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.name)
+    of = Subject(stage.study_id, stage.study.name, timezone.now().isoformat(), stage.position, stage.title)
     counts = whole.counts()
     lists = [(name, f"{words} ({counts[name]:,})") for name, words in LISTS.items()]
     return {

@@ -22,6 +22,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import decimals, span
 from annotation.wording import readable_label
+from benchmarks.records import kind_name
 from benchmarks.tables import Column, Table, exact, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
@@ -70,7 +71,7 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
     shown = {
         "stage": stage,
         "study": stage.study,
-        "stages": [(one.position, f"{one.position} {one.name}") for one in stage.study.stages.order_by("position")],
+        "stages": [(one.position, f"{one.position} {one.title}") for one in stage.study.stages.order_by("position")],
         "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
@@ -147,7 +148,7 @@ def of_choices(data: Mapping) -> str:
 
 def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at: str) -> dict[str, study_charts.Plot]:
     """The plot of the chosen measure by the chosen breakdown, and the matrix of annotators."""
-    of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.name)
+    of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.title)
     measured = [
         (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
         for row in rows
@@ -163,8 +164,8 @@ def name_of(by: str, row: Mapping[str, str]) -> str:
     if by == "pair":
         return f"{row['first']} {row['second']}"
     if by == "subtype":
-        return f"{row['type'] or 'no type'} {row['subtype'] or 'no subtype'}"
-    return row[by] or f"no {by}"
+        return kind_name(row["type"], row["subtype"])
+    return kind_name(row[by], none=f"no {by}") if by == "type" else row[by] or f"no {by}"
 
 
 Cells = Sequence[Sequence[int]]  # label, label, n

@@ -39,7 +39,7 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
         "joined": study.annotators.exists(),
         "types": sorted({kind["type"] for kind in kinds} - {""}),
         "subtypes": sorted({kind["subtype"] for kind in kinds} - {""}),
-        "stage_choices": [(stage.position, f"{stage.position} {stage.name}") for stage in stages],
+        "stage_choices": [(stage.position, f"{stage.position} {stage.title}") for stage in stages],
         "outcomes": [
             (KEPT, "kept"), (OPEN, "open"), (DROPPED, "dropped"), *reasons, (item_list.ABSENT, "not in the stage"),
         ],

@@ -74,7 +74,7 @@ class Reached:
         return bool(self.total) and not self.is_done and self.stage.state == StageState.OPEN
 
     def __str__(self) -> str:
-        return f"Stage {self.stage.position} ({self.stage.name})"
+        return f"Stage {self.stage.position} ({self.stage.title})"
 
 
 def under_way(reached: Sequence[Reached]) -> Stage | None:
@@ -139,7 +139,7 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
 
 def _reopen(stage: Stage, items: str) -> NextStep:
     move = reverse("stage-reopen", args=[stage.study_id, stage.position])
-    why = f"Stage {stage.position} ({stage.name}) is closed, but {items} came open again."
+    why = f"Stage {stage.position} ({stage.title}) is closed, but {items} came open again."
     return NextStep(Kind.CLOSE, f"Ask about {items} again", why, f"Reopen it for {items}", move, {})
 
 
@@ -259,7 +259,7 @@ def _same_together(parts: Sequence[tuple[str, str]]) -> list[str]:
 def after_move(moved: Moved, still_open: int) -> str:
     """What happened when a manager closed a stage or opened it again; `still_open`: its items without an outcome."""
     stage = moved.stage
-    name = f"Stage {stage.position} ({stage.name})"
+    name = f"Stage {stage.position} ({stage.title})"
     if stage.state == StageState.OPEN:
         return f"{name} is open again."
     if stage.rule == DecisionRule.DAWID_SKENE:

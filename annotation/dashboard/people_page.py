@@ -265,7 +265,8 @@ def count_tests(data: Mapping) -> dict:
 def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:
     """Everybody's answers and times in the stage with most judgments, as the protocols of stages differ."""
     stage = max(data["stages"], key=lambda one: one["times"]["n"])
-    of = Subject(study.pk, study.name, at, stage["position"], stage["name"])
+    title = study.stages.get(position=stage["position"]).title
+    of = Subject(study.pk, study.name, at, stage["position"], title)
     return {
         "mix": charts.answer_mix_plot(stage, pseudonym, readable_label, of),
         "times": charts.time_plot(stage["times"], of),

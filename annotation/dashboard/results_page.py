@@ -25,6 +25,7 @@ from annotation.templatetags.figures import NOTHING, percent, to_percent
 from annotation.wording import counted
 from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.metrics.base import wilson
+from benchmarks.records import kind_name
 from benchmarks.tables import Column, Table, bdi, exact, number, only_in_file, with_sub
 
 KIND = "results"
@@ -106,8 +107,7 @@ def valid_plot(kinds: Sequence[Row], of: Subject) -> Plot | None:
     """The share of valid items among those that are decided, for each type and subtype if there are several."""
     decided = [(row, row["kept"] + row["dropped"]) for row in kinds if row["kept"] + row["dropped"]]
     rows: list[MeasuredRow] = [
-        (" ".join(filter(None, (row["type"], row["subtype"]))), row["kept"] / n, *wilson(row["kept"], n), n, "")
-        for row, n in decided
+        (kind_name(row["type"], row["subtype"]), row["kept"] / n, *wilson(row["kept"], n), n, "") for row, n in decided
     ]
     return interval_plot(("valid", "Valid items by type"), "type", "share valid", rows, of) if len(rows) > 1 else None
 

@@ -31,7 +31,7 @@ def _items(stage: Stage, part: str) -> str:
     else:
         kinds = " and ".join(readable_label(one) for one in stage.takes)
         when = ", when it closes" if stage.promotion == Promotion.CLOSING or stage.sample else ""
-        taken = f"Takes the items that stage {stage.source.position} ({stage.source.name}) marked {kinds}{when}"
+        taken = f"Takes the items that stage {stage.source.position} ({stage.source.title}) marked {kinds}{when}"
     if stage.sample:
         strata = ", stratified by type and subtype" if stage.stratify else ""
         taken += f"; a sample of {stage.sample:,}{strata}"

@@ -196,7 +196,7 @@ def _overall_pace(figures: dict) -> float | None:
 
 def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
     study = stage.study
-    return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
+    return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.title)
 
 
 def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:

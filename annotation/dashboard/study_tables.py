@@ -21,6 +21,7 @@ from annotation.protocols.base import Protocol
 from annotation.templatetags import figures as written
 from annotation.templatetags.annotators import probability, sign_name
 from annotation.wording import pseudonym, readable_label
+from benchmarks.records import kind_name
 from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import moment
 
@@ -55,7 +56,7 @@ def progress_table(study: Study, stages: Sequence[Row]) -> Table:
     def named(row: Row) -> SafeString:
         stage = row["stage"]
         address = reverse("study-stage", args=[study.pk, stage.position])
-        return format_html("{} {}", _link(address, row["title"]), _quiet(f"{stage.position} {stage.name}"))
+        return format_html("{} {}", _link(address, row["title"]), _quiet(f"stage {stage.position}"))
 
     def judged(row: Row) -> object:
         if not row["total"]:
@@ -108,7 +109,7 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
         if row["reason"] != "source" or not stage.source:
             return row["holds"]
         address = reverse("study-stage", args=[study, stage.source.position])
-        return format_html("{}: {}", row["holds"], _link(address, stage.source.name))
+        return format_html("{}: {}", row["holds"], _link(address, stage.source.title))
 
     def keepers(row: Row) -> object:
         pages = ((reverse("study-annotator", args=[study, one]), pseudonym(one)) for one in row["keepers"] or ())
@@ -116,7 +117,7 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
 
     columns = [
         Column("item", html=lambda row: _task(study, stage, row["task"], row["item"])),
-        Column("type", html=lambda row: f"{row['type']} {row['subtype']}"),
+        Column("type", html=lambda row: kind_name(row["type"], row["subtype"], "")),
         number("judged", html=lambda row: f"{row['judged']} of {row['wanted']}" if row["task"] else NOTHING),
         Column("reason", html=holds),
         Column("reserved for", html=keepers),
@@ -185,7 +186,7 @@ def answers_table(asked: Asked, stage: Stage) -> Table:
         number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", moment),
     ]
-    place = " ".join(filter(None, (stage.name, asked.task.question)))
+    place = " ".join(filter(None, (stage.title, asked.task.question)))
     caption = f"Answers in stage {place}, round {asked.task.round}"
     return Table("", columns, asked.given, caption=caption)
 

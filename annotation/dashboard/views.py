@@ -171,7 +171,7 @@ def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         items = reopening.reopen(stage=stage, by=audit.named(request.user))
-        messages.success(request, f"Stage {stage.name} was reopened for {counted(items, 'item')}.")
+        messages.success(request, f"Stage {stage.title} was reopened for {counted(items, 'item')}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)

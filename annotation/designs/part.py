@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
 from annotation.protocols.schema import bounds, how_many
-from benchmarks.records import NAME
+from benchmarks.records import NAME, kind_name
 
 
 class Part(TypedDict, total=False):
@@ -107,7 +107,9 @@ def in_words(part: Mapping[str, Any]) -> str:
         return ""
     which = []
     if types := part.get("types"):
-        which.append(f"of the type{'s' if len(types) > 1 else ''} {' or '.join(types)}")
+        which.append(
+            f"of the type{'s' if len(types) > 1 else ''} {' or '.join(kind_name(*one.split('/')) for one in types)}"
+        )
     for role, count in part.get("roles", {}).items():
         kind, _, name = role.partition(".")
         which.append(f"with {how_many(count)} {name.replace('_', ' ')} {kind}")

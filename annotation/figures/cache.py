@@ -269,7 +269,7 @@ def _queue(stage: Stage, params: dict, by: str) -> Job:
         if there and there.state in UNDER_WAY:
             return there
         Job.objects.filter(kind=KIND, params__contains=params).delete()
-        job = jobs.queue_job(kind=KIND, title=f"Figures of {stage.study.name}, {stage.name}", params=params, by=by)
+        job = jobs.queue_job(kind=KIND, title=f"Figures of {stage.study.name}, {stage.title}", params=params, by=by)
         jobs.dispatch(job)
     return job
 

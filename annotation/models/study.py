@@ -24,6 +24,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
+from annotation.protocols.registry import title_of
 from benchmarks.models import Benchmark, opaque_name
 
 
@@ -226,6 +227,11 @@ class Stage(models.Model):
 
     def __str__(self):
         return self.name
+
+    @property
+    def title(self) -> str:
+        """Its name on pages and in messages; `name` is its identity in data."""
+        return title_of(self.protocol)
 
 
 class StudyTemplate(models.Model):

@@ -34,7 +34,7 @@ def _of_stage(stage: Stage) -> str:
     blocked = blocked_items.counts(stage)
     if not flags and not blocked:
         return ""
-    name = f"{stage.study.name}, stage {stage.position} ({stage.name})"
+    name = f"{stage.study.name}, stage {stage.position} ({stage.title})"
     lines = [f"- {counted(flags, 'flag')} to review"] if flags else []
     lines += [
         f"- {counted(count, 'blocked item')}: {blocked_items.REASONS[reason][0]}" for reason, count in blocked.items()

@@ -71,9 +71,9 @@ def _message(stage: Stage) -> Message:
     study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
     address = link(reverse("study-stage", args=[study.pk, stage.position]))
     done = "has all the judgments that it needs" if stage.state == StageState.OPEN else "has ended"
-    text = f"Stage {stage.position} ({stage.name}) of “{study.name}” {done}."
+    text = f"Stage {stage.position} ({stage.title}) of “{study.name}” {done}."
     if stage.strategy == Strategy.AUDIT:
         text += f" {verdict(audits.progress_of(stage), audits.target_of(stage))}"
     if waiting:
         text += f" {waiting:,} item{' waits' if waiting == 1 else 's wait'} for a decision by hand."
-    return Message(audit.named(stage), f"Stage {stage.name} of {study.name} is done", f"{text}\n\n{address}")
+    return Message(audit.named(stage), f"Stage {stage.title} of {study.name} is done", f"{text}\n\n{address}")

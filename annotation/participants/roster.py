@@ -127,7 +127,7 @@ def submissions(study: Study) -> list[Participant]:
         found[who.number] = [Participant(who, rates, session, of) for _, session, of in theirs]
     stages = list(study.stages.all())
     for stage in stages:
-        _add_stage(found, earlier, stage, f" in stage {stage.name}" if len(stages) > 1 else "")
+        _add_stage(found, earlier, stage, f" in stage {stage.title}" if len(stages) > 1 else "")
     for kind, number, at in avoided_screens(study):
         found[number][_submission(earlier, number, round(at.timestamp() * 1_000_000))].avoided.add(kind)
     everybody = [one for mine in found.values() for one in mine]

@@ -94,7 +94,7 @@ def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     """The links by name of their target: a stage's link continues to the stages that follow with the same people."""
     to: list[tuple[str, Study | Stage]] = [("the whole study", study)]
     for stage in study.stages.prefetch_related("followers"):
-        to.append((", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())]), stage))
+        to.append((", then ".join([f"stage {stage.title}", *(after.title for after in stage.followers.all())]), stage))
     return [(name, prolific.with_parameters(invitation(request, one))) for name, one in to]
 
 

@@ -147,7 +147,7 @@ def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
 
 def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
     """Queue the job after the commit. `closing`: it then promotes the items that wait for the stage to close."""
-    title = f"Estimate of {stage.study.name}, {stage.name}"
+    title = f"Estimate of {stage.study.name}, {stage.title}"
     params = {"study": stage.study_id, "stage": stage.pk, "closing": closing}
     job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
     jobs.dispatch(job)

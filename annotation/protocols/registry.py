@@ -54,6 +54,10 @@ def protocol_named(name: str) -> Protocol:
     return PROTOCOLS.get(name) or _unpublished(name)
 
 
+def title_of(name: str) -> str:
+    return protocol_named(name).title
+
+
 def built_in(name: str) -> Protocol:
     """`verify`, with its roles mapped if the name says so. KeyError where there is no such protocol here."""
     return protocol_named(name) if roles.split(name)[0] in PROTOCOLS else PROTOCOLS[name]

@@ -18,7 +18,6 @@ from django.utils.text import capfirst, slugify
 
 from annotation.exports.item_table import source_format
 from annotation.models import Release, Stage, Study
-from annotation.protocols.registry import protocol_named
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import FORMS as OPTIONAL_FORMS
 from annotation.releases.plan import (
@@ -201,6 +200,5 @@ def _titled(title: str, what: str) -> str:
 
 
 def _stage_words(stage: Stage) -> str:
-    on = " and ".join(sorted({one.name for one in (stage.source, stage.after) if one}))
-    rests = f"{protocol_named(stage.protocol).title}{f'; depends on {on}' if on else ''}"
-    return _titled(f"{stage.position} {stage.name}", rests)
+    on = " and ".join(sorted({f"stage {one.position}" for one in (stage.source, stage.after) if one}))
+    return _titled(f"{stage.position} {stage.title}", f"depends on {on}" if on else "")

@@ -20,7 +20,7 @@ from annotation.measures.counts import EPOCH
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
 from annotation.protocols.base import NOMINAL, Protocol
-from annotation.protocols.registry import protocol_named
+from annotation.protocols.registry import protocol_named, title_of
 from annotation.reports import report as study_report
 from annotation.reports.finding import finding
 from annotation.studies import markdown
@@ -116,7 +116,7 @@ def _scored(protocol: Protocol, figures: Mapping) -> str:
     """The scores of a declared protocol's answers, with tables instead of plots; "" where it has none."""
     study = figures["study"]
     at = figures["pace"]["last"] or EPOCH.isoformat()
-    block = scores_block(protocol, dict(figures), Subject(0, study["name"], at, study["stage"], study["stage_name"]))
+    block = scores_block(protocol, dict(figures), Subject(0, study["name"], at, study["stage"], protocol.title))
     if not block:
         return ""
     return render_to_string("reports/_scores.html", {**block, "tables": block["score_plots"], "score_plots": []})
@@ -175,7 +175,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     ends = [*kinds, whole]
     add("imported", ends, "imported")
     for place, stage in enumerate(whole["stages"]):
-        steps, name = [row["stages"][place] for row in ends], f"{stage['stage']} {stage['name']}"
+        steps, name = [row["stages"][place] for row in ends], f"{stage['stage']} {title_of(stage['protocol'])}"
         add(f"entered {name}", steps, "entered")
         add(f"kept by {name}", steps, "kept")
         add("of those that entered", steps, "kept_share", share=True)

@@ -163,7 +163,7 @@ def _keep_scores(stages: Iterable[Stage]) -> None:
             try:
                 audit_scores.keep_scores(stage, stage.scores_run)
             except audit_scores.CannotUse as reason:
-                raise CannotCreate(f"Stage {stage.name}: {reason}") from None
+                raise CannotCreate(f"Stage {stage.title}: {reason}") from None
 
 
 def cannot_audit(plan: StagePlan) -> str:

@@ -22,6 +22,7 @@ from annotation.protocols.schema import ProtocolFile
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit
+from annotation.wording import readable_label
 from benchmarks.records import role_name
 
 STRATEGIES = {
@@ -187,10 +188,10 @@ class StageForm(forms.Form):
         for language in plan.translations:
             words = f"Instructions in {LANGUAGES[language]}"
             self.fields[f"{IN}{language}"] = TextField(14, label=words, required=False)
-        names = [(stage.stage_name, stage.stage_name) for stage in before]
+        names = [(stage.stage_name, protocol_named(stage.protocol).title) for stage in before]
         offer(self, "apart_from", [*names, (plan.stage_name, "this stage")])
         reasons = sorted({*protocol_named(plan.protocol).drops.values(), "flagged", "tie_unresolved"})
-        offer(self, "wrong_reasons", [(reason, reason.replace("_", " ")) for reason in reasons])
+        offer(self, "wrong_reasons", [(reason, readable_label(reason)) for reason in reasons])
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []

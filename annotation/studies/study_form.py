@@ -13,6 +13,7 @@ from annotation.models import Study, StudyState, StudyTemplate
 from annotation.studies.setup_forms import TextField, checked, cleaned, offer, several, switch
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.records import kind_name
 
 MOST_TYPES = 100  # on the page
 
@@ -99,7 +100,8 @@ class StudyForm(forms.Form):
             types[kind["type"]] += kind["count"]
             types[f"{kind['type']}/{kind['subtype']}"] += kind["count"] if kind["subtype"] else 0
         named = sorted((one, count) for one, count in types.items() if count and one)
-        offer(self, "part_types", [(one, f"{one} ({count:,})") for one, count in named[:MOST_TYPES]])
+        words = [(one, f"{kind_name(*one.split('/', 1))} ({count:,})") for one, count in named[:MOST_TYPES]]
+        offer(self, "part_types", words)
 
     @property
     def of_part(self) -> list[forms.BoundField]:

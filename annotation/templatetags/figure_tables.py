@@ -13,8 +13,10 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from annotation.protocols.base import Protocol
+from annotation.protocols.registry import title_of
 from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, percent, span, to_decimals
 from annotation.wording import counted, readable_label
+from benchmarks.records import kind_name
 from benchmarks.tables import NOTHING, Column, Table, exact, number, with_sub
 
 register = template.Library()
@@ -33,14 +35,14 @@ def ends(row: Row) -> object:
 
 
 def kind(row: Row) -> str:
-    return f"{row['type'] or 'no type'} {row['subtype'] or ''}".strip()
+    return kind_name(row["type"], row["subtype"])
 
 
 def kind_in_order(row: Row) -> object:
     """A type, or beneath it a subtype."""
     if row["subtype"] is None:
-        return row["type"] or "no type"
-    return format_html('<span class="indented">{}</span>', row["subtype"] or "no subtype")
+        return kind_name(row["type"])
+    return format_html('<span class="indented">{}</span>', kind_name(row["subtype"], none="no subtype"))
 
 
 RIGHT = [number("right", "share", percent), number("95%", html=ends), number("n", "n")]
@@ -284,7 +286,7 @@ def steps_table(whole: Row) -> Table:
         Column("type", html=lambda row: "all" if row is whole else kind(row)),
         number("imported", "imported"),
         *(
-            step(at, name, head, f"{stage['stage']} {stage['name']}")
+            step(at, name, head, f"{stage['stage']} {title_of(stage['protocol'])}")
             for at, stage in enumerate(whole["stages"])
             for name, head in parts.items()
         ),

@@ -5,6 +5,7 @@ from django import template
 from annotation.templatetags.figure_tables import RIGHT, Rows, kind_in_order
 from annotation.templatetags.figures import decimals, percent
 from annotation.wording import readable_label
+from benchmarks.records import kind_name
 from benchmarks.tables import Column, Table, number
 
 register = template.Library()
@@ -84,7 +85,7 @@ def right_by_annotator_table(rows: Rows) -> Table:
 def origins_table(rows: Rows, whole: Rows, origins: list[str]) -> Table:
     """How often each origin's negative caption was better."""
     columns = [
-        Column("type", lambda row: row["type"] or "no type"),
+        Column("type", lambda row: kind_name(row["type"])),
         Column("criterion", "words"),
         *(number(origin, f"better.{place}") for place, origin in enumerate(origins)),
         number("tie", "tie"),

@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 
+from annotation.protocols.registry import title_of
 from annotation.templatetags.figure_tables import Row, Rows, bold, kind, kind_in_order
 from annotation.templatetags.figures import (
     NOTHING,
@@ -20,13 +21,14 @@ from annotation.templatetags.figures import (
     span,
     utc,
 )
+from benchmarks.records import kind_name
 from benchmarks.tables import Column, Table, exact, number, with_sub
 
 register = template.Library()
 
 
 def _stage(stage: Row) -> str:
-    return f"{stage['settings']['position']} {stage['settings']['name']}"
+    return f"{stage['settings']['position']} {title_of(stage['settings']['protocol'])}"
 
 
 def _unless_zero(n: int | None) -> str:
@@ -78,9 +80,9 @@ def funnel_table(funnel: Mapping[str, Any]) -> Table:
         Column("items", "words"),
         *(
             number(
-                one["subtype"] or NOTHING,
+                kind_name(one["subtype"], none=NOTHING),
                 html=lambda line, at=at: written(line, line["cells"][at]),
-                group=one["type"] or "no type",
+                group=kind_name(one["type"]),
             )
             for at, one in enumerate(kinds)
         ),

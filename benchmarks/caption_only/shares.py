@@ -11,6 +11,7 @@ from benchmarks.metrics import sugarcrepe
 from benchmarks.metrics.base import Z
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
+from benchmarks.records import kind_name
 
 # The main measures of a benchmark: not their halves, nor VISLA's T2T, which uses captions alone on purpose.
 HEADLINES: Mapping[str, Sequence[str]] = {
@@ -120,7 +121,7 @@ def parts_of(run: BlindRun, figures: Mapping) -> list[Part]:
 def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str, str, Mapping]]:
     wanted = OF_GROUPS.get(kind, HEADLINES[kind])
     for group in groups:
-        called = " ".join(filter(None, (group["type"] or "no type", group["subtype"])))
+        called = kind_name(group["type"], group["subtype"])
         yield from ((called, name, of) for name, of in group["measures"].items() if name in wanted)
 
 

@@ -8,6 +8,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from benchmarks.records import kind_name
 from benchmarks.tables import bdi
 
 register = template.Library()
@@ -63,7 +64,9 @@ def card(content: SafeString, name: str, title: str, note: str = "", css: str = 
 
 @register.inclusion_tag("components/_select.html")
 def select(
-    name: str, label: str, *, options: Iterable = (), values: Iterable = (), chosen: object = None, none: str = ""
-) -> dict[str, object]:
-    """A choice among `options` (value and words) or plain `values`; `none`: the words for none of them."""
+    name: str, label: str, *, options: Iterable = (), values: Iterable = (), kinds: Iterable[str] = (),
+    chosen: object = None, none: str = "",
+) -> dict[str, object]:  # fmt: skip
+    """A choice among `options` (value and words), plain `values`, or types of items; `none`: the words for none."""
+    options = options or [(one, kind_name(one)) for one in kinds]
     return {"name": name, "label": label, "options": options, "values": values, "chosen": chosen, "none": none}

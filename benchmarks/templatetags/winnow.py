@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.differences import marked_apart
-from benchmarks.records import Attributes, is_own, role_name, role_order
+from benchmarks.records import Attributes, is_own, kind_name, role_name, role_order
 
 register = template.Library()
 
@@ -61,6 +61,7 @@ def by_role(things: Iterable) -> list:
 
 
 register.filter("role_name", role_name)
+register.filter("kind_name", kind_name)
 
 
 @register.filter

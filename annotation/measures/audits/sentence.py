@@ -133,7 +133,7 @@ def sentence(
         changed(changes, bound=target.at_most is not None, any_look=target.at_any_look),
         _later(found),
         f"Side information: scores of {scores[0]}, SHA-256 {scores[1]}." if scores else "",
-        f"Judged by {_who(work)}: {decision}",
+        f"Judged by {_who(work)}. {decision}",
     ]
     return " ".join(filter(None, said))
 
