@@ -19,6 +19,7 @@ from annotation.templatetags.figures import decimals, hours, money, percent, to_
 from annotation.wording import counted, readable_label
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
+from benchmarks.records import kind_name
 
 MOST, REASONS = 4, 3
 MOST_SCORES = 2
@@ -81,26 +82,35 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
     rest = f"Dropped: {', '.join(told)}." if told else ""
     basis = f"{whole['kept']:,} of {settled:,} settled items"
-    return Tile("Valid items", percent(share), f"{share_in_words(share)} items are good", rest, basis)
+    return Tile("Valid items", percent(share), f"{share_in_words(whole['kept'], settled)} items are good", rest, basis)
 
 
-def share_in_words(share: float) -> str:
-    """ "19 of 20": the nearest share of 10, 20 or 100 that is not all or none unless all or none are."""
-    if share in (0, 1):
-        return "No" if not share else "All"
+def share_in_words(count: int, of: int) -> str:
+    """ "19 of 20": the nearest share of 10, 20 or 100; where that would say all or none, "All but 1 of 233"."""
+    if count in (0, of):
+        return "All" if count else "No"
+    share = count / of
     whole = next((n for n in ROUND if 0.5 <= share * n <= n - 0.5 and abs(share * n - round(share * n)) < 0.25), 0)
-    whole = whole or (ROUND[-1] if 0.005 <= share <= 0.995 else 1000)
-    return f"{min(max(round(share * whole), 1), whole - 1):,} of {whole:,}"
+    if whole or 0.005 <= share <= 0.995:
+        whole = whole or ROUND[-1]
+        return f"{min(max(round(share * whole), 1), whole - 1)} of {whole}"
+    return f"All but {of - count:,} of {of:,}" if share > 0.5 else f"Only {count:,} of {of:,}"
 
 
 def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
     if audit["estimate"] is None:
         yield Tile("Wrong items", "–", "No item has been settled yet", basis=f"target: {audit['aim']}")
     else:
-        wrong = round(audit["estimate"] * audit["items"])
-        yield Tile(
-            "Wrong items", percent(audit["estimate"]), f"About {wrong:,} of the {audit['items']:,} items are wrong",
+        wrong = max(round(audit["estimate"] * audit["items"]), 1)
+        lead, rest = (
+            f"About {wrong:,} of the {audit['items']:,} items are wrong",
             "if the judged ones are like the rest.",
+        )
+        if not audit["estimate"]:
+            lead = f"No judged item is wrong, of {audit['n']:,}"
+            rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be."
+        yield Tile(
+            "Wrong items", percent(audit["estimate"]), lead, rest,
             f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
         )  # fmt: skip
     more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
@@ -166,7 +176,7 @@ def _ends(
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    return row["name"] if "name" in row else "/".join(filter(None, (row["type"], row["subtype"])))
+    return row["name"] if "name" in row else kind_name(row["type"], row["subtype"])
 
 
 def _alike(apart: Sequence[Mapping[str, Any]]) -> str:
@@ -231,7 +241,8 @@ def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:
     if not study.pay_per_hour:
         expected = cost["expected_minutes"]
         to_come = expected and progress["judgments_counted"] < progress["judgments_wanted"]
-        return Tile("Time", spent, f"of about {hours(expected)}" if to_come else "of active time", "", people)
+        rest = f"About {hours(expected)} expected in all." if to_come else ""
+        return Tile("Time", spent, "of work so far" if to_come else "of active time", rest, people)
     paid = money(cost["cost"], study.currency)
     to_go = (cost["expected_cost"] or 0) - cost["cost"]
     lead = f"{paid} so far" + (f", about {money(to_go, study.currency)} to go" if to_go > 0 else "")

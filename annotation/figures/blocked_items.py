@@ -44,10 +44,10 @@ REASONS = {
     "gone": ("reserved for an annotator who is gone", "They left or were excluded; assign it to another."),
     "passed": ("reserved for an annotator who skipped it", "They will not see it again; assign it to another."),
     "nobody": (
-        "no annotator who may judge it",
+        "no annotator left who may judge",
         "Nobody has joined yet, or all active annotators have seen it or may not judge it: invite more.",
     ),
-    "away": (f"those who may judge it inactive for {AWAY} hours", "Remind them, or invite more annotators."),
+    "away": (f"everybody who may judge is inactive for {AWAY} hours", "Remind them, or invite more annotators."),
     "skipped": (f"skipped by {SKIPS} annotators or more", "Check whether something is wrong with it."),
     "flagged": ("flagged, not reviewed", "Review what the annotator reported."),
     "source": ("waiting for the previous stage to close", "Settled items move on when a manager closes it."),

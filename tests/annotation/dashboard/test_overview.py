@@ -21,12 +21,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("share", "words"),
-    [(0.948, "19 of 20"), (0.9, "9 of 10"), (0.627, "63 of 100"), (0.999, "999 of 1,000"), (0.01, "1 of 100"),
-     (0.0, "No"), (1.0, "All"), (0.9999, "999 of 1,000")],
+    ("count", "of", "words"),
+    [(948, 1000, "19 of 20"), (9, 10, "9 of 10"), (627, 1000, "63 of 100"), (232, 233, "All but 1 of 233"),
+     (1, 100, "1 of 100"), (0, 9, "No"), (9, 9, "All"), (3, 1000, "Only 3 of 1,000")],
 )  # fmt: skip
-def test_a_share_in_words_never_says_all_or_none_of_what_is_not(share, words):
-    assert headline_tiles.share_in_words(share) == words
+def test_a_share_in_words_never_says_all_or_none_of_what_is_not(count, of, words):
+    assert headline_tiles.share_in_words(count, of) == words
 
 
 def agreed(percent: float | None, alpha: float | None) -> dict:

@@ -256,7 +256,7 @@ def test_a_day_has_one_message_with_what_waits(ana, study, clock, monkeypatch):
     clock(at(digest.HOUR))
     assert sent() == ["[Winnow] Flags and blocked items"]
     body = mail.outbox[0].body
-    assert "- 1 flag to review\n- 2 blocked items: no annotator who may judge it\n" in body
+    assert "- 1 flag to review\n- 2 blocked items: no annotator left who may judge\n" in body
     assert f"/studies/{study.pk}/items/blocked/?stage=1" in body and "Grace" not in body and "Odd" not in body
     clock(at(23))
     assert sent() == []
