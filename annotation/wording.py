@@ -1,10 +1,12 @@
 """Words that every room shares: pseudonyms, outcomes and reasons as people read them, reasons as they are stored.
 
-The lowest layer: it imports nothing of the project, and every room may import it.
+The lowest layer: it imports only the names of an item's parts, and every room may import it.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+
+from benchmarks.records import part_name
 
 REASON_LENGTH = 500  # characters
 
@@ -82,7 +84,7 @@ def readable_label(name: str) -> str:
         return own[1].replace("_", " ") + (f" {int(own[2]) + 1}" if int(own[2]) else "")
     if name.startswith("caption-"):
         another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
-        return f"{name.split('-')[1]} caption{another}".replace("_", " ")
+        return f"{part_name('captions', name.split('-')[1])}{another}"
     if role == "edit":
         return "somebody’s edit"
     if role in _IMAGES and number.isdecimal():

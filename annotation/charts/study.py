@@ -14,6 +14,7 @@ from annotation.charts.bars import funnel_bars
 from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
+from annotation.protocols.registry import title_of
 from annotation.wording import counted, signed
 from benchmarks.records import kind_name
 
@@ -96,7 +97,7 @@ def funnel_plot(whole: Figures, of: Subject) -> Plot:
 
 
 def _step(step: Figures) -> str:
-    return f"{step['stage']} {step['name']}"
+    return f"{step['stage']} {title_of(step['protocol'])}"
 
 
 # Values with their intervals

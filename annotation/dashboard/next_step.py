@@ -240,9 +240,9 @@ def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, in
 def _passed_on(went: Sequence[Mapping]) -> str:
     """ "to draw 10 items for i2t and to move 49 items on to t2i" """
     parts = [
-        (f"to draw {counted(one['drawn'], 'item')} for", one["to"].name)
+        (f"to draw {counted(one['drawn'], 'item')} for", one["to"].title)
         if one["drawn"] is not None
-        else (f"to move {counted(one['ready'], 'item')} on to", one["to"].name)
+        else (f"to move {counted(one['ready'], 'item')} on to", one["to"].title)
         for one in went
     ]
     return " and ".join(_same_together(parts))
@@ -266,7 +266,10 @@ def after_move(moved: Moved, still_open: int) -> str:
         return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
     parts = _same_together(
         [
-            (f"{counted(count, 'item')} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}", to.name)
+            (
+                f"{counted(count, 'item')} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}",
+                to.title,
+            )
             for to, count in moved.promoted.items()
         ]
     )

@@ -13,6 +13,7 @@ from annotation.protocols.conditions import Never, depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
 from annotation.wording import gettext_noop
+from benchmarks.records import part_name
 
 PARTING = "/"
 WRITTEN, UNCHANGED, EDITED = "written", "unchanged", "edited"
@@ -417,7 +418,9 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
             words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
             return ", ".join(words) or "no word marked"
     fixed, given = values.fixed_of(answer), option_sets.named(value).split(",")
-    return ", ".join(fixed[one].label if one in fixed else part_in_words(one) for one in given)
+    of = getattr(answer, "of", "")
+    names = {one.partition(".")[2]: part_name("captions", one.partition(".")[2]) for one in of if "captions." in one}
+    return ", ".join(fixed[one].label if one in fixed else names.get(one) or part_in_words(one) for one in given)
 
 
 def _marks_in_words(answer: schema.Points | schema.Boxes, value: str) -> str:

@@ -53,7 +53,7 @@ def by_role(things: Iterable) -> list:
     counts = Counter(thing.role for thing in found)
     for thing in found:
         number = f" {thing.position + 1}" if is_own(thing.role) and counts[thing.role] > 1 else ""
-        thing.label = f"{role_name(thing.role)}{number}"
+        thing.label = f"{role_name(thing.role, 'captions' if hasattr(thing, 'text') else 'images')}{number}"
     captions = [thing for thing in found if hasattr(thing, "text")]
     for caption, marked in zip(captions, marked_apart([one.text for one in captions]), strict=True):
         caption.marked = marked

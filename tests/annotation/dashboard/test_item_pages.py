@@ -219,7 +219,7 @@ def test_roles_and_attributes_of_the_users_own_are_shown_by_name(client, manager
     ("name", "words"),
     [
         ("picture-0", "picture"), ("picture-2", "picture 3"), ("caption-question-0", "question"),
-        ("caption-first_answer-1", "first answer 2"), ("caption-negative-1", "negative caption 2"),
+        ("caption-first_answer-1", "first answer 2"), ("caption-negative-1", "hard negative 2"),
         ("candidate-2", "image 3"), ("positive-0", "positive image"), ("edit-7", "somebody’s edit"),
     ],
 )  # fmt: skip

@@ -45,7 +45,7 @@ def test_the_adjudicator_reads_the_material_and_every_answer(client, manager, st
     ):
         assert text in page
     assert page.count("<b>A-0") == 3 and "<b>has</b>" not in page
-    assert "No two agree" in page and "positive caption" in page
+    assert "No two agree" in page and "hard negative" in page
     for secret in ("caption-", "edit-"):
         assert secret not in page
 
