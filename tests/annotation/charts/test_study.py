@@ -8,14 +8,14 @@ from annotation.charts.study import Subject
 WHOLE = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00")
 STAGE = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
 STEP = {
-    "stage": 1, "name": "choose", "entered": 10, "kept": 6, "dropped": 3, "open": 1, "waiting": 2,
+    "stage": 1, "protocol": "bivlc-choose", "entered": 10, "kept": 6, "dropped": 3, "open": 1, "waiting": 2,
     "kept_share": 0.6, "dropped_share": 0.3,
 }  # fmt: skip
 FUNNEL = {
     "imported": 12, "stages": [STEP], "measuring": [], "kept": 6, "dropped": 3, "open": 3, "kept_share": 0.5,
     "dropped_share": 0.25,
 }  # fmt: skip
-MEASURING = {"stage": 2, "name": "i2t", "sampled": 4, "tasks": 8, "answered": 5}
+MEASURING = {"stage": 2, "protocol": "bivlc-i2t", "sampled": 4, "tasks": 8, "answered": 5}
 
 
 def as_dicts(plot: study.Plot) -> list[dict]:
@@ -46,7 +46,9 @@ def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
     imported, choose, i2t = as_dicts(study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE))
     assert imported["items"] == 12 and imported["kept"] is None
     assert choose == {
-        "step": "1 choose", "items": 10, "kept": 6, "kept_share": 0.6, "dropped": 3, "dropped_share": 0.3, "open": 1,
+        "step": "1 Choose the image that fits",
+        "items": 10, "kept": 6, "kept_share": 0.6, "dropped": 3, "dropped_share": 0.3,
+        "open": 1,
         "waiting": 2, "questions": None, "answered": None,
     }  # fmt: skip
     assert (i2t["items"], i2t["questions"], i2t["answered"], i2t["kept"]) == (4, 8, 5, None)
@@ -63,10 +65,19 @@ def test_agreement_by_type_has_every_interval_and_says_why_there_is_none():
     rows = [typed("swap", "obj", 0.5), typed("", "", None, "one label")]
     plot = study.type_plot({"by_type_on": "answer", "by_type": rows}, STAGE)
     first, second = as_dicts(plot)
-    assert first == {"name": "swap obj", "value": 0.5, "low": 0.4, "high": 0.6, "percent": 0.75, "n": 20, "note": ""}
+    assert first == {
+        "name": "swapped object",
+        "value": 0.5,
+        "low": 0.4,
+        "high": 0.6,
+        "percent": 0.75,
+        "n": 20,
+        "note": "",
+    }
     assert (second["name"], second["value"], second["note"]) == ("no type", None, "one label")
     assert plot.description == (
-        "Krippendorff’s α, nominal on answer: swap obj 0.50 (0.40 to 0.60), n = 20; no type not defined, one label."
+        "Krippendorff’s α, nominal on answer: swapped object 0.50 (0.40 to 0.60), n = 20; no type not "
+        "defined, one label."
     )
 
 

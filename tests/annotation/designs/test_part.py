@@ -38,9 +38,9 @@ def test_what_cannot_be_read_says_what_to_write(name, text, says):
 
 @pytest.mark.parametrize("part, words", [
     ({}, ""),
-    ({"types": ["swap"]}, "items of the type swap"),
+    ({"types": ["swap"]}, "items of the type swapped"),
     ({"types": ["swap", "add/obj"], "roles": {"images.scene": "2.."}},
-     "items of the types swap or add/obj, with 2 or more scene images"),
+     "items of the types swapped or added object, with 2 or more scene images"),
     ({"attributes": {"model": ["a", "b"]}, "keys": ["k"]}, "items whose model is a or b, in a list of 1 key (k)"),
     ({"sample": 1000, "seed": 7, "until": 9}, "the benchmark’s items; 1,000 of them, drawn with seed 7"),
 ])  # fmt: skip
@@ -51,7 +51,7 @@ def test_a_part_is_said_in_a_sentence(part, words):
 def test_the_set_up_of_a_stage_says_which_part_it_asks_about():
     stage = {"source": None, "sample": 5, "sample_each": False, "stratify": False}
     assert setup_wording._items(stage, {}) == "the benchmark’s items; a random sample of 5"
-    assert setup_wording._items(stage, {"types": ["swap"]}) == "items of the type swap; a random sample of 5"
+    assert setup_wording._items(stage, {"types": ["swap"]}) == "items of the type swapped; a random sample of 5"
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_the_set_up_of_a_stage_says_which_part_it_asks_about():
     [
         ({}, ""),
         ({"sample": 200, "seed": 7, "until": 332}, "a random 200 of 332 items"),
-        ({"types": ["swap"], "sample": 200}, "a random 200 of the items of the type swap"),
-        ({"types": ["swap"]}, "items of the type swap"),
+        ({"types": ["swap"], "sample": 200}, "a random 200 of the items of the type swapped"),
+        ({"types": ["swap"]}, "items of the type swapped"),
     ],
 )
 def test_a_part_is_said_in_short(part, words):
