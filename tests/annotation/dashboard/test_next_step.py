@@ -9,12 +9,12 @@ STUDY = Study(pk=7, state="open")
 
 
 def stage(position: int, name: str, source: Stage | None = None, **fields) -> Stage:
-    return Stage(pk=10 + position, study=STUDY, position=position, name=name, source=source, **fields)
+    return Stage(pk=10 + position, study=STUDY, position=position, protocol=name, source=source, **fields)
 
 
-CHOOSE = stage(1, "choose")
-FITS = stage(2, "fits", CHOOSE, promotion=Promotion.CLOSING)
-ASKED = stage(3, "i2t", FITS, sample=10)
+CHOOSE = stage(1, "bivlc-choose")
+FITS = stage(2, "verify", CHOOSE, promotion=Promotion.CLOSING)
+ASKED = stage(3, "bivlc-i2t", FITS, sample=10)
 CLOSING = {
     CHOOSE.pk: [{"to": FITS, "ready": 49, "drawn": None}],
     FITS.pk: [{"to": ASKED, "ready": 1200, "drawn": 10}],
@@ -39,22 +39,22 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
         ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
          "Open the study"),
-        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", "Stage 1 (choose) is under way: 30 of 60 done.", ""),
-        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", "Stage 2 (fits) is under way", ""),
+        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", "Stage 1 (Choose the image that fits) is under way: 30 of 60 done.", ""),
+        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", "Stage 2 (Verify captions) is under way", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
-         "Stage 2 (fits) is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
-        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to fits", "Stage 1 (choose) is done: 60 items",
+         "Stage 2 (Verify captions) is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
+        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to Verify captions", "Stage 1 (Choose the image that fits) is done: 60 items",
          "Close stage 1"),
-        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for i2t", "Stage 2 (fits) is done", "Close stage 2"),
+        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for Image to text", "Stage 2 (Verify captions) is done", "Close stage 2"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03 before anything", "Their",
          "Look at A-03"),
         ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "Their", "Look at 2 annotators"),
-        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", "Stage 2 (fits) ", "Decide"),
-        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (i2t) leaves", "Decide"),
-        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", "Stage 2 (fits)",
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", "Stage 2 (Verify captions) ", "Decide"),
+        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (Image to text) leaves", "Decide"),
+        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", "Stage 2 (Verify captions)",
          "Decide"),
         ((ALL, HALF, NOTHING), {"reopen": 29}, "Ask about 29 items again",
-         "Stage 2 (fits) is closed, but 29 items came open again.", "Reopen it for 29 items"),
+         "Stage 2 (Verify captions) is closed, but 29 items came open again.", "Reopen it for 29 items"),
         ((ALL, ALL, ALL), {"state": "closed"}, "Freeze the result", "The study is closed.", "New release"),
     ],
 )  # fmt: skip

@@ -87,7 +87,7 @@ RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
         ({"answers": [SCORE | BY_MODEL]},
          ("4.21 – 3.34", "C is ahead, A behind", "B and C cannot be told apart.", "3 generators, 300 items each")),
         ({"answers": [SCORE | {"by_type": TYPES}]},
-         ("4.00 – 3.20", "add/obj is ahead, swap behind", "", "2 types, 1,200 items each")),
+         ("4.00 – 3.20", "added object is ahead, swapped behind", "", "2 types, 1,200 items each")),
         ({"mean_ranks": [RANKED]}, ("1.20 – 2.40", "C is ahead, A behind", "", "2 models, 300 items each")),
         ({"strengths": [{"over": "model", "rows": GENERATORS, "differences": DIFFERENCES[:1] + DIFFERENCES[2:] * 2}]},
          ("4.21 – 3.34", "C is ahead, A behind", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),

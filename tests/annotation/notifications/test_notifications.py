@@ -166,7 +166,7 @@ def test_a_stage_is_told_when_its_last_judgment_is_given(ana, study):
     studies.judgment(annotator, stage)
     assert sent() == []
     studies.judgment(annotator, stage)
-    assert sent() == ["[Winnow] Stage bivlc-choose of Cups and saucers is done"]
+    assert sent() == ["[Winnow] Stage Choose the image that fits of Cups and saucers is done"]
     assert f"/studies/{study.pk}/stages/1/\n" in mail.outbox[0].body
     assert sent() == []
 
@@ -178,7 +178,7 @@ def test_an_audit_is_told_when_it_has_met_its_target(ana):
     annotator = studies.annotator(stage.study)
     for _ in range(10):
         studies.judgment(annotator, stage)
-    assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
+    assert sent() == [f"[Winnow] Stage Choose the image that fits of {stage.study.name} is done"]
     assert "has all the judgments that it needs. The target is met." in mail.outbox[0].body
     assert audits.stop_if_over(stage) and sent() == []
 
@@ -190,7 +190,7 @@ def test_an_audit_whose_bound_is_not_met_says_so(ana):
     annotator = studies.annotator(stage.study)
     for _ in range(3):
         studies.judgment(annotator, stage, "none")
-    assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
+    assert sent() == [f"[Winnow] Stage Choose the image that fits of {stage.study.name} is done"]
     assert "The target is not met: 3 of all 3 items are wrong, more than 50%." in mail.outbox[0].body
 
 
