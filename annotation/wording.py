@@ -6,7 +6,7 @@ The lowest layer: it imports only the names of an item's parts, and every room m
 import re
 from collections.abc import Mapping, Sequence
 
-from benchmarks.records import part_name
+from benchmarks.naming import part_name
 
 REASON_LENGTH = 500  # characters
 

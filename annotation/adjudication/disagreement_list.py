@@ -18,7 +18,7 @@ from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.sql import fetch
 from benchmarks import queries
 from benchmarks.models import Item
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 
 SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"

@@ -6,7 +6,7 @@ from annotation.assignment import by_name
 from annotation.models import Annotator, Stage
 from benchmarks import queries
 from benchmarks.models import Item
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 
 
 class PeopleForm(forms.Form):

@@ -6,7 +6,7 @@ Positions and widths are in percent of the bar. Figures that can be downloaded a
 from collections.abc import Iterator
 
 from annotation.measures.types import Figures
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
 _WIDE, _WORDY = 14, 24  # percent: from these widths, a part has room for its count, or its count and name

@@ -16,7 +16,7 @@ from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import title_of
 from annotation.wording import counted, signed
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 
 _MANY = 12  # up to this many rows, a sentence names them all
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.measures.audits import corrected
+from benchmarks.naming import kind_name
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
-from benchmarks.records import kind_name
 
 HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
 TITLES = {

@@ -22,7 +22,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import decimals, span
 from annotation.wording import readable_label
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, exact, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones

@@ -74,7 +74,7 @@ def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
     settings = {name: getattr(stage, name) for name in SettingsForm.base_fields}
     questions = {"text": parsing.write_questions(stage.comprehension)}
     made = (("settings", SettingsForm, settings), ("questions", QuestionsForm, questions))
-    found = {
+    found: dict[str, forms.Form] = {
         name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s") for name, form, start in made
     }
     for name in ("check_rate", "practice_pass") if protocol_named(stage.protocol).form else ():

@@ -17,9 +17,9 @@ from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import decimals, hours, money, percent, to_percent
 from annotation.wording import counted, readable_label
+from benchmarks.naming import kind_name
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
-from benchmarks.records import kind_name
 
 MOST, REASONS = 4, 3
 MOST_SCORES = 2

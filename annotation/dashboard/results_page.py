@@ -25,7 +25,7 @@ from annotation.templatetags.figures import NOTHING, percent, to_percent
 from annotation.wording import counted
 from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.metrics.base import wilson
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, bdi, exact, number, only_in_file, with_sub
 
 KIND = "results"

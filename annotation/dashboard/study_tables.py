@@ -21,7 +21,7 @@ from annotation.protocols.base import Protocol
 from annotation.templatetags import figures as written
 from annotation.templatetags.annotators import probability, sign_name
 from annotation.wording import pseudonym, readable_label
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import moment
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
 from annotation.protocols.schema import bounds, how_many
-from benchmarks.records import NAME, kind_name
+from benchmarks.naming import kind_name
+from benchmarks.records import NAME
 
 
 class Part(TypedDict, total=False):

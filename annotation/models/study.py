@@ -24,7 +24,6 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
-from annotation.protocols.registry import title_of
 from benchmarks.models import Benchmark, opaque_name
 
 
@@ -231,6 +230,8 @@ class Stage(models.Model):
     @property
     def title(self) -> str:
         """Its name on pages and in messages; `name` is its identity in data."""
+        from annotation.protocols.registry import title_of  # above the tables
+
         return title_of(self.protocol)
 
 

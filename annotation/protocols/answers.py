@@ -13,7 +13,7 @@ from annotation.protocols.conditions import Never, depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
 from annotation.wording import gettext_noop
-from benchmarks.records import part_name
+from benchmarks.naming import part_name
 
 PARTING = "/"
 WRITTEN, UNCHANGED, EDITED = "written", "unchanged", "edited"

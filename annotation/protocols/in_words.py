@@ -11,7 +11,7 @@ from annotation.protocols.numbers import is_typed, span_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.tasks import needs_in_words
 from annotation.wording import exact
-from benchmarks.records import part_name
+from benchmarks.naming import part_name
 
 _LEVELS = {
     "nominal": "nominal, by equal values",

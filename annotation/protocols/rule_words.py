@@ -14,7 +14,7 @@ from annotation.protocols.decision_rule import CONFIRM_CAP, DAWID_SKENE, DROPPED
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import counted, exact, listed, readable_label
-from benchmarks.records import part_name
+from benchmarks.naming import part_name
 
 _SCORED = "Every answer is scored, and no item is dropped."
 _CONFIRMED = (

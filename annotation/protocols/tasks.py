@@ -18,7 +18,8 @@ from annotation.protocols.item_data import require_right_answers
 from annotation.protocols.layout import drawn_by, shown_name
 from annotation.protocols.measuring import parents_of
 from annotation.protocols.schema import ProtocolFile, bounds
-from benchmarks.records import ItemRecord, is_own, role_name
+from benchmarks.naming import role_name
+from benchmarks.records import ItemRecord, is_own
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced
 Bound = Mapping[str, str]  # a name in the file → the identity that it stands for in this task

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.dashboard.agreement_words import agreement_in_words
-from annotation.dashboard.headline_tiles import baseline_tiles, dropped_by_people, score_tiles
+from annotation.dashboard.headline_tiles import baseline_tiles, score_tiles
 from annotation.templatetags.figures import percent, to_percent
 from annotation.wording import counted
 from benchmarks.metrics.base import wilson
@@ -42,7 +42,7 @@ def _came_out(report: Found, stage: Found) -> Iterator[str]:
 
 
 def _kept(funnel: Found) -> Iterator[str]:
-    settled = funnel["kept"] + dropped_by_people(funnel).total()
+    settled = funnel["kept"] + funnel["dropped"]
     if not settled:
         yield f"Nothing is decided yet, of {counted(funnel['imported'], 'item')}."
         return

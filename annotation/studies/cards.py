@@ -14,7 +14,8 @@ from annotation.protocols.base import CANNOT_JUDGE, Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.roles import joined, split
 from annotation.studies.starting_points import StartingPoint
-from benchmarks.records import ItemRecord, role_name
+from benchmarks.naming import role_name
+from benchmarks.records import ItemRecord
 
 _OWN = ("copy", "template")
 _GENERATED = {"candidate image": "images-new", "negative caption": "captions-new", "second positive": "captions-new"}

@@ -23,7 +23,7 @@ from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit
 from annotation.wording import readable_label
-from benchmarks.records import role_name
+from benchmarks.naming import role_name
 
 STRATEGIES = {
     Strategy.POOL: "anyone gets the next free item",

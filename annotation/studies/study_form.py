@@ -13,7 +13,7 @@ from annotation.models import Study, StudyState, StudyTemplate
 from annotation.studies.setup_forms import TextField, checked, cleaned, offer, several, switch
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 
 MOST_TYPES = 100  # on the page
 

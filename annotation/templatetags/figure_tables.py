@@ -16,7 +16,7 @@ from annotation.protocols.base import Protocol
 from annotation.protocols.registry import title_of
 from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, percent, span, to_decimals
 from annotation.wording import counted, readable_label
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import NOTHING, Column, Table, exact, number, with_sub
 
 register = template.Library()

@@ -5,7 +5,7 @@ from django import template
 from annotation.templatetags.figure_tables import RIGHT, Rows, kind_in_order
 from annotation.templatetags.figures import decimals, percent
 from annotation.wording import readable_label
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, number
 
 register = template.Library()

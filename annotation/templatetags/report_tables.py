@@ -21,7 +21,7 @@ from annotation.templatetags.figures import (
     span,
     utc,
 )
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, exact, number, with_sub
 
 register = template.Library()

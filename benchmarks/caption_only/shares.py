@@ -9,9 +9,9 @@ from typing import Protocol
 
 from benchmarks.metrics import sugarcrepe
 from benchmarks.metrics.base import Z
+from benchmarks.naming import kind_name
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
-from benchmarks.records import kind_name
 
 # The main measures of a benchmark: not their halves, nor VISLA's T2T, which uses captions alone on purpose.
 HEADLINES: Mapping[str, Sequence[str]] = {

@@ -8,7 +8,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from benchmarks.records import kind_name
+from benchmarks.naming import kind_name
 from benchmarks.tables import bdi
 
 register = template.Library()

@@ -26,18 +26,20 @@ PLACES = (
 WITHIN = {name: place.key for place in PLACES for name in (place.address, *(name for _, name in place.parts))}
 WITHIN |= {"item-correct": "corrections", "webhook-detail": "settings"}
 CHANGES = {"images-new", "corrections-new", "benchmark-settings"}
+OWN_HOOKS = Place("settings", "Settings", "benchmark-webhooks")  # of its maker who may not change it
 
 
 @register.inclusion_tag("components/_rail.html", takes_context=True)
 def benchmark_rail(context: template.Context) -> dict:
     """The places of the page's `benchmark`, without those where the user may change nothing."""
     request, benchmark = context["request"], context["benchmark"]
-    name = request.resolver_match.url_name
-    hidden = set() if permissions.may_change_benchmark(request.user, benchmark) else CHANGES
+    name, user = request.resolver_match.url_name, request.user
+    hidden = set() if permissions.may_change_benchmark(user, benchmark) else CHANGES
+    places = (*PLACES, OWN_HOOKS) if hidden and permissions.may_manage_webhooks(user, benchmark) else PLACES
     counts = {"items": benchmark.items.count()}
     return {
         "label": "Benchmark", "name": benchmark.name, "up": ("All benchmarks", reverse("benchmark-list")),
         "links": links(
-            PLACES, lambda place: reverse(place, args=[benchmark.pk]), WITHIN.get(name, ""), name, hidden, counts, {}
+            places, lambda place: reverse(place, args=[benchmark.pk]), WITHIN.get(name, ""), name, hidden, counts, {}
         ),
     }  # fmt: skip

@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.differences import marked_apart
-from benchmarks.records import Attributes, is_own, kind_name, role_name, role_order
+from benchmarks.naming import kind_name, role_name
+from benchmarks.records import Attributes, is_own, role_order
 
 register = template.Library()
 

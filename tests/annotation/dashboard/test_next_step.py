@@ -30,6 +30,7 @@ def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str
     return step.title, step.sentence, step.label
 
 
+FIRST, SECOND = "Stage 1 (Choose the image that fits)", "Stage 2 (Verify captions)"
 NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
 
 
@@ -39,22 +40,24 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
         ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
          "Open the study"),
-        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", "Stage 1 (Choose the image that fits) is under way: 30 of 60 done.", ""),
-        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", "Stage 2 (Verify captions) is under way", ""),
+        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", f"{FIRST} is under way: 30 of 60 done.", ""),
+        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND} is under way", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
-         "Stage 2 (Verify captions) is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
-        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to Verify captions", "Stage 1 (Choose the image that fits) is done: 60 items",
-         "Close stage 1"),
-        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for Image to text", "Stage 2 (Verify captions) is done", "Close stage 2"),
+         f"{SECOND} is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
+        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to Verify captions",
+         f"{FIRST} is done: 60 items", "Close stage 1"),
+        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for Image to text", f"{SECOND} is done",
+         "Close stage 2"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03 before anything", "Their",
          "Look at A-03"),
         ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "Their", "Look at 2 annotators"),
-        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", "Stage 2 (Verify captions) ", "Decide"),
-        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (Image to text) leaves", "Decide"),
-        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", "Stage 2 (Verify captions)",
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", f"{SECOND} ", "Decide"),
+        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (Image to text) leaves",
+         "Decide"),
+        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", f"{SECOND}",
          "Decide"),
         ((ALL, HALF, NOTHING), {"reopen": 29}, "Ask about 29 items again",
-         "Stage 2 (Verify captions) is closed, but 29 items came open again.", "Reopen it for 29 items"),
+         f"{SECOND} is closed, but 29 items came open again.", "Reopen it for 29 items"),
         ((ALL, ALL, ALL), {"state": "closed"}, "Freeze the result", "The study is closed.", "New release"),
     ],
 )  # fmt: skip
@@ -86,7 +89,7 @@ def test_at_the_end_comes_a_release(first, state, released, title, words, label,
     [
         ((CHOOSE, FITS), {}, "Close stage 3", "All stages are done. Once closed, it gives out no more screens"),
         ((CHOOSE,), {}, "Close the study", "All stages are done."),
-        ((FITS, ASKED), CLOSING, "Close stage 1 to move", "Stage 1 (choose) is done"),
+        ((FITS, ASKED), CLOSING, "Close stage 1 to move", f"{FIRST} is done"),
     ],
 )
 def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, words, monkeypatch):

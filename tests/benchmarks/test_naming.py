@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.records import kind_name, part_name
+from benchmarks.naming import kind_name, part_name
 
 
 @pytest.mark.parametrize(
