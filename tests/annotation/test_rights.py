@@ -63,8 +63,6 @@ help-page               +++-+L  xxxxxx
 help-picture            +++-+L  xxxxxx
 client                  ++++++  xxxxxx
 client-file             ++++++  xxxxxx
-health                  ++++++  xxxxxx
-alive                   ++++++  xxxxxx
 appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
@@ -311,7 +309,7 @@ def world(module_world) -> World:
     submissions.flag(annotator=annotator, token=lease.token, reason="Odd")
     export = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test")
     kept = default_storage.save("exports/split.zip", ContentFile(b"zip"))
-    counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)
+    counts = dict.fromkeys(("kept", "dropped", "not_asked", "open", "imported"), 0)
     export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/the-zip"}
     export.state, export.finished_at = JobState.DONE, export.created_at
     export.save()
@@ -596,7 +594,8 @@ def test_who_may_change_a_benchmark(world, whose, managed, foreign, may):
     added = Run.objects.create(benchmark=benchmark, origin="reported", kind="bivlc", title="CLIP")
     client = Client()
     client.force_login(user)
-    shown = client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
+    pages = [reverse(name, args=[benchmark.pk]) for name in ("benchmark-detail", "captions-new", "benchmark-settings")]
+    shown = "".join(client.get(page).text for page in pages)
     hook = webhooks.webhook(benchmark=benchmark)
     listed, change = reverse("benchmark-webhooks", args=[benchmark.pk]), reverse("images-new", args=[benchmark.pk])
     may_webhooks = may or whose == "own"  # a study that somebody else makes on it does not lock them out of these
