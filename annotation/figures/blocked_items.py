@@ -125,6 +125,7 @@ stuck AS (
   SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
               WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
               WHEN NOT %(going)s THEN 'study'
+              WHEN task.out = 0 AND %(strategy)s = 'audit' AND NOT %(closed)s THEN NULL  -- it comes later, if at all
               WHEN task.out = 0 THEN CASE WHEN %(closed)s AND {reopening.came_open_since("%(newest)s::bigint")}
                 THEN '{REOPEN}' ELSE 'stage' END
               WHEN task.moving = 0 THEN task.why
