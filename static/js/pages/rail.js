@@ -1,3 +1,6 @@
-// On a phone the places of a study or a benchmark stand in one line that scrolls: the one that is open is in view.
+// On a phone the places of a study or a benchmark stand in a line that scrolls, and so do the pages within the open one:
+// what is open is in view.
 
-[...document.querySelectorAll(".rail [aria-current]")].at(-1)?.scrollIntoView({ inline: "center", block: "nearest" });
+for (const open of document.querySelectorAll(".rail .go[aria-current], .sub-places [aria-current]")) {
+  open.scrollIntoView({ inline: "center", block: "nearest" });
+}
