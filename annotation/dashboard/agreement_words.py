@@ -53,11 +53,12 @@ def measures_in_words(
     rest = ""
     if shares and shares[0] >= _COMMON:
         guess = sum(one * one for one in shares)
-        above = "α counts only what is above that." if share - guess >= _ABOVE else "people agree no better than that."
-        common = f"{percent(shares[0])} of all answers are the same"
-        rest = f"{common}, so guessing would give about {percent(guess)}; {above}"
+        above = "α counts only what is above that." if share - guess >= _ABOVE else "they agree no better than that."
+        common = f"One answer is so common ({percent(shares[0])} of all) that two people who guess would agree on about"
+        rest = f"{common} {percent(guess)}; {above}"
     elif alpha is not None and alpha < _LOW:
-        rest = "That is hardly more than chance: people do not agree."
+        chances = "less than" if alpha < 0 else "hardly more than"
+        rest = f"That is {chances} by chance: people do not agree."
     heads = [f"{one.head} {decimals(chance[one.key]['value'])}" for one in MEASURES if one.key in chance][1:]
     lead = f"Two people give the same answer on {percent(share)} of the items"
     return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]), who_disagrees(pairs))

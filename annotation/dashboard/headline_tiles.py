@@ -80,15 +80,20 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     for row in whole["reasons"]:
         reasons[row["reason"]] += row["items"]
     told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
+    others = whole["dropped"] - sum(count for _, count in reasons.most_common(REASONS))
+    told += [f"other reasons {others:,}"] if others else []
     rest = f"Dropped: {', '.join(told)}." if told else ""
     basis = f"{whole['kept']:,} of {settled:,} settled items"
     return Tile("Valid items", percent(share), f"{share_in_words(whole['kept'], settled)} items are good", rest, basis)
 
 
 def share_in_words(count: int, of: int) -> str:
-    """ "19 of 20": the nearest share of 10, 20 or 100; where that would say all or none, "All but 1 of 233"."""
+    """ "19 of 20": of few their numbers, else the nearest share of 10, 20 or 100; where that would say all or none,
+    "All but 1 of 233"."""
     if count in (0, of):
         return "All" if count else "No"
+    if of < ROUND[-1]:
+        return f"{count} of {of}"
     share = count / of
     whole = next((n for n in ROUND if 0.5 <= share * n <= n - 0.5 and abs(share * n - round(share * n)) < 0.25), 0)
     if whole or 0.005 <= share <= 0.995:
@@ -113,12 +118,14 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
             "Wrong items", percent(audit["estimate"]), lead, rest,
             f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
         )  # fmt: skip
+    ahead = audit["settled"] - audit["n"]
+    held = f"{counted(ahead, 'settled item')} will count once every item before is settled." if ahead else ""
     more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
     width = audit["half_width"]
     yield Tile(
         "Precision", f"±{100 * width:.1f}" if width is not None else "–",
         audit["verdict"] if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
-        basis=f"target: {audit['aim']}",
+        held, f"target: {audit['aim']}",
     )  # fmt: skip
 
 
@@ -230,7 +237,7 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     lead, rest = "Everything is judged", ""
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
-        lead = f"About {hours(left)} of work left" if left > 0 else f"{counted(missing, 'judgment')} to come"
+        lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to come"
         rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
     return Tile("Judged", share, lead, rest, f"{done:,} of {counted(wanted, 'judgment')}")
 
@@ -241,7 +248,7 @@ def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:
     if not study.pay_per_hour:
         expected = cost["expected_minutes"]
         to_come = expected and progress["judgments_counted"] < progress["judgments_wanted"]
-        rest = f"About {hours(expected)} expected in all." if to_come else ""
+        rest = f"About {hours(expected)} expected in all." if to_come and expected >= 1 else ""
         return Tile("Time", spent, "of work so far" if to_come else "of active time", rest, people)
     paid = money(cost["cost"], study.currency)
     to_go = (cost["expected_cost"] or 0) - cost["cost"]

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("count", "of", "words"),
     [(948, 1000, "19 of 20"), (9, 10, "9 of 10"), (627, 1000, "63 of 100"), (232, 233, "All but 1 of 233"),
-     (1, 100, "1 of 100"), (0, 9, "No"), (9, 9, "All"), (3, 1000, "Only 3 of 1,000")],
+     (7, 11, "7 of 11"), (1, 100, "1 of 100"), (0, 9, "No"), (9, 9, "All"), (3, 1000, "Only 3 of 1,000")],
 )  # fmt: skip
 def test_a_share_in_words_never_says_all_or_none_of_what_is_not(count, of, words):
     assert headline_tiles.share_in_words(count, of) == words
@@ -37,12 +37,16 @@ def agreed(percent: float | None, alpha: float | None) -> dict:
     return {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": measures}]}
 
 
+GUESS = "One answer is so common (88.0% of all) that two people who guess would agree on about"
+
+
 @pytest.mark.parametrize(
     ("alpha", "shares", "words"),
     [
-        (0.08, [0.88, 0.12], "88.0% of all answers are the same, so guessing would give about 78.9%"),
-        (0.08, [0.88, 0.06, 0.06], "88.0% of all answers are the same, so guessing would give about 78.2%"),
-        (0.08, [0.5, 0.5], "That is hardly more than chance: people do not agree."),
+        (0.08, [0.88, 0.12], f"{GUESS} 78.9%"),
+        (0.08, [0.88, 0.06, 0.06], f"{GUESS} 78.2%"),
+        (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree."),
+        (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree."),
         (0.7, [0.5, 0.5], ""),
         (None, [0.5, 0.5], ""),
     ],
