@@ -6,6 +6,7 @@ Positions and widths are in percent of the bar. Figures that can be downloaded a
 from collections.abc import Iterator
 
 from annotation.measures.types import Figures
+from annotation.protocols.registry import title_of
 from benchmarks.naming import kind_name
 
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
@@ -51,11 +52,11 @@ def funnel_bars(whole: Figures) -> Iterator[Figures]:
             x += parts[-1]["width"]
         states = [f"{step[kind]:,} {kind}" for kind in ("kept", "dropped", "open") if step[kind] or kind == "kept"]
         states += [f"{step['waiting']:,} to come"] if step["waiting"] else []
-        yield {"label": f"{step['stage']} {step['name']}", "parts": parts, "says": " · ".join(states)}
+        yield {"label": f"{step['stage']} {title_of(step['protocol'])}", "parts": parts, "says": " · ".join(states)}
     for one in whole["measuring"]:
         says = f"{one['answered']:,} of {one['tasks']:,} answered" if one["tasks"] else "nothing yet"
         parts = [_part("all", 0, 100 * one["sampled"] / of, one["sampled"])]
-        yield {"label": f"{one['stage']} {one['name']}", "parts": parts, "says": says}
+        yield {"label": f"{one['stage']} {title_of(one['protocol'])}", "parts": parts, "says": says}
 
 
 # What the papers report

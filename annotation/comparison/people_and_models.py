@@ -28,6 +28,7 @@ from annotation.protocols.decision_rule import KEPT, OPEN
 from annotation.protocols.registry import base_name, protocol_named
 from annotation.wording import counted
 from benchmarks.models import Benchmark, Prediction, Run
+from benchmarks.naming import kind_name
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
 from benchmarks.predictions.names import MeasureName, main_measure, measure_name
@@ -112,7 +113,7 @@ def _items(study: Study, walk: Walk, kept: Collection[int]) -> _Items:
 
 
 def _in_words(part: Part) -> str:
-    return part[0] or "no type" if part[1] is None else part[1] or "no subtype"
+    return kind_name(part[0]) if part[1] is None else kind_name(part[1], none="no subtype")
 
 
 def _is_in(row: Any, part: Part) -> bool:

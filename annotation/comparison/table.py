@@ -156,7 +156,8 @@ def _name_of(group: Mapping) -> str:
 
 
 def _words_of(group: Mapping) -> str:
-    return kind_name(group["type"], group["subtype"])
+    """Of a whole type, of one subtype, or of what has none."""
+    return f"{kind_name(group['type'], group['subtype'])}{' no subtype' if group['subtype'] == '' else ''}"
 
 
 def ordered(entries: Sequence[Entry], order: str, measure: MeasureName) -> list[Entry]:

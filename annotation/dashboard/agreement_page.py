@@ -90,7 +90,7 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     confusions.
     """
     pairs = {name_of("pair", row): row for row in data["pair"]}
-    rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
+    rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
     return {
@@ -161,11 +161,18 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
 
 
 def name_of(by: str, row: Mapping[str, str]) -> str:
+    if by in ("type", "subtype"):
+        return kind_name(row["type"], row.get("subtype"))
+    return name_in_file(by, row)
+
+
+def name_in_file(by: str, row: Mapping[str, str]) -> str:
+    """With types by their identity."""
     if by == "pair":
         return f"{row['first']} {row['second']}"
     if by == "subtype":
-        return kind_name(row["type"], row["subtype"])
-    return kind_name(row[by], none=f"no {by}") if by == "type" else row[by] or f"no {by}"
+        return f"{row['type'] or 'no type'} {row['subtype'] or 'no subtype'}"
+    return row[by] or f"no {by}"
 
 
 Cells = Sequence[Sequence[int]]  # label, label, n
@@ -217,7 +224,7 @@ def by_table(
     stage, and every measure with all digits.
     """
     columns = [
-        Column(asked.by, "name"),
+        Column(asked.by, "in_file", html=lambda row: row["name"], name="name", sort="name"),
         Column("view", lambda row: asked.view, name="view", page=False),
         number(f"{data.get('unit') or 'task'}s", "n_items"),
         *only_in_file("n_annotators", "n_ratings"),
@@ -228,7 +235,7 @@ def by_table(
         "measures", columns, rows, label="by-title", css="figures by-table", request=request, download=True,
         caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
-        file_rows=lambda: [{**data["whole"], "name": "whole stage"}, *rows],
+        file_rows=lambda: [{**data["whole"], "name": "whole stage", "in_file": "whole stage"}, *rows],
     )  # fmt: skip
 
 

@@ -44,8 +44,8 @@ class BlindRun(Protocol):
 @dataclass(frozen=True, slots=True)
 class Part:
     """A blind run's share of correct answers in one measure of one part of the benchmark, with its 95% interval.
-    `name`: "all", "swap" or "swap att"; `words`: of the `measure`, such as I2T. `right` of n; None for a mean. `warns`:
-    whether it is above chance, given how many parts of the run were looked at (`with_warnings`)."""
+    `name`: "all", "swapped" or "swapped attribute"; `words`: of the `measure`, such as I2T. `right` of n; None for a
+    mean. `warns`: whether it is above chance, given how many parts of the run were looked at (`with_warnings`)."""
 
     run: int
     title: str
@@ -113,7 +113,7 @@ def parts_of(run: BlindRun, figures: Mapping) -> list[Part]:
     """The parts of a blind run, the whole first. `figures`: as from `runs.figures.of_runs`."""
     found = [_part(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
     parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
-    found += [_part(run, name.replace("_", " "), name, of) for name, of in parts.items()]
+    found += [_part(run, kind_name(name), name, of) for name, of in parts.items()]
     found += [_part(run, *one) for one in _group_measures(run.kind, figures["groups"])]
     return with_warnings([part for part in found if part is not None])
 

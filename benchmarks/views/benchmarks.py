@@ -18,6 +18,7 @@ from benchmarks.housekeeping import delete
 from benchmarks.housekeeping.archive import set_archived
 from benchmarks.imports import run
 from benchmarks.models import Benchmark, Item
+from benchmarks.naming import kind_name
 from benchmarks.permissions import StaffRequest
 from benchmarks.tables import Column, Table, bdi, number, with_sub
 from benchmarks.templatetags.winnow import moment
@@ -128,6 +129,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
         "rounds": queries.rounds(benchmark),
         "skipped": [] if request.GET else run.skipped_rows(benchmark),
         "chosen": chosen,
+        "chosen_kind": kind_name(*chosen.values()) if chosen else "",
         "search": search,
         "chosen_count": items.count() if kept else None,
         "page": _page_of(items, request.GET, urlencode(kept)),

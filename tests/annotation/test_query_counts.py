@@ -180,7 +180,7 @@ def work(who, stage, answer: str) -> None:
 
 def export(study: Study, by: User) -> None:
     job = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test", created_by=by)
-    counts = dict.fromkeys(("kept", "dropped", "open", "imported"), 0)
+    counts = dict.fromkeys(("kept", "dropped", "not_asked", "open", "imported"), 0)
     job.report, job.state = {"counts": counts, "bytes": 3, "download": "/"}, JobState.DONE
     job.finished_at = job.created_at
     job.save()

@@ -72,7 +72,7 @@ def test_a_question_goes_from_the_form_to_a_new_study(visit, page, axe_violation
     benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=3)
     pictures.paint_benchmark(benchmark)
     visit(page, f"/studies/new/?benchmark={benchmark.pk}")
-    page.locator(f"a[href='/protocols/?benchmark={benchmark.pk}']").click()
+    page.locator(f"main a[href='/protocols/?benchmark={benchmark.pk}']").click()
     assert flaws(page, axe_violations) == []
     page.get_by_role("button", name="Write a question").press("Enter")
     frame, file = page.frame_locator("#preview"), page.locator("pre.file")

@@ -68,14 +68,14 @@ def test_the_case_has_the_answers_in_words_with_what_each_decides(client, manage
     assert [one.value for one in case.fixed] == ["cannot_judge"]
     page = client.get(reverse("study-adjudicate", args=[mixed.stage.study_id]) + f"?stage=1&task={mixed.pk}")
     text = page.content.decode()
-    assert "fit: negative; how: 1; holds: sharp yes, whole no; why: “There are more plates.”" in text
+    assert "fit: hard negative; how: 1; holds: sharp yes, whole no; why: “There are more plates.”" in text
     assert "fit: Neither; holds" in text and "dropped: foil fits" in text
     wanted = next(one for one in case.options if one.decides == "kept")
     sent = {"task": mixed.pk, "seen": case.seen, "do": "decide", "note": "It fits.", "verdict": wanted.value}
     client.post(page.request["PATH_INFO"] + "?stage=1", sent)
     assert Outcome.objects.get(task=mixed).state == "kept"
     item = client.get(reverse("study-item", args=[mixed.stage.study_id, 0])).content.decode()
-    assert "kept (fit: positive; how: 4; holds: sharp yes, whole no; better: edited)" in item
+    assert "kept (fit: caption; how: 4; holds: sharp yes, whole no; better: edited)" in item
     assert "why: “There are more plates.”" in item
     rows = client.get(reverse("study-disagreements", args=[mixed.stage.study_id]) + "?stage=1&case=all")
     assert "better: “Words number 1.”" in rows.content.decode()

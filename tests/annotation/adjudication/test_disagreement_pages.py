@@ -66,7 +66,7 @@ def test_filters_are_kept_by_links_and_shown_by_the_form(client, manager, monkey
     assert all(part in later for part in ("page=2", "sort=item", "type=swap", "differs=kind"))
     assert (
         '<option value="item" selected>' in page
-        and "<option selected>swap</option>" in page
+        and '<option value="swap" selected>swapped</option>' in page
         and '<option value="kind" selected>' in page
     )
     second = client.get(reverse("study-disagreements", args=[stage.study_id]) + later).text
@@ -108,7 +108,7 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
         answer = client.post(row, {**fields, "do": "decide", "verdict": "none", "note": "None has it."})
         assert "sort=item" in answer.url and "type=swap" in answer.url
         page = client.get(answer.url).text
-    assert "This list is empty now: swap, not adjudicated, item order." in page
+    assert "This list is empty now: swapped, not adjudicated, item order." in page
     assert not Outcome.objects.filter(task=first, by="adjudicator").exists()
 
 

@@ -25,7 +25,8 @@ def as_dicts(plot: study.Plot) -> list[dict]:
 def test_the_bars_of_a_funnel_are_of_all_imported_items_and_say_what_is_in_them():
     said = [(bar["label"], bar["says"]) for bar in bars.funnel_bars({**FUNNEL, "measuring": [MEASURING]})]
     assert said == [
-        ("Imported", "12"), ("1 choose", "6 kept · 3 dropped · 1 open · 2 to come"), ("2 i2t", "5 of 8 answered"),
+        ("Imported", "12"), ("1 Choose the image that fits", "6 kept · 3 dropped · 1 open · 2 to come"),
+        ("2 Image to text", "5 of 8 answered"),
     ]  # fmt: skip
     assert study.funnel_plot(FUNNEL, WHOLE).description == "; ".join(f"{label}: {says}" for label, says in said[:2])
     _, choose = list(bars.funnel_bars(FUNNEL))

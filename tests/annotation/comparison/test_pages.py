@@ -57,7 +57,11 @@ def test_humans_models_and_papers_stand_in_one_table(client, study):
 
 
 def test_a_benchmark_without_models_says_how_they_come(client, manager):
-    assert "No model has been scored" in client.get(address(studies.benchmark())).text
+    benchmark = studies.benchmark()
+    page = client.get(address(benchmark)).text
+    assert "No models yet" in page
+    for name in ("score-new", "predictions-new", "reported-new"):
+        assert f'href="{reverse(name, args=[benchmark.pk])}"' in page
 
 
 @pytest.mark.parametrize("table", published_tables.TABLES, ids=lambda table: table.name)

@@ -71,7 +71,7 @@ def test_people_stand_beside_models_on_all_items_and_have_no_figure_on_the_valid
     scored(benchmark, tmp_path, 9, "CLIP")
     scored(benchmark, tmp_path, 12, "SigLIP")
     found = people_and_models(study)
-    assert (found["items"], found["valid"], found["open"], found["parts"]) == (12, 11, 0, ["replace", "swap"])
+    assert (found["items"], found["valid"], found["open"], found["parts"]) == (12, 11, 0, ["replaced", "swapped"])
     people, best, other = found["rows"]
     assert (people["title"], people["about"]) == ("One person", "36 answers of 3 annotators")
     assert people["all"]["share"] == pytest.approx(30 / 36) and people["all"]["n"] == 12

@@ -99,7 +99,7 @@ def test_parts_have_columns_of_their_own():
     groups = [{"type": "swap", "subtype": sub, "measures": shares({"group": 40})} for sub in ("att", None, "")]
     one = entry("m", groups=groups, group=50)
     finds = comparison_table.ByType("bivlc", "group")
-    assert [head.short for head in finds.heads([one], GROUP)] == ["swap", "swap no subtype", "swap att"]
+    assert [head.short for head in finds.heads([one], GROUP)] == ["swapped", "swapped no subtype", "swapped attribute"]
     assert finds(one, replace(GROUP, name="swap/att"))["share"] == 0.4
 
 

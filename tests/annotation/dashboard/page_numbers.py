@@ -78,7 +78,7 @@ class Seen:
         """Whether it is the value as it is written here; a whole number without a sign is a count."""
         text = self.shown.rstrip(" %").replace(",", "").replace("−", "-")
         number, places, percent = float(text), len(text.partition(".")[2]), self.shown.endswith("%")
-        if self.words.startswith("<"):
+        if self.words.startswith(("<", "under ")):
             return value < number
         if not (places or percent or self.exact is not None):
             return value == number

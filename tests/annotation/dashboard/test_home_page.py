@@ -77,7 +77,8 @@ def over() -> Study:
         (lambda: study("none"), "0 of 2 done. No annotator is left to judge 1 item.", "Invite people"),
         (to_decide, "Decide 1 item by hand", "Decide"),
         (lambda: study("candidate-0", "none", "candidate-0", "none"),
-         "Close stage 1 to move 1 item on to fits and to draw 1 item for i2t", "Close stage 1"),
+         "Close stage 1 to move 1 item on to Find ambiguous items and to draw 1 item for Image to text",
+         "Close stage 1"),
         (came_open, "2 items came open again", "Reopen it for 2 items"),
         (over, "All stages are done", "New release"),
     ],
@@ -118,7 +119,7 @@ def test_the_first_stage_that_waits_for_a_person_comes_first(client, manager):
     for answer in ("both", "positive-0"):
         studies.judgment(studies.annotator(made), made.stages.get(position=2), answer)
     step = step_of(client)
-    assert step.step.title == "Decide 1 item by hand" and "Stage 2 (fits)" in step.step.sentence
+    assert step.step.title == "Decide 1 item by hand" and "Stage 2 (Find ambiguous items)" in step.step.sentence
     assert step.step.url.endswith("?stage=2")
 
 

@@ -17,7 +17,9 @@ from django.urls import reverse
 
 from annotation.exports.export import export_split
 from annotation.models import Study
+from annotation.protocols.registry import title_of
 from annotation.templatetags import figures as written
+from benchmarks.naming import kind_name
 from tests.annotation.dashboard.page_numbers import Seen, every, numbers
 from tests.builders import cohorts, crowds
 from tests.builders.pipelines import pipeline, with_originals
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock
     r"95 ?%|more than 3|3-SD|at least 20 judgments|fewer than \d+|below 0\.001 and at least 10 points"
     r"|each at level 0\.001|\d+ tasks? (?:is|are) open|in \d+ minutes?"
-    r"|[\d.]+% of all answers are the same, so guessing would give about [\d.]+%|up to 1\.9% of simulated"
+    r"|\([\d.]+% of all\) that two people who guess would agree on about [\d.]+%|up to 1\.9% of simulated"
     r"|\d+ /h|get 6\.25%|the latest \d+|v\d+|86\s+to\s+97%"
 )
 BIVLC = {0.492, 0.38, 0.66}  # the paper's Table 7: the mean kappa, and the lowest and the highest of a pair
@@ -64,8 +66,12 @@ def explained(seen: Seen, known: Known, always: set[float]) -> bool:
     return seen.is_one_of(row | always)
 
 
-def by_row(rows: list[dict], *names: str) -> dict[str, set[float]]:
-    return {" ".join(str(row[name]) for name in names): every(row) for row in rows}
+def step_name(row: dict) -> str:
+    return f"{row['stage']} {title_of(row['protocol'])}"
+
+
+def by_kind(rows: list[dict]) -> dict[str, set[float]]:
+    return {kind_name(row["type"], row["subtype"]): every(row) for row in rows}
 
 
 # What is known of each page
@@ -73,7 +79,7 @@ def by_row(rows: list[dict], *names: str) -> dict[str, set[float]]:
 
 def of_study_page(export: Export, place: int) -> Known:
     found, settings = export.stages[place], export.manifest["stages"][place]
-    types, totals = by_row(found["by_type"], "type", "subtype"), every(found["outcomes"], found["progress"])
+    types, totals = by_kind(found["by_type"]), every(found["outcomes"], found["progress"])
     people = {row["annotator"]: every(row) | top_share(row["places"]) for row in found["annotators"]}
     rates = {row["judgments"] * 60 / found["series"]["minutes"] for row in found["series"]["bins"]}
     pairs = {float(len(view["kappa_pairs"])) for view in found["agreement"]}
@@ -103,7 +109,7 @@ def whole_of(export: Export) -> set[float]:
 
 
 def of_overview(export: Export) -> Known:
-    steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
+    steps = [*export.funnel["stages"], *export.funnel["measuring"]]
     tiles = set().union(*(of_study_page(export, place)["live-tiles"][""] for place in range(len(export.stages))))
     series = set().union(*(of_study_page(export, place)["series"][""] for place in range(len(export.stages))))
     whole = whole_of(export) | {100.0}
@@ -121,11 +127,11 @@ def of_overview(export: Export) -> Known:
     done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
     done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
     whole.add(math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100)
-    where = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype")}
+    where = {"": whole, **by_kind(export.funnel["by_type"])}
     return {
         "": {"": whole | tiles},
         "where-title": where,
-        "funnel": {"": whole, **steps, "imported": whole},
+        "funnel": {"": whole, **{step_name(row): every(row) for row in steps}, "imported": whole},
         "series": {"": series},
     }
 
@@ -162,7 +168,8 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
     rows = rows.assign(label=rows.answer.map(stage.views[view]))
     found = agreement_page.figures(rows, stage.views[view])
     types = {
-        row["type"]: every(row, sizes(some)) for row, (_, some) in zip(found["type"], rows.groupby("type"), strict=True)
+        kind_name(row["type"]): every(row, sizes(some))
+        for row, (_, some) in zip(found["type"], rows.groupby("type"), strict=True)
     }
     pooled = every(sizes(rows), confusion(rows)) | {0.0}
     matrix = every([list(pair.values()) for pair in recompute_kappas(export, stage, view)])
@@ -323,10 +330,7 @@ def of_signs(people: dict, number: int) -> set[float]:
 
 def of_baseline_page(export: Export) -> Known:
     (found,) = baselines(Files(export.folder))
-    types = {
-        f"{row['type']} {row['subtype']}" if row["subtype"] is not None else row["type"]: every(row)
-        for row in found["by_type"]
-    }
+    types = {kind_name(row["type"], row["subtype"]): every(row) for row in found["by_type"]}
     people = {row["annotator"]: every(row) for row in found["annotators"]}
     whole = every({name: of for name, of in found.items() if name not in ("by_type", "annotators")})
     return {"": {"": whole | designs(export), **types, **people}}

@@ -106,7 +106,8 @@ def pipeline():
 
 def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
     first, second = (client.get(address("study-stage", pipeline, position)).content.decode() for position in (1, 2))
-    assert "Stage 1 of 3: choose" in collapsed(first) and "Stage 2 of 3: fits" in collapsed(second)
+    for page, place, title in ((first, 1, "Choose the image that fits"), (second, 2, "Find ambiguous items")):
+        assert f"Stage {place} of 3 ·" in collapsed(page) and re.search(rf"<h1[^>]*>\s*{title}\s*</h1>", page)
     assert "A-01" in first and "No annotators in this stage yet" in second
     assert pipeline.stages.get(position=2).invite in second
     for page in (first, second):
@@ -124,7 +125,7 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
     fits = pipeline.stages.get(position=2)
     studies.judgment(joined(pipeline, fits), fits, "positive-0")
     page = client.get(address("study-stage", pipeline, 2)).content.decode()
-    assert "1 of 1 settled item will be sampled for i2t" in page
+    assert "1 of 1 settled item will be sampled for Image to text" in page
 
 
 def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
@@ -149,12 +150,12 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
         assert words in asked
     assert "1 task is open in annotators’ windows" in client.get(address("study-stage", study, 1)).text
     asked = client.post(of_fits, {"to": "closed"}).text
-    assert "1 of 2 items is still open" in asked and "1 item will be sampled for i2t, of 2 planned" in asked
+    assert "1 of 2 items is still open" in asked and "1 item will be sampled for Image to text, of 2 planned" in asked
     assert study.stages.get(position=2).state == "open"
     done = client.post(of_fits, {"to": "closed", "anyway": "yes"}, follow=True).text
-    assert "Stage 2 (fits) is closed. 1 item was sampled for i2t, 1 item stays open." in done
+    assert "Stage 2 (Find ambiguous items) is closed. 1 item was sampled for Image to text, 1 item stays open." in done
     done = client.post(of_first, {"to": "closed", "anyway": "yes"}, follow=True).text
-    assert "Stage 1 (choose) is closed. 2 items stay open." in done
+    assert "Stage 1 (Choose the image that fits) is closed. 2 items stay open." in done
 
 
 def joined(study, stage):

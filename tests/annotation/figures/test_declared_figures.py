@@ -93,8 +93,9 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     score = figures["scores"]["answers"][0]["whole"]
     assert (score["value"], score["n_judgments"]) == (pytest.approx(np.nanmean(values)), 3 * ITEMS - 2)
     study, agreed, _, one = texts_of(client, stage)
-    assert "α ordinal on answer" in study and "fit: the median must be at least 3" in study
-    assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study and "no majority" not in study
+    assert "α ordinal on answer" in study
+    assert "Kept if the median of the answers of 3 people is at least 3. Dropped if it is less (fits badly)" in study
+    assert "on average, from 1 (Not at all) to 5" in study and "a tie" not in study and "no majority" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert all(words in one for words in ("Mean weighted κ", "Close to the others", "agreed with the others"))
     report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()

@@ -49,10 +49,18 @@ def test_a_study_that_cannot_be_created_publishes_nothing(tmp_path):
     assert not ProtocolVersion.objects.exists() and not Study.objects.exists()
 
 
-@pytest.mark.parametrize("given", [("--overlap", "2"), ("--rule", "majority"), ("--tie-rule", "first")])
+@pytest.mark.parametrize("given", [("--rule", "majority"), ("--tie-rule", "first")])
 def test_what_the_file_decides_is_no_option(given):
     with pytest.raises(CommandError, match=f"decides {given[0]}. Change the file"):
         create("--protocol-file", NAME, *given)
+
+
+def test_judgments_of_an_item_are_an_option_as_far_as_the_files_rule_can_decide():
+    with pytest.raises(CommandError, match="Enter 2 or more"):
+        create("--protocol-file", NAME, "--overlap", "1")
+    assert not Study.objects.exists()
+    assert "4 judgments wanted" in create("--protocol-file", NAME, "--overlap", "2")
+    assert Study.objects.get().stages.get().overlap == 2
 
 
 def of(file_name: str, **roles: str) -> Benchmark:

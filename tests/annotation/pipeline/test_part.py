@@ -93,5 +93,5 @@ def test_an_export_has_the_part_and_counts_its_items(benchmark, tmp_path):
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest["study"]["part"] == {"types": ["swap"], "sample": 2, "seed": 9, "until": made.part["until"]}
     assert manifest["counts"]["imported"] == sum(row["imported"] for row in manifest["items_by_type"]) == 2
-    words = "items of the type swap; 2 of them, drawn with seed 9"
+    words = "items of the type swapped; 2 of them, drawn with seed 9"
     assert words in (tmp_path / "out/README.md").read_text()

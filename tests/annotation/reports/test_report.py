@@ -91,7 +91,7 @@ def test_of_many_annotators_those_who_judged_most_are_shown_in_their_order():
     assert [row["who"] for row in first_of(rows, 9)] == [0, 1, 3, 4]
 
 
-FUNNELLED = {"imported": 4, "kept": 2, "open": 1, "by_type": [], "stages": [], "reasons": []}
+FUNNELLED = {"imported": 4, "kept": 2, "dropped": 0, "open": 1, "by_type": [], "stages": [], "reasons": []}
 AUDITED = {"estimate": 0.05, "low": 0.03, "high": 0.08, "items": 332, "wrong": 10, "judged": 200}
 NO_VIEW = {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": {}}]}
 

@@ -418,7 +418,7 @@ def test_a_part_of_the_benchmark_is_planned_and_asked_about(client, manager, cap
     form = start(client, protocol="verify", benchmark=benchmark.pk)
     form |= {"part_types": ["swap/obj"], "part_roles": "texts.positive=1", "part_sample": 3, "verify-overlap": 2}
     page = client.post(NEW, form | {"plan": "1"}).content.decode()
-    assert planned(page)[""]["judgments"] == "6" and "swap/obj (4)" in page
+    assert planned(page)[""]["judgments"] == "6" and "swapped object (4)" in page
     wrong = client.post(NEW, form | {"part_roles": "positive=1", "part_attributes": "model"})
     assert wrong.status_code == 422
     assert all(f'id="id_{name}_error"' in wrong.content.decode() for name in ("part_roles", "part_attributes"))

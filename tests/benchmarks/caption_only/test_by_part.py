@@ -33,9 +33,9 @@ def reader(benchmark, right, **fields):
 def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
     reader(benchmark, lambda place: place % 2 or place % 4)  # add always, swap half of the time
     found = {one.name: one for one in warning.blindness_of(benchmark).found}
-    assert (found["add"].share, found["add"].n, found["add"].warns) == (1, 20, True)
-    assert (found["swap"].share, found["swap"].warns) == (0.5, False)
-    assert found["all"].n == 40 and found["add obj"].warns
+    assert (found["added"].share, found["added"].n, found["added"].warns) == (1, 20, True)
+    assert (found["swapped"].share, found["swapped"].warns) == (0.5, False)
+    assert found["all"].n == 40 and found["added object"].warns
 
 
 def test_within_its_interval_nothing_is_warned_of(benchmark):
@@ -53,7 +53,7 @@ def test_a_warning_has_its_figures_and_the_other_parts(benchmark):
     (told,) = warning.blindness_of(benchmark).warnings
     for said in ("Reader, which sees no image", "100.0%", "95% from 91.2 to 100.0%", "n = 40", "chance is 50.0%"):
         assert said in told
-    assert "So it does in add obj (accuracy), swap att (accuracy), add (accuracy)" in told
+    assert "So it does in added object (accuracy), swapped attribute (accuracy), added (accuracy)" in told
 
 
 @pytest.mark.django_db(transaction=True)

@@ -21,6 +21,7 @@ FIELDS = {  # by the page's name; the kind of its job is the name's first part, 
     "ask-new": {"address": ENDPOINT, "model": "m", "max_tokens": 16, "input_price": "1000", "output_price": "0"},
 }  # fmt: skip
 KINDS = {"captions-new": "generate"}
+MATERIAL = ("captions-new", "images-new")
 
 
 @pytest.fixture
@@ -33,7 +34,9 @@ def benchmark(client, settings) -> Benchmark:
 @pytest.mark.parametrize("page", FIELDS)
 def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchmark, page):
     url = reverse(page, args=[benchmark.pk])
-    assert url in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
+    place = reverse("captions-new" if page in MATERIAL else "benchmark-models", args=[benchmark.pk])
+    assert f'href="{place}"' in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
+    assert f'href="{url}"' in client.get(place).text
     answer = client.post(url, FIELDS[page])
     job = Job.objects.get(kind=KINDS.get(page, page.partition("-")[0]))
     assert (answer.url, job.created_by.username) == (reverse("job-detail", args=[job.pk]), "ana")

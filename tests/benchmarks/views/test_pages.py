@@ -121,6 +121,7 @@ def test_a_search_stays_on_every_page_and_within_the_type(client, staff):
     assert len(client.get(f"{url}?{first.context['page'].later}").context["page"].items) == 6
     found = client.get(url, {"q": "OTHER", "type": "add"})
     assert [item.key for item in found.context["page"].items] == ["item-other"] and 'name="type"' in found.text
+    assert "1 of 26 items: added ·" in " ".join(found.text.split())
     assert client.get(url, {"q": "other", "type": "swap"}).context["page"].items == []
 
 

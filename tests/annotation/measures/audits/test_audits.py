@@ -277,18 +277,18 @@ SENTENCES = [  # half-width, bound; items of the order; who; changes of the targ
     ((0.1, None), OPEN_ITEMS, sentence.Work(2), (),
      ["3 were judged, drawn", "1 was judged wrong", "2 later items are judged too and do not count yet: an earlier one "
       "is open. Of the first 6, 1 is open: 33.3% are wrong if none of these is, 50.0% if all are (95% interval, "
-      "whatever they are, 9.8 to 81.0%).", "not met yet", "Judged by 2 annotators: One decides."], ["had ended"]),
+      "whatever they are, 9.8 to 81.0%).", "not met yet", "Judged by 2 annotators. One decides."], ["had ended"]),
     ((0.1, None), [None, True, False], sentence.Work(0), (),
      ["2 later items are judged too and do not count yet: an earlier one is open. Of the first 3, 1 is open"],
      ["Cups"]),
     ((0.5, None), [True, *[False] * 11], sentence.Work(3, 2), (),
      ["10 were judged", "2 later items are judged too and do not count: the audit had ended.", "± 50%, met)",
-      "Judged by 3 annotators (2 of them simulated): One"], ["not count yet"]),
+      "Judged by 3 annotators (2 of them simulated). One decides."], ["not count yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1, 1, adjudicated=2, undecided=1, closed=True), (CHANGE,),
      ["target ± 10%, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
       "count as wrong.", "The target was changed from ± 10% to ± 20% after 13 items, so that the audit did not stop "
       "by a width set in advance and the interval is not nominal.", "Judged by 1 annotator (simulated); adjudicators "
-      "decided 2 items: One"], ["not met yet"]),
+      "decided 2 items. One decides."], ["not met yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1), (sentence.Change(0.2, 0.1, 13),), ["± 20% to ± 10% after"],
      ["nominal."]),
     ((None, 0.5), [True] * 30, sentence.Work(1), (sentence.Change(0.4, 0.5, None),),
