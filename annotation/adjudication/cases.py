@@ -277,6 +277,8 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
     label. Raises adjudication.decisions.Unfit.
     """
     protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
+    if not value:
+        raise decisions.Unfit("Pick one of the answers, or drop the item.")
     if protocol.form is None:
         return base.Answer(picked_identity(task, value))
     if value == OWN:
