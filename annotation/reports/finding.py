@@ -17,7 +17,7 @@ def finding(report: Found) -> list[str]:
     selecting = [one for one in report["stages"] if not one["protocol"]["measures"]]
     stage, totals = (selecting or report["stages"])[-1], report["totals"]
     by_hand = f"; {counted(totals['adjudicated'], 'item')} decided by hand" if totals["adjudicated"] else ""
-    who = counted(totals["annotators_who_judged"], "annotator")
+    who = counted(totals["annotators_who_count"], "annotator")
     given = f"{who} gave {counted(totals['judgments_counted'], 'counted judgment')}{by_hand}."
     agreed = agreement_in_words(stage["figures"], stage.get("shares", ()))
     agree = [f"{agreed.lead} ({agreed.basis}).", agreed.rest] if agreed and "shares" in stage else []

@@ -166,6 +166,7 @@ def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping
         "adjudicated_share": ratio(decided, settled),
         "annotators": len(people),
         "annotators_who_judged": sum(bool(one["judged"]) for one in people),
+        "annotators_who_count": sum(bool(one["judged"]) and not one["excluded"] for one in people),
         **{name: sum(one[name] for one in people) for name in ("excluded", "left", "simulated")},
         **{name: funnel[name] for name in FUNNELS},
     }
