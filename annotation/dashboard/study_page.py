@@ -151,6 +151,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": progress["total"] - progress["done"],
         "state_words": progress["words"],
+        "waits_for": progress["waits_for"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
