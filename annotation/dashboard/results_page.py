@@ -81,7 +81,8 @@ def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
     rows = [row for row in data["rows"] if row["study"] in (None, *seen)]
     of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), data["whole"]
     return {
-        "data": data, **read(data, rows, of), "people_and_models": table_of(data, rows, study, request),
+        "data": data, "tiles": data["tiles"], **read(data, rows, of),
+        "people_and_models": table_of(data, rows, study, request),
         "funnel": funnel_plot(whole, of) if len(whole["stages"]) + len(whole["measuring"]) > 1 else None,
     }  # fmt: skip
 
