@@ -1,30 +1,34 @@
-"""Tar files with an item's images and its text one after the other: for reading in a stream. Pure.
+"""Tar files with an item's images and texts one after the other: for reading in a stream. Pure.
 
-`00000017.image.jpg`, `00000017.negative_image.png`, `00000017.json`: the item's place among all that were kept, which
-has no dot; then the column of an image, or the item's line as in JSON Lines.
+`00000017.jpg`, `00000017.negative_image.png`, `00000017.txt`, `00000017.json`: the item's place among all that were
+kept, which has no dot; then the positive image and the column of each other one, the positive caption in one line, and
+the item's line as in JSON Lines. So open_clip trains on the tars, img2dataset writes such ones, and clip_benchmark,
+which reads `nshards.txt` and `dataset_type.txt` beside them, retrieves images by captions.
 """
 
 import io
 import json
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.releases.export_reader import Row
 from annotation.releases.formats.base import Form, Layout, Shards
 from annotation.releases.formats.jsonl import row_as_json
-
-FOLDER = "webdataset"
+from annotation.releases.formats.shard_files import FOLDER, caption_of, image_entry, lists, shard_name
 
 
 class Shard:
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, columns: Mapping[str, str]):
         self.file = tarfile.TarFile(path, "w", format=tarfile.USTAR_FORMAT)
+        self.columns = columns
 
     def add(self, row: Row) -> None:
         key = f"{row.place:08}"
         for column, image in row.images():
-            ending = image["path"].rpartition(".")[2]
-            self.put(f"{key}.{column}.{ending}", image["bytes"])
+            self.put(f"{key}.{image_entry(self.columns, column, image['path'])}", image["bytes"])
+        if said := caption_of(self.columns, row.cells):
+            self.put(f"{key}.txt", said.encode())
         self.put(f"{key}.json", json.dumps(row_as_json(row), ensure_ascii=False, allow_nan=False).encode())
 
     def put(self, name: str, content: bytes) -> None:
@@ -42,28 +46,26 @@ class Shard:
 
 class Writer:
     def __init__(self, layout: Layout):
-        self.folder = layout.folder / FOLDER
-        self.folder.mkdir()
-        self.shards = Shards(layout, lambda split, number: Shard(self.folder / _name(split, number)))
+        self.folder = layout.folder
+        for split in layout.splits:
+            (self.folder / FOLDER / split).mkdir(parents=True)
+        self.shards = Shards(
+            layout, lambda split, number: Shard(self.folder / shard_name(split, number), layout.columns)
+        )
 
     def add(self, row: Row) -> None:
         self.shards.add(row)
 
     def close(self) -> dict[str, int]:
-        return {
-            f"{FOLDER}/{_name(split, number)}": count
-            for split, rows in self.shards.close().items()
-            for number, count in enumerate(rows)
-        }
-
-
-def _name(split: str, number: int) -> str:
-    return f"{split}-{number:06}.tar"
+        found = self.shards.close()
+        for name, content in lists({split: len(rows) for split, rows in found.items()}).items():
+            (self.folder / name).write_bytes(content)
+        return {shard_name(split, number): count for split, rows in found.items() for number, count in enumerate(rows)}
 
 
 FORM = Form(
     name="webdataset",
     title="WebDataset",
-    what="Tar files for streaming: each item's images followed by its text.",
+    what="Tar files for streaming, as open_clip and clip_benchmark read them: each item's images, then its texts.",
     writer=Writer,
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from annotation.releases.formats import shard_files
 from annotation.releases.schema import FILES, SETTINGS
 from annotation.releases.scoring import evaluation
 from annotation.releases.verification.place import MANIFEST, Place
@@ -20,7 +21,7 @@ FORMS = {  # what the files of a split are called in each form
     "jsonl": r"\.jsonl",
     "csv": r"(\.spreadsheet)?\.csv",
     "imagefolder": r"/(metadata\.jsonl|images/[^/]+)",
-    "webdataset": r"-(?P<shard>\d{6,})\.tar",
+    "webdataset": r"/(nshards\.txt|(?P<shard>0|[1-9]\d*)\.tar)",
 }
 BYTES = 1024 * 1024
 
@@ -59,7 +60,11 @@ def _belongs(place: Place, name: str) -> bool:
         return True
     if folder != DATA and folder not in place.manifest["release"]["forms"]:
         return False
-    return folder == "source" or any(_matches(folder, split, rest) for split in place.splits)
+    return (
+        folder == "source"
+        or name == shard_files.TYPE[0]
+        or any(_matches(folder, split, rest) for split in place.splits)
+    )
 
 
 def _matches(folder: str, split: str, rest: str) -> re.Match | None:
@@ -72,8 +77,8 @@ def _check_shards(place: Place, report: Report) -> None:
     for folder in (DATA, "webdataset"):
         for name in place.below(folder):
             for split in place.splits:
-                if match := _matches(folder, split, name.removeprefix(f"{folder}/")):
-                    parts = match.groupdict()
+                match = _matches(folder, split, name.removeprefix(f"{folder}/"))
+                if match and (parts := match.groupdict())["shard"]:
                     total = int(parts["shards"]) if "shards" in parts else None
                     found[folder, split].append((int(parts["shard"]), total, name))
     for shards in found.values():

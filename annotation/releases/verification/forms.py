@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from annotation.releases.formats import shard_files
 from annotation.releases.verification.place import Place, Wrong, as_object, streamed
 from workers import images, videos
 
@@ -121,12 +122,15 @@ def _file(place: Place, split: str, value: str | None) -> str | None:
 
 def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     """`__key__` is the place of the item among all, as the entries' names have it."""
-    for name in place.below("webdataset", ".tar"):
-        if name.startswith(f"webdataset/{split}-"):
-            with tarfile.open(place.folder / name, "r|") as archive:
-                yield from ((name, row) for row in _samples(archive))
-                end = archive.offset
-            _check_end(place.folder / name, end)
+    names = place.below(f"{shard_files.FOLDER}/{split}", ".tar")
+    for name, content in shard_files.lists({split: len(names)}).items():
+        if (place.folder / name).read_bytes() != content:
+            raise Wrong(f"{name} is not {content.decode().strip()}")
+    for name in sorted(names, key=lambda name: (len(name), name)):
+        with tarfile.open(place.folder / name, "r|") as archive:
+            yield from ((name, row) for row in _samples(archive, place.manifest["columns"]))
+            end = archive.offset
+        _check_end(place.folder / name, end)
 
 
 def _check_end(path: Path, end: int) -> None:
@@ -139,8 +143,8 @@ def _check_end(path: Path, end: int) -> None:
             raise Wrong("it has more after its last entry")
 
 
-def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
-    found: dict[str, str] = {}
+def _samples(archive: tarfile.TarFile, columns: Mapping[str, str]) -> Iterator[Row]:
+    found: dict[str, str] = {}  # what follows the key → an image by its name, or the text
     sample = ""
     for entry in archive:
         key, _, rest = entry.name.partition(".")
@@ -149,18 +153,21 @@ def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
             raise Wrong(f"{entry.name} is not a file")
         if not KEY.fullmatch(key) or sample not in ("", key):
             raise Wrong(f"{entry.name} does not belong to the sample {sample or 'that follows'}")
-        sample = key
+        if rest in found:
+            raise Wrong(f"{entry.name} is there twice")
+        sample, data = key, file.read()
         if rest != "json":
-            column, _, ending = rest.rpartition(".")
-            if column in found:
-                raise Wrong(f"{entry.name} is there twice")
-            found[column] = f"{hashlib.sha256(file.read()).hexdigest()}.{ending}"
+            ending = rest.rpartition(".")[2]
+            found[rest] = data.decode() if rest == "txt" else f"{hashlib.sha256(data).hexdigest()}.{ending}"
             continue
-        line = as_object(file.read())
+        line = as_object(data)
         row = named(line)
-        told = {column: row[column] for column, value in line.items() if isinstance(value, dict)}
+        images = [column for column, value in line.items() if isinstance(value, dict)]
+        told = {shard_files.image_entry(columns, column, row[column]): row[column] for column in images}
+        if said := shard_files.caption_of(columns, row):
+            told["txt"] = said
         if told != found:
-            raise Wrong(f"the images before {entry.name} are not the ones that it names")
+            raise Wrong(f"the images and the caption before {entry.name} are not the ones that it names")
         yield row | {"__key__": key}
         found, sample = {}, ""
         archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every entry

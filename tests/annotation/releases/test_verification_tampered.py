@@ -21,7 +21,7 @@ from tests.builders.declared import MIXED
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 STUDIES = ("written", "stages", "protocol_files")
 TRAIN = "data/train-00000-of-00001.parquet"
-TAR, SPREADSHEET = "webdataset/train-000000.tar", "csv/train.spreadsheet.csv"
+TAR, SPREADSHEET = "webdataset/train/0.tar", "csv/train.spreadsheet.csv"
 PATH, SECOND = "protocols/mixed@1.yaml", "protocols/image-caption-foil@1.yaml"
 
 
@@ -120,7 +120,7 @@ def entry_renamed(folder: Path) -> None:
 
 
 def entry_surplus(folder: Path) -> None:
-    change_tar(folder, lambda entries: [*entries, ("99999999.image.jpg", b"more")])
+    change_tar(folder, lambda entries: [*entries, ("99999999.jpg", b"more")])
 
 
 def entry_after_the_end(folder: Path) -> None:
@@ -328,7 +328,10 @@ CHANGES = [
     ("protocol_files", {
         in_text("croissant.json", "parquet: every", "parquet: not every"): ("croissant.json", "not every"),
     }),
-    ("written", {in_text("source/train/Generic_VISLA.tsv", "a", "o"): ("source/train/Generic_VISLA.tsv", "line 1 is")}),
+    ("written", {
+        in_text("source/train/Generic_VISLA.tsv", "a", "o"): ("source/train/Generic_VISLA.tsv", "line 1 is"),
+        written("webdataset/train/nshards.txt", "2\n"): ("webdataset/train", "nshards.txt is not 1"),
+    }),
     ("protocol_files", {
         rule_with_its_hash: ("tasks.jsonl", "by the protocol file"),
         setting: (SECOND, "has drops"),

@@ -51,8 +51,8 @@ def test_every_form_has_the_videos_as_they_were_imported_and_one_called_an_image
     names = [row["image"]["path"] for row in rows]
     assert [name.rpartition(".")[2] for name in names] == ["mp4", "webm"]
     assert [(made / "imagefolder/test/images" / name).read_bytes() for name in names] == list(files.values())
-    with tarfile.open(made / "webdataset/test-000000.tar") as packed:
-        assert {"00000000.image.mp4", "00000001.image.webm"} < {*packed.getnames()}
+    with tarfile.open(made / "webdataset/test/0.tar") as packed:
+        assert {"00000000.mp4", "00000001.webm"} < {*packed.getnames()}
     described = json.loads((made / "croissant.json").read_text())
     kinds = {one["@id"]: one.get("dataType") for table in described["recordSet"] for one in table["field"]}
     assert (kinds["data/image"], kinds["data/negative_image"]) == ("sc:VideoObject", "sc:ImageObject")

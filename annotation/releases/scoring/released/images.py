@@ -35,7 +35,8 @@ def from_folder(release):
 
 def from_archives(release):
     places = {}  # SHA-256 → path, where its bytes begin, how many there are
-    for path in sorted((release.folder / "webdataset").glob(f"{release.split}-*.tar")):
+    shown = release.columns.get("image:positive")  # whose entry is KEY.ENDING
+    for path in (release.folder / "webdataset" / release.split).glob("*.tar"):
         with tarfile.open(path, "r:") as archive:
             members = {member.name: member for member in archive}
             for name in [name for name in members if name.endswith(".json")]:
@@ -43,7 +44,8 @@ def from_archives(release):
                 for column, value in row.items():
                     if isinstance(value, dict) and "sha256" in value:
                         ending = value["path"].rpartition(".")[2]
-                        member = members[f"{name[: -len('.json')]}.{column}.{ending}"]
+                        entry = ending if column == shown else f"{column}.{ending}"
+                        member = members[f"{name.removesuffix('json')}{entry}"]
                         places[value["sha256"]] = path, member.offset_data, member.size
 
     def read(sha256):
