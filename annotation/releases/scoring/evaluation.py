@@ -1,5 +1,6 @@
 """The kind of evaluation of a release's items, for its manifest; and the files that evaluate a model on them. Pure."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,20 +12,21 @@ from annotation.exports.files import write_lines
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.scoring import questions
 from annotation.releases.scoring.released.items import PICK
+from annotation.releases.scoring.released.rows import lower_is_better, rows_of
 from benchmarks.predictions import plan
 from benchmarks.predictions.choices import LETTERS
-from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.item_figures import ItemFigure
 from benchmarks.records import VIDEOS
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"
 QUESTIONS = f"{PACKAGE}/{questions.FILE}"
+ITEMS = "items.jsonl"
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 # What the package of a release is made of: all in one folder there, so no two have the same name.
 MODULES = {
-    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models", "picks"),
+    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models", "picks", "rows"),
     "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "sugarcrepe", "visla"),
     "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
 }
@@ -96,23 +98,24 @@ def write(
     folder: Path, settings: Mapping, lines: Iterable[Mapping] = (), asked: Mapping[str, ProtocolFile] = NO_FILES
 ) -> dict[str, int]:
     """Write those files into the folder of a release with these settings; return the rows of those that have some."""
-    for name, content in contents(settings).items():
+    with (folder / ITEMS).open(encoding="utf-8") as items:
+        made = contents(settings, map(json.loads, items)) if settings[KEY] else {}
+    for name, content in made.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
     picks = questions.picks_of(asked) if settings[KEY] and settings[KEY]["kind"] == PICK else None
     return {QUESTIONS: write_lines(folder / QUESTIONS, picks.questions(lines))} if picks else {}
 
 
-def contents(settings: Mapping) -> dict[str, bytes]:
-    """Each of those files but the questions, by its name."""
-    if not settings[KEY]:
-        return {}
+def contents(settings: Mapping, items: Iterable[Mapping]) -> dict[str, bytes]:
+    """Each of those files but the questions, by its name. `items`: the lines of the release's items.jsonl."""
+    rows = rows_of(settings[KEY], items)
     found = {SCRIPT: (HERE / "score.py").read_bytes(), f"{FOLDER}/utils.py": (HERE / "utils.py").read_bytes()}
     for package, names in MODULES.items():
         for name in names:
             text = (ROOT / package.replace(".", "/") / f"{name}.py").read_text(encoding="utf-8")
             found[f"{PACKAGE}/{name}.py"] = IMPORT.sub(lambda at: f"from {at[1] or '.'} import", text).encode()
-    return found | {f"{FOLDER}/{split}.yaml": _task(settings, split).encode() for split in settings["splits"]}
+    return found | {f"{FOLDER}/{split}.yaml": _task(settings, split, rows).encode() for split in settings["splits"]}
 
 
 def task_name(settings: Mapping, split: str) -> str:
@@ -120,7 +123,7 @@ def task_name(settings: Mapping, split: str) -> str:
     return re.sub(r"\W+", "_", f"{settings['release']['name']}_{settings['release']['version']}_{split}".lower())
 
 
-def _task(settings: Mapping, split: str) -> str:
+def _task(settings: Mapping, split: str, rows: Mapping[str, ItemFigure]) -> str:
     lines = [
         "# lmms-eval asks a generative model this split. Run it in the folder of the release:",
         f"#   lmms-eval --include_path lmms_eval --tasks {task_name(settings, split)} --model …",
@@ -137,24 +140,11 @@ def _task(settings: Mapping, split: str) -> str:
         "process_results: !function utils.process_results",
         "metric_list:",
     ]
-    for name, lower in _measures(settings[KEY]).items():
-        lines += _metric(name, str(not lower).lower())
-    lines += [*_metric("tied", "false"), *_metric("unanswered", "false")]
+    for name in (*rows, "tied", "unanswered"):
+        higher = name in rows and not lower_is_better(settings[KEY], rows[name])
+        lines += [
+            f"  - metric: {json.dumps(name, ensure_ascii=False)}",
+            "    aggregation: !function utils.aggregate",
+            f"    higher_is_better: {str(higher).lower()}",
+        ]
     return "\n".join([*lines, f"metadata: {{version: {settings['release']['version']!r}}}", ""])
-
-
-def _measures(evaluation: Mapping) -> dict[str, bool]:
-    """Of the task for lmms-eval: whether lower is better, by name."""
-    if evaluation["kind"] == PICK:
-        return dict.fromkeys(evaluation["measures"], False)
-    kind = KINDS[evaluation["kind"]]
-    found = {name: kind.measured.measures[figure.measure] for name, figure in figures_of(kind).items()}
-    return {name: measure.lower for name, measure in found.items() if kind.asks(measure)}
-
-
-def _metric(name: str, better: str) -> list[str]:
-    return [
-        f"  - metric: {name}",
-        f"    aggregation: !function utils.aggregate_{name}",
-        f"    higher_is_better: {better}",
-    ]

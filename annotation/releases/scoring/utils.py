@@ -2,33 +2,39 @@
 
 Each question is asked twice, with its options in both orders. The model has chosen an option if it names the same one
 both times. If it changes its mind with the order (`tied`), or one of its answers names no option (`unanswered`, for
-example a refusal), the question counts as wrong; both shares are reported. Figures are shares between 0 and 1.
+example a refusal), the question counts as wrong; both shares are reported. Figures are shares between 0 and 1, over all
+items and by type and subtype (`group/swap/att`), with their standard errors.
 
 This file reads ../manifest.json and ../items.jsonl and computes with ../scoring/, so it must stay in the release.
 """
 
 import importlib.util
 import json
-from collections import defaultdict
-from functools import partial
+from collections import Counter, defaultdict
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 RELEASE = Path(__file__).resolve().parent.parent
 _spec = importlib.util.spec_from_file_location("released_score", RELEASE / "score.py")
 assert _spec and _spec.loader
 score = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(score)
-items, images, kinds, plan = (score.load(name) for name in ("items", "images", "kinds", "plan"))
+items, images, kinds, plan, rows = (score.load(name) for name in ("items", "images", "kinds", "plan", "rows"))
 choices, stored, item_figures, picks = (score.load(name) for name in ("choices", "stored", "item_figures", "picks"))
 
 MANIFEST = json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8"))
 EVALUATION = MANIFEST["evaluation"]
 KIND = kinds.KINDS.get(EVALUATION["kind"])  # None of picks
-FIGURES = EVALUATION.get("measures") or {  # those that follow from the questions alone
-    name: figure
-    for name, figure in item_figures.figures_of(KIND).items()
-    if KIND.asks(KIND.measured.measures[figure.measure])
-}
+TIED, UNANSWERED = "tied", "unanswered"
+
+
+@cache
+def release_of(split):
+    return items.Release(RELEASE, split)
+
+
+FIGURES = rows.rows_of(EVALUATION, [item for split in MANIFEST["splits"] for item in release_of(split).items])
 
 
 def asked(release):
@@ -105,14 +111,14 @@ def prompt(given, sides):
 
 def expand(dataset, split):
     """A document for each question and order of options; rows of the data are in the order of items.jsonl."""
-    release = items.Release(RELEASE, split)
-    rows, found = [], defaultdict(list)
-    for row, name, options, right, shown in asked(release):
-        item = release.items[row]
+    release, places, found = release_of(split), [], defaultdict(list)
+    for place, name, options, right, shown in asked(release):
+        item = release.items[place]
         for order in (0, 1):
             step = -1 if order else 1
             text, roles = shown(step)
-            rows.append(row)
+            places.append(place)
+            found["winnow_split"].append(split)
             found["winnow_item"].append(item["id"])
             found["winnow_type"].append(item["type"])
             found["winnow_subtype"].append(item["subtype"])
@@ -122,7 +128,7 @@ def expand(dataset, split):
             found["winnow_images"].append([release.columns[f"image:{role}"] for role in roles])
             found["winnow_options"].append(options[::step])
             found["winnow_letter"].append(choices.LETTERS[options[::step].index(right)])
-    dataset = dataset.select(rows)
+    dataset = dataset.select(places)
     for name, values in found.items():
         dataset = dataset.add_column(name, values)
     return dataset
@@ -155,12 +161,24 @@ def read_choice(text, options):
 
 
 def process_results(doc, results):
-    """The answer under every metric: each aggregation gets all answers."""
-    answer = {
-        **{name: doc[f"winnow_{name}"] for name in ("item", "type", "subtype", "question", "order")},
-        "choice": read_choice(results[0], doc["winnow_options"]),
+    """The answer, under each metric to which it contributes: in dictionaries of their own, see `aggregate`."""
+    answer = {name: doc[f"winnow_{name}"] for name in ("split", "item", "type", "subtype", "question", "order")}
+    answer["choice"] = read_choice(results[0], doc["winnow_options"])
+    return {
+        name: {**answer, "metric": name} for name in metrics_of(answer["type"], answer["subtype"], answer["question"])
     }
-    return dict.fromkeys([*FIGURES, "tied", "unanswered"], answer)
+
+
+@cache
+def metrics_of(type, subtype, question):
+    needed = [
+        (name, figure)
+        for name, figure in FIGURES.items()
+        if KIND is None or question in KIND.measured.measures[figure.measure].needs
+    ]
+    item, untyped = SimpleNamespace(type=type, subtype=subtype), not (type and subtype)
+    found = [name for name, figure in needed if figure.covers(item) or (figure.all_typed and untyped)]
+    return [*found, TIED, UNANSWERED]
 
 
 def in_both_orders(answers):
@@ -171,41 +189,57 @@ def in_both_orders(answers):
     return {key: (one[0], one[1]) for key, one in found.items() if len(one) == 2}
 
 
-def aggregate(name, answers):
-    if KIND is None:
-        return aggregate_picks(name, answers)
-    rows = defaultdict(list)
-    for (item, question), (one, other) in in_both_orders(answers).items():
-        rows[question].append((item, None, one if one is not None and one == other else kinds.NONE))
-    columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in rows.items()}
-    records = stored.records(columns, {one["item"]: (one["type"], one["subtype"]) for one in answers}, KIND)
-    share = item_figures.compute(FIGURES[name], records, KIND).share
+def aggregate(answers):
+    """The figure that they are under. lmms-eval then computes its standard error from the `score` of those answers that
+    have one: a score for each item, question or group, so that their mean is the figure.
+    """
+    name = answers[0]["metric"]
+    if name == UNANSWERED:
+        share, scores = None, [(one["item"], float(one["choice"] is None)) for one in answers]
+    elif name == TIED:
+        both = in_both_orders(answers)
+        share, scores = None, [(item, float(None not in two and two[0] != two[1])) for (item, _), two in both.items()]
+    else:
+        share, scores = (of_kind if KIND else of_picks)(FIGURES[name], answers)
+    free = defaultdict(list)
+    for one in answers:
+        one.pop("score", None)
+        free[one["item"]].append(one)
+    for item, one in scores:
+        free[item].pop()["score"] = one
+    if share is None and scores:
+        share = sum(one for _, one in scores) / len(scores)
     return float("nan") if share is None else share
 
 
-def aggregate_picks(name, answers):
-    releases = (items.Release(RELEASE, split) for split in MANIFEST["splits"])
-    release = next(one for one in releases if any(item["id"] == answers[0]["item"] for item in one.items))
+def of_kind(figure, answers):
+    """The share, and a score for each item that it rests on."""
+    found = defaultdict(list)
+    for (item, question), (one, other) in in_both_orders(answers).items():
+        found[question].append((item, None, one if one is not None and one == other else kinds.NONE))
+    columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in found.items()}
+    types = {one["item"]: (one["type"], one["subtype"]) for one in answers}
+    records = dict(zip(stored.answered(columns, types), stored.records(columns, types, KIND), strict=True))
+    share = item_figures.compute(figure, [*records.values()], KIND).share
+    right = item_figures.verdicts(figure, records, KIND)
+    return share, scores_of(share, right, {item: types[item] if figure.mean else () for item in right})
+
+
+def scores_of(share, right, groups):
+    """Of a mean of `groups`, what each item adds to it (its influence, as the delta method has it): how far it is from
+    the share of its group, times the weight of an item there. Of one group, 1 if the item is right and 0 if not.
+    """
+    sizes, hits = Counter(groups.values()), Counter(groups[item] for item, one in right.items() if one)
+    return [
+        (item, share + (one - hits[group] / sizes[group]) * len(right) / (len(sizes) * sizes[group]))
+        for (item, one), group in zip(right.items(), groups.values(), strict=True)
+    ]
+
+
+def of_picks(figure, answers):
+    """The share, and a score for each question or group that it rests on, under the item of its first question."""
+    release = release_of(answers[0]["split"])
     chosen = {key: one if one == other else None for key, (one, other) in in_both_orders(answers).items()}
     found = picks.verdicts(release, picks.questions_of(release), chosen)
-    share = picks.figures(found, FIGURES)[name].share
-    return float("nan") if share is None else share
-
-
-def aggregate_tied(answers):
-    """The share of questions on which the model named two options."""
-    both = in_both_orders(answers).values()
-    return sum(None not in one and one[0] != one[1] for one in both) / len(both) if both else float("nan")
-
-
-def aggregate_unanswered(answers):
-    """The share of answers that name no option."""
-    return sum(one["choice"] is None for one in answers) / len(answers)
-
-
-def _aggregation(name):
-    return lambda answers: aggregate(name, answers)
-
-
-for _name in FIGURES:
-    globals()[f"aggregate_{_name}"] = _aggregation(_name)
+    found = picks.about([one for one in found if figure.covers(one)], EVALUATION["measures"][figure.measure])
+    return None, [(one.item, float(one.right)) for one in found]

@@ -40,7 +40,7 @@ def check_scoring(place: Place, report: Report) -> None:
         found = told if told["kind"] == PICK else evaluation.evaluation_of(told["kind"], place.lines(ITEMS))
         if found != told:
             report.problem(MANIFEST, f"{evaluation.KEY} is {told!r:.80}, but {found!r:.80} by {ITEMS}")
-        _check(place, report, evaluation.contents(place.manifest))
+        _check(place, report, evaluation.contents(place.manifest, place.lines(ITEMS)))
 
 
 def check_source(place: Place, report: Report) -> None:

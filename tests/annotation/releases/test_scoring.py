@@ -5,11 +5,12 @@ import contextlib
 import importlib.util
 import io
 import json
-import math
 import random
+import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +27,7 @@ from annotation.releases.scoring.released.items import Release, wanted_of
 from annotation.releases.verification.verifying import verify
 from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.predictions import stored
+from benchmarks.predictions.item_figures import figures_of as figures_of_items
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from tests.annotation.releases.released import change_json, mend
 from workers.images import pixels_of
@@ -175,10 +177,33 @@ def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -
                 turn = slice(None, None, -1 if order else 1)
                 of_options = [found[place, option] for option in compared][turn]
                 doc = {
-                    "winnow_item": one["id"], "winnow_type": one["type"], "winnow_subtype": one["subtype"],
+                    "winnow_split": release.split, "winnow_item": one["id"],
+                    "winnow_type": one["type"], "winnow_subtype": one["subtype"],
                     "winnow_question": name, "winnow_order": order, "winnow_options": options[turn],
                 }  # fmt: skip
                 yield utils.process_results(doc, [f"{'ABCDE'[of_options.index(max(of_options))]}."])
+
+
+def aggregated(utils: ModuleType, results: Iterable[dict]) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """As the harness does it: the figure of each metric, and the scores of which it computes a standard error."""
+    found = defaultdict(list)
+    for one in results:
+        for name, answer in one.items():
+            found[name].append(answer)
+    shares = {name: utils.aggregate(answers) for name, answers in found.items()}
+    return shares, {name: [one["score"] for one in of if "score" in one] for name, of in found.items()}
+
+
+def by_name(found: Mapping, name: str) -> Mapping:
+    """The figure of a row by type and subtype, as score.py has it."""
+    measure, type, *subtype = name.split("/")
+    return part(found["groups"], {"type": type, "subtype": subtype[0] if subtype else None})[measure]
+
+
+def by_type_of(kind: Kind, type: str, subtype: str | None, measure: str) -> str:
+    """The name of the row; some are figures of the benchmark anyway."""
+    figures = {(one.measure, one.type, one.subtype): name for name, one in figures_of_items(kind).items() if not one.mean}
+    return figures.get((measure, type, subtype or "")) or "/".join(filter(None, (measure, type, subtype)))
 
 
 @pytest.mark.parametrize("kind", OF_KINDS, ids=lambda kind: kind.name)
@@ -201,14 +226,18 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
             own = {one["type"]: own[aro.ORDER if one["type"] == aro.ORDER else "caption"]}
         assert same({name: own[name] for name in one["measures"]}, one["measures"]) > 0
 
-    answers = list(answers_of(utils, release, scores))
-    assert {"tied", "unanswered"} < {*answers[0]}
-    for name in {*answers[0]} - {"tied", "unanswered"}:
-        share = getattr(utils, f"aggregate_{name}")([one[name] for one in answers])
-        wanted = expected["measures"].get(name, {"share": None})["share"]
-        assert math.isnan(share) if wanted is None else share == pytest.approx(wanted, abs=1e-9), name
-    assert 0 < utils.aggregate_tied([one["tied"] for one in answers]) < 1
-    assert utils.aggregate_unanswered([one["tied"] for one in answers]) == 0
+    shares, scores = aggregated(utils, answers_of(utils, release, scores))
+    assert 0 < shares.pop("tied") < 1 and shares.pop("unanswered") == 0
+    for name, share in shares.items():
+        one = expected["measures"].get(name) or by_name(found, name)
+        assert share == pytest.approx(one["share"], abs=1e-12), name
+        assert statistics.fmean(scores[name]) == pytest.approx(share, abs=1e-12), name
+        if "right" in one:  # not of a mean of groups, whose scores may be above 1
+            assert sorted(scores[name]) == pytest.approx([0] * (one["n"] - one["right"]) + [1] * one["right"]), name
+    asked = [name for name, one in kind.measured.measures.items() if kind.asks(one)]
+    rows = [(one["type"], one["subtype"], name) for one in found["groups"] for name in asked if one["measures"][name]["n"]]
+    rows = [one for one in rows if one[1] != "mean of subtypes"]
+    assert {by_type_of(kind, *one) for one in rows} <= shares.keys()
 
 
 def test_chance_is_that_of_choices_in_both_orders_and_a_tie_is_not_brittle(tmp_path):
@@ -256,9 +285,10 @@ def test_refusals_count_as_wrong_and_are_reported_apart(tmp_path):
         for order, letter in enumerate(said):
             options = ["positive", "negative"][:: -1 if order else 1]
             doc = {"winnow_type": "swap", "winnow_subtype": "obj", "winnow_question": "caption", "winnow_order": order}
+            doc["winnow_split"] = "test"
             named = {"winnow_item": release.items[place]["id"], "winnow_options": options}
             docs.append(utils.process_results({**doc, **named}, [letter]))
-    found = {name: getattr(utils, f"aggregate_{name}")([one[name] for one in docs]) for name in docs[0]}
+    found, _ = aggregated(utils, docs)
     assert (found["overall"], found["tied"], found["unanswered"]) == (1 / 4, 1 / 4, 1 / 8)
 
 
@@ -355,11 +385,10 @@ def test_the_harness_finds_a_document_for_each_question_and_order(released):
     assert data[0]["caption"] in task["doc_to_text"](first) and data[0]["negative_caption"] in task["doc_to_text"](
         first
     )
-    results = [task["process_results"](doc, [doc[task["doc_to_target"]]]) for doc in docs]
-    for metric in task["metric_list"]:
-        share = metric["aggregation"]([one[metric["metric"]] for one in results])
-        assert share == (0 if metric["metric"] in ("tied", "unanswered") else 1)
-        assert metric["higher_is_better"] is (metric["metric"] not in ("tied", "unanswered"))
+    shares, _ = aggregated(utils, (task["process_results"](doc, [doc[task["doc_to_target"]]]) for doc in docs))
+    assert {metric["aggregation"] for metric in task["metric_list"]} == {utils.aggregate}
+    higher = {metric["metric"]: metric["higher_is_better"] for metric in task["metric_list"]}
+    assert {name: share == 1 for name, share in shares.items()} == higher
 
 
 def test_the_script_is_part_of_what_is_verified(released):

@@ -23,7 +23,7 @@ from annotation.releases.scoring import questions
 from annotation.releases.verification.verifying import verify
 from benchmarks.models import Caption, Item
 from tests.annotation.releases.released import change_json, change_lines, copied, lines, mend, release
-from tests.annotation.releases.test_scoring import loaded, scored, utils_of
+from tests.annotation.releases.test_scoring import aggregated, loaded, scored, utils_of
 from tests.builders import declared, text_annotators
 from tests.builders.pipelines import with_originals
 from tests.made_once import made_once
@@ -183,17 +183,19 @@ def test_the_harness_asks_the_question_of_the_study(folder, name, group, chance)
     always = [utils.process_results(doc, ["A"]) for doc in docs]
     dice = random.Random(11)
     drawn = [utils.process_results(doc, [dice.choice("ABCD"[: len(doc["winnow_options"])])]) for doc in docs]
-    assert {*perfect[0]} == {"accuracy", "tied", "unanswered"} | ({group} - {""})
-    for measure in {*perfect[0]} - {"tied", "unanswered"}:
-        aggregate = getattr(utils, f"aggregate_{measure}")
-        assert aggregate([one[measure] for one in perfect]) == 1
-        assert aggregate([one[measure] for one in always]) == 0
+    of_types = {f"{one}/{type}" for one in ("accuracy", group) if one for type in ("count", "place")}
+    assert {name for one in perfect for name in one} == {"accuracy", "tied", "unanswered", *of_types} | ({group} - {""})
+    shares, _ = aggregated(utils, perfect)
+    assert {name for name, share in shares.items() if share == 1} == shares.keys() - {"tied", "unanswered"}
+    shares, _ = aggregated(utils, always)
+    assert {name for name, share in shares.items() if share == 0} == shares.keys() - {"tied"}
     both = defaultdict(list)
     for doc, one in zip(docs, drawn, strict=True):
         key = doc["winnow_item"], doc["winnow_question"]
         both[key].append(one["accuracy"]["choice"] in asked_of[key]["right"])
-    share = sum(map(all, both.values())) / len(both)
-    assert utils.aggregate_accuracy([one["accuracy"] for one in drawn]) == pytest.approx(share)
+    shares, scores = aggregated(utils, drawn)
+    right = [float(all(one)) for one in both.values()]
+    assert (shares["accuracy"], sorted(scores["accuracy"])) == (sum(right) / len(right), sorted(right))
     letters = {doc["winnow_letter"] for doc in docs}
     assert len(letters) == round(1 / chance)  # the place of the right option tells nothing
 

@@ -28,6 +28,7 @@ class Verdict(NamedTuple):
     answer: str  # or the group's name
     right: bool
     chance: float
+    item: str  # the id; of a group, of its first question's
     is_group: bool = False
 
 
@@ -199,7 +200,7 @@ def verdicts(release, questions, chosen):
         if key in chosen:
             kind = items[key[0]]["type"], items[key[0]]["subtype"]
             chance = len(one["right"]) / len(one["options"])
-            verdict = Verdict(*kind, one["answer"], chosen[key] in one["right"], chance)
+            verdict = Verdict(*kind, one["answer"], chosen[key] in one["right"], chance, key[0])
             found.append(verdict)
         for name, shared in one["groups"].items():
             groups[name, shared].append(verdict)
@@ -208,22 +209,25 @@ def verdicts(release, questions, chosen):
             kinds = {one[:2] for one in some}
             kind = kinds.pop() if len(kinds) == 1 else ("", "")
             chance = math.prod(one.chance for one in some)
-            found.append(Verdict(*kind, name, all(one.right for one in some), chance, is_group=True))
+            right = all(one.right for one in some)
+            found.append(Verdict(*kind, name, right, chance, some[0].item, is_group=True))
     return found
 
 
 def figures(found, measures):
     """Every measure by its name; chance is that of picking among the options of each question at random."""
-    of = defaultdict(list)
-    for one in found:
-        of["group" if one.is_group else "answer", one.answer].append(one)
     figures = {}
-    for name, about in measures.items():
-        (key,) = about.items()
-        some = of[key]
+    for name, measure in measures.items():
+        some = about(found, measure)
         chance = math.fsum(one.chance for one in some) / len(some) if some else None
         figures[name] = figure([one.right for one in some], chance)
     return figures
+
+
+def about(found, measure):
+    """The verdicts on which a measure in the manifest rests."""
+    ((what, name),) = measure.items()
+    return [one for one in found if (one.is_group, one.answer) == (what == "group", name)]
 
 
 def by_types(found, measures):
