@@ -80,7 +80,8 @@ def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step
     """One reading of the items for all forms; the rows of each file."""
     schema, written_as = source.schema(DATA), source.manifest["source_format"]
     layout = Layout(out, schema, source.columns, plan.names, plan.shard_mb * MB, written_as)
-    writers = [form.writer(layout) for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
+    chosen = [form.writer for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
+    writers = [begin(layout) for begin in chosen if begin]
     total = len(assigned.splits)
     for done, row in enumerate(source.rows(assigned.splits), 1):
         for writer in writers:

@@ -13,7 +13,7 @@ SPLITS = {  # of the preset's name → percent of the items in each split
     "80/20": {"train": 80, "validation": 20},  # as BiVLC's TROHN-Img (§5)
     "80/10/10": {"train": 80, "validation": 10, "test": 10},
 }
-FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "source")  # beside parquet, which is always there
+FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source")  # beside parquet, which is always there
 USUAL_FORMS = ("jsonl", "csv", "source")
 SHARD_MB, SHARD_LIMITS = 500, (1, 5000)
 PUBLIC = {  # what is public besides the least

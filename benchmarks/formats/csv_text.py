@@ -21,9 +21,9 @@ def harmless(text: str) -> str:
     return f"'{safe}" if safe.startswith(BREAKS) else safe
 
 
-def row(cells: Iterable[object], safe: bool = True) -> str:
+def row(cells: Iterable[object], safe: bool = True, separator: str = ",") -> str:
     """A row with its line end."""
-    return ",".join(_cell(cell, safe) for cell in cells) + "\n"
+    return separator.join(_cell(cell, safe) for cell in cells) + "\n"
 
 
 def table(rows: Iterable[Iterable[object]], safe: bool = True) -> str:

@@ -307,7 +307,7 @@ class WordsBody(TypedDict, total=False):
 class ReleaseOptions(TypedDict, total=False):
     splits: SplitsBody
     seed: int
-    forms: list[Literal["imagefolder", "jsonl", "csv", "webdataset", "source"]]
+    forms: list[Literal["imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source"]]
     shard_mb: int
     public: list[Literal["times", "annotators", "comments", "gold"]]
     stages: Sequence[int | str]

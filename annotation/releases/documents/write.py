@@ -33,6 +33,7 @@ FOLDERS = {
     "csv": "the same items as CSV, one copy exact and one for spreadsheets",
     "imagefolder": "the same items as image files with a metadata.jsonl",
     "webdataset": "the same items as tars that open_clip trains on and clip_benchmark reads",
+    "vlmevalkit": "a table for VLMEvalKit for each split: the questions with options and their images",
     "lmms_eval": "a task for lmms-eval for each split, which asks generative models",
     "protocols": "the protocol files of the stages, as they were published",
     "source": "the kept items in the layout of the imported files",

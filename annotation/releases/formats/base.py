@@ -34,7 +34,7 @@ class Form:
     name: str
     title: str
     what: str  # for people who choose, in a sentence
-    writer: Callable[[Layout], Writer]
+    writer: Callable[[Layout], Writer] | None  # None: releases.scoring writes it, from the other files
 
 
 # A split in several files, each with about so many bytes of images

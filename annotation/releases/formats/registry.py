@@ -1,7 +1,7 @@
 """Every form of a release. A new one is a file beside this one, a line here, and its name in releases.plan.FORMS."""
 
-from annotation.releases.formats import csv, imagefolder, jsonl, parquet, source, webdataset
+from annotation.releases.formats import csv, imagefolder, jsonl, parquet, source, vlmevalkit, webdataset
 from annotation.releases.formats.base import Form
 
-ALL = (parquet.FORM, imagefolder.FORM, jsonl.FORM, csv.FORM, webdataset.FORM, source.FORM)
+ALL = (parquet.FORM, imagefolder.FORM, jsonl.FORM, csv.FORM, webdataset.FORM, vlmevalkit.FORM, source.FORM)
 FORMS: dict[str, Form] = {form.name: form for form in ALL}

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.exports.files import write_lines
 from annotation.protocols.schema import ProtocolFile
-from annotation.releases.scoring import questions
+from annotation.releases.scoring import questions, vlmevalkit
 from annotation.releases.scoring.released.items import PICK
 from annotation.releases.scoring.released.rows import lower_is_better, rows_of
 from benchmarks.predictions import plan
@@ -26,10 +26,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 # What the package of a release is made of: all in one folder there, so no two have the same name.
 MODULES = {
-    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models", "picks", "rows"),
+    "annotation.releases.scoring.released": (
+        "__init__", "answers", "command", "images", "items", "models", "picks", "prompts", "rows",
+    ),
     "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "sugarcrepe", "visla"),
     "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
-}
+}  # fmt: skip
 NO_FILES: Mapping[str, ProtocolFile] = MappingProxyType({})
 Parts = tuple[tuple[str, ...], tuple[plan.Place, ...]]
 IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? import", re.MULTILINE)
@@ -91,6 +93,7 @@ def files(manifest: Mapping) -> list[str]:
         return []
     modules = [f"{PACKAGE}/{name}" for name in evaluation["modules"]]
     modules += [QUESTIONS] if evaluation["kind"] == PICK else []
+    modules += tables(manifest)
     return [SCRIPT, *modules, f"{FOLDER}/utils.py", *(f"{FOLDER}/{split}.yaml" for split in manifest["splits"])]
 
 
@@ -104,7 +107,18 @@ def write(
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content)
     picks = questions.picks_of(asked) if settings[KEY] and settings[KEY]["kind"] == PICK else None
-    return {QUESTIONS: write_lines(folder / QUESTIONS, picks.questions(lines))} if picks else {}
+    found = {QUESTIONS: write_lines(folder / QUESTIONS, picks.questions(lines))} if picks else {}
+    for name, split in tables(settings).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        with (folder / name).open("wb") as file:
+            file.writelines(vlmevalkit.rows(folder, split))
+    return found
+
+
+def tables(settings: Mapping) -> dict[str, str]:
+    """The tables for VLMEvalKit that the release brings: their splits by name."""
+    there = settings.get(KEY) and vlmevalkit.FOLDER in settings["release"].get("forms", ())
+    return {vlmevalkit.table_name(split): split for split in settings["splits"]} if there else {}
 
 
 def contents(settings: Mapping, items: Iterable[Mapping]) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ This file reads ../manifest.json and ../items.jsonl and computes with ../scoring
 import importlib.util
 import json
 from collections import Counter, defaultdict
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +20,7 @@ _spec = importlib.util.spec_from_file_location("released_score", RELEASE / "scor
 assert _spec and _spec.loader
 score = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(score)
-items, images, kinds, plan, rows = (score.load(name) for name in ("items", "images", "kinds", "plan", "rows"))
+items, images, kinds, prompts, rows = (score.load(name) for name in ("items", "images", "kinds", "prompts", "rows"))
 choices, stored, item_figures, picks = (score.load(name) for name in ("choices", "stored", "item_figures", "picks"))
 
 MANIFEST = json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8"))
@@ -37,97 +37,24 @@ def release_of(split):
 FIGURES = rows.rows_of(EVALUATION, [item for split in MANIFEST["splits"] for item in release_of(split).items])
 
 
-def asked(release):
-    """(item's place, question, names of the options, the right one, the words and images that show them in an order)"""
-    if KIND is None:
-        places = {item["id"]: place for place, item in enumerate(release.items)}
-        for (item, name), one in picks.questions_of(release).items():
-            named = [option["value"] for option in one["options"]]
-            yield places[item], name, named, one["right"][0], partial(shown_of_pick, one)
-        return
-    for place, item in enumerate(release.items):
-        for name, given, sides in questions(item):
-            options = [*KIND.questions[name].options]
-            yield place, name, options, options[0], partial(shown_of_kind, given, sides)
-
-
-def shown_of_kind(given, sides, order):
-    turned = sides[::order]
-    return prompt(given, turned), [role for side in (given, *turned) for kind, role in side if kind == "image"]
-
-
-def shown_of_pick(question, order):
-    """Pictures are called by their number, in the order in which they are shown."""
-    options, roles, lines = question["options"][::order], [], []
-    for part in question["shown"]:
-        if "image" in part:
-            roles.append(part["image"])
-        words = part.get("text") or (f"image {len(roles)}" if "label" in part else "")
-        lines.append(": ".join(filter(None, (part.get("label"), words))))
-    named = []
-    for option in options:
-        if "image" in option:
-            roles.append(option["image"])
-        named.append(option.get("text") or f"image {len(roles)}")
-    return lettered([*filter(None, lines), EVALUATION["asks"][question["answer"]]], named), roles
-
-
-def lettered(lines, options):
-    named = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, options, strict=False)]
-    return "\n".join([*lines, *named, "Answer with one letter."])
-
-
-def questions(item):
-    """(question, what is given, what each option shows): parts are ("text", words) or ("image", role)."""
-    captions, shas = items.captions_of(item), items.images_of(item)
-    about_images = {one.question: one for one in choices.choices(KIND.name, captions, shas)}
-    wanted = {score.name: score for score in plan.wanted_scores(KIND.name, captions)}
-    for name in KIND.questions:
-        if one := about_images.get(name):
-            given = ("image", one.given[0]) if one.captions else ("text", captions[one.given])
-            sides = [("text", captions[place]) if one.captions else ("image", place[0]) for place in one.options]
-            yield name, [given], [[side] for side in sides]
-            continue
-        pairs = KIND.measured.questions[name]
-        compared = [wanted.get(score) for score in (pairs[0][0], *(other for _, other in pairs))]
-        if all(one and one.text and {one.one, one.other} <= {*captions} for one in compared):
-            yield name, [], [[("text", captions[one.one]), ("text", captions[one.other])] for one in compared]
-
-
-def prompt(given, sides):
-    """The words of a question; its images are shown in the order in which they are mentioned."""
-    if not given:
-        texts = list(dict.fromkeys(text for side in sides for _, text in side))
-        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
-        options = [" and ".join(str(texts.index(text) + 1) for _, text in side) for side in sides]
-        asked = f"Which two of these sentences mean the same?\n{listed}"
-    elif given[0][0] == "image":
-        asked, options = "Which caption describes the image?", [side[0][1] for side in sides]
-    else:
-        asked = f"Which image does this caption describe?\n{given[0][1]}"
-        options = [f"image {number}" for number in range(1, len(sides) + 1)]
-    return lettered([asked], options)
-
-
 def expand(dataset, split):
     """A document for each question and order of options; rows of the data are in the order of items.jsonl."""
     release, places, found = release_of(split), [], defaultdict(list)
-    for place, name, options, right, shown in asked(release):
-        item = release.items[place]
-        for order in (0, 1):
-            step = -1 if order else 1
-            text, roles = shown(step)
-            places.append(place)
+    for asked in prompts.asked(release):
+        item = release.items[asked.place]
+        for order, step in enumerate((1, -1)):
+            shown, options = asked.shown(step), asked.options[::step]
+            places.append(asked.place)
             found["winnow_split"].append(split)
             found["winnow_item"].append(item["id"])
             found["winnow_type"].append(item["type"])
             found["winnow_subtype"].append(item["subtype"])
-            found["winnow_question"].append(name)
+            found["winnow_question"].append(asked.question)
             found["winnow_order"].append(order)
-            found["winnow_text"].append(text)
-            found["winnow_images"].append([release.columns[f"image:{role}"] for role in roles])
-            found["winnow_options"].append(options[::step])
-            found["winnow_letter"].append(choices.LETTERS[options[::step].index(right)])
+            found["winnow_text"].append(prompts.lettered(shown))
+            found["winnow_images"].append([release.columns[f"image:{role}"] for role in shown.roles])
+            found["winnow_options"].append(options)
+            found["winnow_letter"].append(choices.LETTERS[options.index(asked.right)])
     dataset = dataset.select(places)
     for name, values in found.items():
         dataset = dataset.add_column(name, values)

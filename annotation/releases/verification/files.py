@@ -122,7 +122,7 @@ def digest(path: Path) -> str:
 def _count_rows(path: Path, name: str) -> int | None:
     """None where a file has no rows, or the source's own format counts."""
     folder, _, rest = name.partition("/")
-    if folder == "source" or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
+    if folder in ("source", "vlmevalkit") or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
         return None
     match path.suffix:
         case ".jsonl":

@@ -3,6 +3,7 @@
 What people wrote stands in release.json, from which the documents repeat it.
 """
 
+import hashlib
 from itertools import zip_longest
 
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ from annotation.releases.documents.write import documents
 from annotation.releases.export_reader import record
 from annotation.releases.formats import source
 from annotation.releases.schema import WINNOW
-from annotation.releases.scoring import evaluation
+from annotation.releases.scoring import evaluation, vlmevalkit
 from annotation.releases.scoring.released.items import PICK
 from annotation.releases.verification.figures import compare
 from annotation.releases.verification.place import MANIFEST, Place
@@ -34,13 +35,21 @@ def check_documents(place: Place, report: Report) -> None:
 
 def check_scoring(place: Place, report: Report) -> None:
     told = place.manifest[evaluation.KEY]
-    names = [evaluation.SCRIPT, f"{evaluation.PACKAGE}/", f"{evaluation.FOLDER}/"]
+    names = [evaluation.SCRIPT, f"{evaluation.PACKAGE}/", f"{evaluation.FOLDER}/", *evaluation.tables(place.manifest)]
     if told and _is_ours(place, report, names):
         # Of picks, protocols.py says what follows from the protocol file
         found = told if told["kind"] == PICK else evaluation.evaluation_of(told["kind"], place.lines(ITEMS))
         if found != told:
             report.problem(MANIFEST, f"{evaluation.KEY} is {told!r:.80}, but {found!r:.80} by {ITEMS}")
         _check(place, report, evaluation.contents(place.manifest, place.lines(ITEMS)))
+        for name, split in evaluation.tables(place.manifest).items():
+            with report.reading(name):
+                report.count("files made again from the others")
+                made = hashlib.sha256()
+                for row in vlmevalkit.rows(place.folder, split):
+                    made.update(row)
+                if made.hexdigest() != place.digests.get(name):
+                    report.problem(name, "it does not have the questions and images that the other files give")
 
 
 def check_source(place: Place, report: Report) -> None:

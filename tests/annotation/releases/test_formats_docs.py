@@ -16,8 +16,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def release(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("forms")
     rows = [row(place, "test" if place % 2 else "train", id=f"00{place}") for place in range(6)]
-    for form in FORMS:
-        written(form, folder, rows)
+    for name in [name for name, form in FORMS.items() if form.writer]:
+        written(name, folder, rows)
     return folder / "release"
 
 

@@ -169,8 +169,8 @@ def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -
     """What a generative model answers that decides by these scores, and among the best of them for the first letter."""
     found = {(place, name): score for place, name, score in scores}
     for place, one in enumerate(release.items):
-        for name, given, sides in utils.questions(one):
-            assert utils.prompt(given, sides).endswith("Answer with one letter.")
+        for name, given, sides in utils.prompts.questions(release.kind, one):
+            assert utils.prompts.shown_of_kind(given, sides, 1).options
             pairs, options = release.kind.measured.questions[name], release.kind.questions[name].options
             compared = [pairs[0][0], *(other for _, other in pairs)]
             for order in (0, 1):
@@ -202,7 +202,9 @@ def by_name(found: Mapping, name: str) -> Mapping:
 
 def by_type_of(kind: Kind, type: str, subtype: str | None, measure: str) -> str:
     """The name of the row; some are figures of the benchmark anyway."""
-    figures = {(one.measure, one.type, one.subtype): name for name, one in figures_of_items(kind).items() if not one.mean}
+    figures = {
+        (one.measure, one.type, one.subtype): name for name, one in figures_of_items(kind).items() if not one.mean
+    }
     return figures.get((measure, type, subtype or "")) or "/".join(filter(None, (measure, type, subtype)))
 
 
@@ -235,7 +237,9 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
         if "right" in one:  # not of a mean of groups, whose scores may be above 1
             assert sorted(scores[name]) == pytest.approx([0] * (one["n"] - one["right"]) + [1] * one["right"]), name
     asked = [name for name, one in kind.measured.measures.items() if kind.asks(one)]
-    rows = [(one["type"], one["subtype"], name) for one in found["groups"] for name in asked if one["measures"][name]["n"]]
+    rows = [
+        (one["type"], one["subtype"], name) for one in found["groups"] for name in asked if one["measures"][name]["n"]
+    ]
     rows = [one for one in rows if one[1] != "mean of subtypes"]
     assert {by_type_of(kind, *one) for one in rows} <= shares.keys()
 

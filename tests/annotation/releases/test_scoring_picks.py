@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import NormalDist
 
+import pandas
 import pyarrow.parquet as pq
 import pytest
 
@@ -61,7 +62,7 @@ def folder(tmp_path, settings):
             settings.SITE_URL = "https://winnow.example"
             reports.set_door(study=study, exists=True, is_open=True, by="test")
             export_split(study=study, out=made / "export", by="test")
-            release(made / "export", made / "release", splits={"test": 100}, forms=("imagefolder",))
+            release(made / "export", made / "release", splits={"test": 100}, forms=("imagefolder", "vlmevalkit"))
 
         return copied(made_once(f"picks-{name}", make) / "release", tmp_path / name)
 
@@ -178,6 +179,11 @@ def test_the_harness_asks_the_question_of_the_study(folder, name, group, chance)
         assert all(f". {option}\n" in text for option in shown)
         if name == "true-of-two-pictures":
             assert item[doc["winnow_item"]]["captions"][0]["text"] in text and "image 2" in text
+
+    for doc, (_, row) in zip(docs, pandas.read_csv(made / "vlmevalkit/test.tsv", sep="\t").iterrows(), strict=True):
+        options = [f"{letter}. {row[letter]}" for letter in "ABCD"[: len(doc["winnow_options"])]]
+        assert "\n".join([row["question"], *options, "Answer with one letter."]) == doc["winnow_text"]
+        assert (row["id"], row["answer"]) == (doc["winnow_item"], doc["winnow_letter"])
 
     perfect = [utils.process_results(doc, [doc["winnow_letter"]]) for doc in docs]
     always = [utils.process_results(doc, ["A"]) for doc in docs]

@@ -44,7 +44,7 @@ FORMS = {"data", *OTHER_FORMS}
 PARTS = (
     *(table.file for table in TABLES.values()), "README.md", "croissant.json", "csv", "data", "data_statement.md",
     "figures.json", "imagefolder", "jsonl", "lmms_eval", "manifest.json", "protocols", "release.json", "score.py",
-    "scoring", "statistics.json", "webdataset",
+    "scoring", "statistics.json", "vlmevalkit", "webdataset",
 )  # fmt: skip
 
 

@@ -25,16 +25,16 @@ def require_answers(lacking, asked, what):
 
 
 class Release:
-    """The items of one split, and the kind of their evaluation."""
+    """The items of one split, and the kind of their evaluation. `settings`: the file that has the release's."""
 
-    def __init__(self, folder, split=""):
+    def __init__(self, folder, split="", settings="manifest.json"):
         self.folder = Path(folder)
         try:
-            manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+            manifest = json.loads((self.folder / settings).read_text(encoding="utf-8"))
             with (self.folder / "items.jsonl").open(encoding="utf-8") as lines:
                 items = [*map(json.loads, lines)]
         except (OSError, ValueError, RecursionError):
-            named = "manifest.json and items.jsonl"
+            named = f"{settings} and items.jsonl"
             raise Unusable(f"{self.folder} has no readable {named}. Name the folder of a release.") from None
         self.evaluation = manifest.get("evaluation")
         if not self.evaluation:
