@@ -106,9 +106,11 @@ def in_object(found: dict) -> Iterator[tuple[str, dict]]:
 
 
 def in_text(text: str) -> str:
-    """A digit in its second half is another one, or a letter."""
+    """A digit in its second half, without the line end, is another one, or a letter."""
     for test in (str.isdigit, str.isalpha):
-        if places := [place for place in range(len(text) // 2, len(text)) if test(text[place]) and text[place] < "z"]:
+        if places := [
+            place for place in range(len(text.rstrip()) // 2, len(text)) if test(text[place]) and text[place] < "z"
+        ]:
             place = places[0]
             return f"{text[:place]}{chr(ord(text[place]) ^ 1)}{text[place + 1 :]}"
     raise ValueError(text)
