@@ -107,10 +107,7 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
         yield Tile("Wrong items", "–", "No item has been settled yet", basis=f"target: {audit['aim']}")
     else:
         wrong = max(round(audit["estimate"] * audit["items"]), 1)
-        lead, rest = (
-            f"About {wrong:,} of the {audit['items']:,} items are wrong",
-            "if the judged ones are like the rest.",
-        )
+        lead, rest = f"About {wrong:,} of all {audit['items']:,} items are wrong", ""
         if not audit["estimate"]:
             lead = f"No judged item is wrong, of {audit['n']:,}"
             rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be."
@@ -119,12 +116,13 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
             f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
         )  # fmt: skip
     ahead = audit["settled"] - audit["n"]
-    held = f"{counted(ahead, 'settled item')} will count once every item before is settled." if ahead else ""
+    counts = "do not count: the audit had ended" if audit["ended"] else "will count once every item before is settled"
+    held = f"{counted(ahead, 'later settled item')} {counts}." if ahead else ""
     more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
     width = audit["half_width"]
     yield Tile(
         "Precision", f"±{100 * width:.1f}" if width is not None else "–",
-        audit["verdict"] if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
+        audit["verdict"].rstrip(".") if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
         held, f"target: {audit['aim']}",
     )  # fmt: skip
 
@@ -233,6 +231,9 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     progress, forecast = data["figures"]["progress"], data["figures"]["now"]["forecast"]
     wanted, done = progress["judgments_wanted"], progress["judgments_counted"]
     missing, cost = wanted - done, data["figures"]["cost"]
+    if data["audit"] and data["audit"]["ended"]:
+        of, basis = f"of {counted(data['audit']['items'], 'item')}", counted(done, "judgment")
+        return Tile("Judged", f"{data['audit']['settled']:,}", "The audit needs no more judgments", "", basis, of)
     share = f"{math.floor(1000 * done / wanted) / 10:g}%" if wanted else "–"
     lead, rest = "Everything is judged", ""
     if missing > 0:

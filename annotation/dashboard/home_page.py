@@ -31,8 +31,10 @@ from annotation.figures.study_list import (
     with_people,
     with_stages,
 )
+from annotation.measures.audits import sentence
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study, StudyState
 from annotation.participants.review import with_review
+from annotation.pipeline import audits
 from annotation.pipeline.part import count_of
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.templatetags.figures import percent, to_percent
@@ -223,7 +225,7 @@ def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedStage]]) -> list[StudyStep]:
     results = results_of(active)
-    reached = {study.pk: _reached_by(stages[study.pk], results[study.pk]) for study in active}
+    reached = {study.pk: _reached_by(study, stages[study.pk], results[study.pk]) for study in active}
     going = [
         stage
         for study in active
@@ -261,8 +263,8 @@ def _results_by(stages: Sequence[Stage], results: Results) -> list[tuple[Stage, 
     return [(stage, (results or {}).get(stage.position) or StageResults()) for stage in stages]
 
 
-def _reached_by(stages: Sequence[Stage], results: Results) -> list[Reached]:
-    return [_reached(*one) for one in _results_by(stages, results)]
+def _reached_by(study: ListedStudy, stages: Sequence[Stage], results: Results) -> list[Reached]:
+    return [_reached(*one, study.needs.get(one[0].position)) for one in _results_by(stages, results)]
 
 
 def _step(
@@ -293,8 +295,10 @@ def _released(study: ListedStudy) -> Released | None:
     return Released(study.release, study.released, study.changed) if study.released else None
 
 
-def _reached(stage: Stage, found: StageResults) -> Reached:
+def _reached(stage: Stage, found: StageResults, audit: audits.Needs | None) -> Reached:
     if measures(stage):
         return Reached(stage, found.settled, found.tasks)
-    total = sum(found.items.values())
-    return Reached(stage, total - found.items.get("open", 0), total)
+    total, precision = sum(found.items.values()), ""
+    if audit and (now := sentence.reached(audit.progress, target := audits.target_of(stage))):
+        precision = f"The result is {now} so far; the audit aims at {sentence.aim(target)}."
+    return Reached(stage, total - found.items.get("open", 0), total, precision)

@@ -59,11 +59,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need."""
+    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need, and
+    what it aims at and has reached (`precision`).
+    """
 
     stage: Stage
     done: int
     total: int
+    precision: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -196,7 +199,7 @@ def way(
         Kind.JUDGE: (f"{share} settled", bool(total) and done == total),
         Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
-        Kind.CLOSE: ("Closed" if over else "Close", over or not still_open),
+        Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
         Kind.RELEASE: (f"Released {released.version}" if released else "Release", bool(released)),
     }
     begun = bool(joined and done)
@@ -208,18 +211,23 @@ def way(
     ]
 
 
+_ALL = ("All stages are closed", "All stages are done")
+
+
 def _all_stages(reached: Sequence[Reached]) -> str:
     unsettled = sum(one.total - one.done for one in reached)
-    return f"All stages are closed, with {counted(unsettled, 'item')} open" if unsettled else "All stages are done"
+    closed, done = ("The stage is closed", "The stage is done") if len(reached) == 1 else _ALL
+    return f"{closed}, with {counted(unsettled, 'item')} open" if unsettled else done
 
 
 def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
     """While a stage is under way: more annotators, if some of its items have none left."""
-    about = "about " if going.stage.strategy == Strategy.AUDIT else ""
-    sentence = f"{going} is under way: {going.done:,} of {about}{going.total:,} done."
+    audits = going.stage.strategy == Strategy.AUDIT
+    sentence = f"{going} is under way: {going.done:,} of {'about ' if audits else ''}{going.total:,} done."
+    sentence += f" {going.precision}" if going.precision else ""
     if items := unstaffed.get(going.stage.position, 0):
         invite = f"{reverse('study-detail', args=[going.stage.study_id])}?invite=1#invite"
-        why = f"{sentence} No annotator is left to judge {counted(items, 'item')}."
+        why = f"{sentence} No annotator is left to judge {'the next ones' if audits else counted(items, 'item')}."
         return NextStep(Kind.INVITE, "Invite more people", why, "Invite people", invite)
     return NextStep(Kind.JUDGE, "Nothing to do but watch", sentence)
 

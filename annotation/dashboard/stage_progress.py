@@ -92,7 +92,7 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     for kind, words in PARTS.items():
         shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
         if counts[kind] or kind not in ("waiting", "not_asked"):
-            words = "Not judged, or not to the end" if kind == "open" and audits else words
+            words = "Left open: an audit needs only some items" if kind == "open" and audits else words
             found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10, reasons.get(kind, ())))
         x += exact[kind]
     return found

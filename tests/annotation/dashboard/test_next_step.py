@@ -114,3 +114,11 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
     assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
+
+
+def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
+    audit = Stage(study=STUDY, position=1, protocol="verify", title="Verify captions", strategy="audit")
+    STUDY.state, precision = "open", "The result is ± 6% so far; the audit aims at ± 4%."
+    reached = [Reached(audit, 40, 83, precision)]
+    step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
+    assert step.sentence.endswith(f"40 of about 83 done. {precision} No annotator is left to judge the next ones.")
