@@ -57,9 +57,10 @@ UNION ALL
  ORDER BY task.rank LIMIT %(most)s)
 ORDER BY why, rank
 """
-# The tasks of a stage that somebody must decide: undecided, or flagged by an annotator.
-UNDECIDED = f"""
-  SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}
+# The tasks of a stage that its rule leaves open; that somebody must decide: these, and those annotators flagged.
+OF_STAGE = f"""
+  SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}"""
+UNDECIDED = f"""{OF_STAGE}
   UNION SELECT task.id
   FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   JOIN annotation_task task ON task.id = lease.task_id
@@ -158,8 +159,11 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
 
 
 def with_undecided(stages: QuerySet[Stage]) -> QuerySet:
-    """Each stage with `undecided`: how many of its tasks are in the queue, as undecided or flagged."""
-    return stages.annotate(undecided=RawSQL(f"(SELECT count(*) FROM ({UNDECIDED}) undecided)", (), IntegerField()))
+    """Each stage with `undecided`: how many of its tasks are in the queue, as undecided (`left_open`) or flagged."""
+    counts = {"undecided": UNDECIDED, "left_open": OF_STAGE}
+    return stages.annotate(
+        **{name: RawSQL(f"(SELECT count(*) FROM ({of}) queue)", (), IntegerField()) for name, of in counts.items()}
+    )
 
 
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:

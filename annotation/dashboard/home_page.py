@@ -247,7 +247,7 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
 
 
 def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[ListedStage]]:
-    """In order, each with its study and its source, and how many items of it are `undecided`."""
+    """In order, each with its study and its source, how many of its items are `undecided`, and `left_open` of these."""
     known, found = {study.pk: study for study in studies}, defaultdict(list)
     rows = cases.with_undecided(Stage.objects.filter(study__in=known)).order_by("study", "position")
     stages: dict[int, ListedStage] = {stage.pk: stage for stage in rows}
@@ -283,6 +283,7 @@ def _step(
         reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
         adjudicate={stage.pk: stage.undecided for stage in stages},
+        flagged={stage.pk: stage.undecided - stage.left_open for stage in stages},
         reopen=of.came_open,
         joined=bool(study.people),
         released=_released(study),

@@ -93,10 +93,11 @@ def waits_for_closing(stage: Stage) -> bool:
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
     adjudicate: Mapping[int, int], reopen: int, joined: bool, released: Released | None, review: Sequence[int] = (),
-    unstaffed: Mapping[int, int] = MappingProxyType({}),
+    unstaffed: Mapping[int, int] = MappingProxyType({}), flagged: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
-    would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide;
+    would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide,
+    of which `flagged` are there only because annotators flagged them;
     `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators;
     `review`: the numbers of those whose answers carry signs on which nobody has decided. `unstaffed`: by a stage's
     position, its items that no annotator is left to judge, if that is known.
@@ -114,16 +115,21 @@ def next_step(
         return _review(study.pk, review)
     for one in reached:
         if waiting := adjudicate.get(one.stage.pk):
-            cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={one.stage.position}"
-            why = (
-                f"{one} leaves {'it' if waiting == 1 else 'them'} to a person; a release leaves out what is undecided."
-            )
-            return NextStep(Kind.DECIDE, f"Decide {counted(waiting, 'item')} by hand", why, "Decide", cases)
+            return _decide(one, waiting, flagged.get(one.stage.pk, 0))
     if reopen and study.state != StudyState.CLOSED:
         return _reopen(shown, counted(reopen, "item"))
     if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
         return step
     return _release(study, reached, released)
+
+
+def _decide(one: Reached, waiting: int, flagged: int) -> NextStep:
+    cases = reverse("study-adjudicate", args=[one.stage.study_id], query={"stage": one.stage.position})
+    left, all_of = waiting - flagged, "it" if waiting == 1 else "them"
+    why = f"{one} leaves {left if flagged else all_of} to a person; a release leaves out what is undecided."
+    if flagged:
+        why = f"{why} Annotators flagged {flagged}." if left else f"{one}: annotators flagged {all_of}."
+    return NextStep(Kind.DECIDE, f"Decide {counted(waiting, 'item')} by hand", why, "Decide", cases)
 
 
 def _release(study: Study, reached: Sequence[Reached], released: Released | None) -> NextStep:

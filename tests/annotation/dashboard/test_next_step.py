@@ -52,6 +52,10 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
          "Look at A-03"),
         ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "Their", "Look at 2 annotators"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", f"{SECOND} ", "Decide"),
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "flagged": {FITS.pk: 1}}, "Decide 1 item by hand",
+         f"{SECOND}: annotators flagged it.", "Decide"),
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 3}, "flagged": {FITS.pk: 1}}, "Decide 3 items by hand",
+         f"{SECOND} leaves 2 to a person; a release leaves out what is undecided. Annotators flagged 1.", "Decide"),
         ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Decide 2 items by hand", "Stage 3 (Image to text) leaves",
          "Decide"),
         ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Decide 10 items by hand", f"{SECOND}",
@@ -117,7 +121,7 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
-    audit = Stage(study=STUDY, position=1, protocol="verify", title="Verify captions", strategy="audit")
+    audit = stage(1, "verify", strategy="audit")
     STUDY.state, precision = "open", "The result is ± 6% so far; the audit aims at ± 4%."
     reached = [Reached(audit, 40, 83, precision)]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
