@@ -174,7 +174,7 @@ def test_a_viewer_sees_no_right_answer(client, manager, study):
     members.add(study=study, user=viewer, role=Role.VIEWER, by="test")
     client.force_login(viewer)
     page = seen(client, study, check.item)
-    assert "correct answer" not in page and "attention check" not in page and "Adjudicate" not in page
+    assert "correct answer" not in page and "attention check" not in page and "Decide" not in page
 
 
 @pytest.mark.parametrize("position", [25, 10**12])
