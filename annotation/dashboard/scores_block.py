@@ -15,7 +15,7 @@ def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str,
     """`scored`, in words, and `score_plots`; {} where the protocol scores nothing."""
     if "scores" not in figures or protocol.file is None:
         return {}
-    scores = figures["scores"]
+    scores = {**figures["scores"], "answers": [_said_once(one) for one in figures["scores"]["answers"]]}
     found = [{**one, **_in_words(protocol.file, one)} for one in scores["answers"]]
     problems = [
         f"{one['over']}: {one['reason']}."
@@ -32,6 +32,13 @@ def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str,
         },
         "score_plots": list(score_plots(scores, of)),
     }
+
+
+def _said_once(one: Figures) -> Figures:
+    """Without the share of the answer that is counted, if it is always the right one."""
+    if "right" not in one or not one["is_share"] or one["whole"]["value"] != one["right"]["whole"]["value"]:
+        return one
+    return {name: value for name, value in one.items() if name not in ("whole", "by_type")}
 
 
 def _for_others(row: Figures) -> Figures:
@@ -56,16 +63,16 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
 
 def _by_type(scores: Figures) -> list[Figures]:
     """A row for each type and score, if there is more than one type."""
-    rows = []
+    rows, several = [], len(scores["answers"]) > 1
     for one in scores["answers"]:
-        name = one["answer"]
+        name = f"{readable_label(one['answer'])}: " if several else ""
         if "by_type" in one:
             what = readable_label(one["score"]) if one["is_share"] else "mean"
-            rows += [{**row, "what": f"{name}: {what}", "is_share": one["is_share"]} for row in one["by_type"]]
+            rows += [{**row, "what": f"{name}{what}", "is_share": one["is_share"]} for row in one["by_type"]]
         if "right" in one:
-            rows += [{**row, "what": f"{name}: right", "is_share": True} for row in one["right"]["by_type"]]
+            rows += [{**row, "what": f"{name}right", "is_share": True} for row in one["right"]["by_type"]]
         if "jaccard" in one:
-            rows += [{**row, "what": f"{name}: Jaccard", "is_share": False} for row in one["jaccard"]["by_type"]]
+            rows += [{**row, "what": f"{name}Jaccard", "is_share": False} for row in one["jaccard"]["by_type"]]
     for one in scores["groups"]:
         what = f"{readable_label(one['group'])}: right"
         rows += [{**row, "what": what, "is_share": True} for row in one["by_type"]]
