@@ -34,7 +34,8 @@ def events(study: Study) -> list[Happened]:
     several times in a row, such as joining, is one line with its newest time.
     """
     parts = _parts(study)
-    shown = list(_about(study, parts).filter(verb__in=WORDS).order_by("-at", "-pk")[:LOOKED_AT])
+    told = _about(study, parts).filter(verb__in=WORDS).exclude(verb="exported", by="worker")  # of a release
+    shown = list(told.order_by("-at", "-pk")[:LOOKED_AT])
     users = _users(shown)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
@@ -70,7 +71,7 @@ def _alike(event: Event) -> tuple[str, str, str]:
     return event.verb, by if "{by}" in WORDS[event.verb] else "", about
 
 
-OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "A command", "api": "The API"}  # who is no user
+OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "An operator", "api": "The API"}  # who is no user
 WORDS: Mapping[str, str] = {
     "joined": "{who} joined",
     "left": "{who} left",

@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from annotation.exports.export import export_split
 from annotation.exports.files import files_below
 from annotation.models import Study
+from benchmarks import audit
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job
 from benchmarks.storage.files import kept
@@ -35,10 +36,11 @@ def exports_of(study: Study) -> QuerySet[Job]:
 
 def run_export(job: Job, progress: jobs.Progress) -> None:
     study = Study.objects.get(pk=job.params["study"])
+    by = audit.named(job.created_by) if job.created_by else "worker"
 
     def write(folder: Path, separate: jobs.SeparateProgress) -> dict:
         separate.begin("writing items")
-        return export_split(study=study, out=folder, by="worker", step=separate.tell)
+        return export_split(study=study, out=folder, by=by, step=separate.tell)
 
     folder = slugify(study.name) or f"study-{study.pk}"
     with stored_archive(job, progress, f"exports/{job.pk}", folder, write) as made:
