@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.figures import cache
-from annotation.models import Annotator, Slot, Stage, Strategy, Study
+from annotation.models import Annotator, Lease, LeaseState, Stage, Strategy, Study
 from annotation.pipeline import audits
 from annotation.pipeline.item_results import LABEL
 from annotation.protocols.base import Protocol
@@ -133,8 +133,8 @@ def _results(rows: Iterable[Sequence], study: int) -> dict[int, StageResults]:
 
 
 def with_judging(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Each study with `judging`, how many of its annotators have judged something."""
-    judged = Slot.objects.filter(stage__study=OuterRef("study"), annotator=OuterRef("pk"), judgment__isnull=False)
+    """Each study with `judging`, how many of its annotators have judged something, those excluded since too."""
+    judged = Lease.objects.filter(annotator=OuterRef("pk"), state=LeaseState.JUDGED)
     people = Annotator.objects.filter(Exists(judged), study=OuterRef("pk")).order_by().values("study")
     return found.annotate(judging=counted(people.annotate(count=Count("pk"))))
 
