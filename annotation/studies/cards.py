@@ -111,14 +111,14 @@ def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:
-    """“kept or dropped · 3 judgments an item”"""
+    """“kept or dropped · 3 judgments per item”"""
     results = ", then ".join(dict.fromkeys(_result(protocol_named(stage.protocol)) for stage in stages))
     if len(stages) > 1:
         return f"{results} · {len(stages)} stages"
     given, tasks = stages[0].settings, presets.tasks_per_item(stages[0].protocol, first)
     judgments, sample = given.get("overlap") or 1, given.get("sample")
     each = f"{judgments} judgment{'' if judgments == 1 else 's'}"
-    each = f"{tasks} questions an item, {each} each" if tasks > 1 else f"{each} an item"
+    each = f"{tasks} questions per item, {each} each" if tasks > 1 else f"{each} per item"
     items = f" · {sample:,} items{' of each type' if given.get('sample_each') else ''}" if sample else ""
     return f"{results} · {each}{items}"
 

@@ -28,7 +28,7 @@ class UserForm(forms.Form):
     )  # fmt: skip
     role = forms.ChoiceField(
         choices=[
-            (MANAGER, "Manager: imports, creates studies, is a member of others’"),
+            (MANAGER, "Manager: imports, creates studies, can be added to other people’s"),
             (ADMIN, "Admin: also sees and manages every study, and adds users"),
         ],
         widget=forms.RadioSelect, initial=MANAGER,

@@ -135,7 +135,7 @@ TILES_FIRST = """() => {
 
 
 AT_ITS_WIDEST = """() => document.querySelectorAll('#live-annotators tbody tr').forEach(row => {
-  row.querySelector('th').textContent = 'A-100 sim excluded';
+  row.querySelector('th').textContent = 'A-100 simulated excluded';
   row.querySelectorAll('td').forEach(cell => { cell.textContent = '1,234 $'; });
   row.lastElementChild.textContent = 'fast · side · agreement';
 })"""

@@ -314,7 +314,7 @@ def test_a_viewer_sees_pseudonyms_and_decides_nothing(client, stage):
 
 
 def test_a_manager_sees_names(client, stage):
-    Annotator.objects.filter(number=4).update(name="Grace <b>", prolific_pid="pid-grace")
+    Annotator.objects.filter(number=4).update(name="Grace <b>", prolific_pid="pid-grace", simulated=False)
     login(client, stage.study, Role.MANAGER)
     for url in (table(stage.study), one(stage.study, 4)):
         shown = client.get(url).text

@@ -295,10 +295,10 @@ def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, m
     html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).text
     cards = [" ".join(re.sub("<[^>]*>", " ", one).split()) for one in re.findall('<li class="ask".*?</li>', html, re.S)]
     foil, verify = (next(one for one in cards if one.startswith(title)) for title in ("Image, caption", "Verify"))
-    gives = "Gives: kept or dropped · 3 judgments an item"
+    gives = "Gives: kept or dropped · 3 judgments per item"
     assert foil.endswith(f"fits best Which sentence is true of the picture? Shows all that an item has. {gives}")
     describe = next(one for one in cards if one.startswith("Describe"))
-    assert "Gives: written texts · 1 judgment an item" in describe  # it drops nothing
+    assert "Gives: written texts · 1 judgment per item" in describe  # it drops nothing
     assert f"Never shows the negative caption. {gives}" in verify
     assert len(cards) == 9 and f"<summary>{len(cards) - 8} more fits " in html
 
