@@ -13,7 +13,7 @@ from annotation.dashboard.study_overview import latest
 from annotation.designs import part
 from annotation.figures import annotators, blocked_items, cache
 from annotation.figures.cache import hashed
-from annotation.models import STUDY_MOVES, ReaderReport, Stage, Strategy, Study, StudyState
+from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Strategy, Study, StudyState
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
@@ -35,6 +35,7 @@ def contents(study: Study, user) -> dict:
     shown = {
         "study": study, "stage": stage, "stages": stages, "protocol": protocol_named(stage.protocol), "latest": found,
         "large": not small, "small": small, "next": step, "moves": _moves(study),
+        "asks": study.state != StudyState.OPEN or any(one.state == StageState.OPEN for one in stages),
         "flags": answers_shown.open_flags(stage, FLAGS), "away": people_away(study),
         "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
         "lately": lately.events(study),

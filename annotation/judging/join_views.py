@@ -166,7 +166,10 @@ def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
 
 
 def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
-    first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
+    open_first = study.stages.filter(state=StageState.OPEN).first()
+    if open_first is None:
+        return page("stopped", study=study)
+    first = stage or open_first
     total = next_step.total(None, first)
     return page(
         "join", study=study, stage=first, protocol=protocol_named(first.protocol), total=total,

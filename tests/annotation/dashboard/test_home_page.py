@@ -103,6 +103,8 @@ def test_a_judged_study_is_closed_released_and_released_again_once_something_cha
     releases.by_hand(made, "1.0")
     page = collapsed(client.get(reverse("study-detail", args=[made.pk])).text)
     assert "Released 1.0: nothing waits" in page and 'class="then"' not in page
+    assert ">released 1.0<" in page and 'id="invite"' not in page  # no stage asks for anything
+    assert "We no longer accept answers" in client.get(reverse("join", args=[made.invite])).text
     participants.exclude(annotator=person, reason="Bot.", by="test")
     Study.objects.filter(pk=made.pk).update(state="closed")
     last = overview_page.contents(permissions.study_for(manager, made.pk), manager)["next"].step
