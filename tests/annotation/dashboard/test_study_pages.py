@@ -148,7 +148,7 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
     )
     for words in numbers:
         assert words in asked
-    assert "1 task is open in annotators’ windows" in client.get(address("study-stage", study, 1)).text
+    assert "1 task is open in annotators’ browsers" in client.get(address("study-stage", study, 1)).text
     asked = client.post(of_fits, {"to": "closed"}).text
     assert "1 of 2 items is still open" in asked and "1 item will be sampled for Image to text, of 2 planned" in asked
     assert study.stages.get(position=2).state == "open"
