@@ -51,6 +51,8 @@ def study(site) -> Study:
 def visit(visit, study):
     def go(page: Page, path: str = "stages/1/", drawn: bool = True) -> Page:
         visit(page, f"/studies/{study.pk}/{path}")
+        if path == "stages/1/":
+            page.click("#stage-details-summary")
         for name in PAGES[path] if drawn else ():
             page.wait_for_function(DRAWN, arg=name)
         return page

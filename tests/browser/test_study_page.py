@@ -52,6 +52,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     page.click("#invite summary")
 
     page.click(".rail a:has-text('Stages')")
+    page.click("#stage-details-summary")
     page.locator("#series").scroll_into_view_if_needed()
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
