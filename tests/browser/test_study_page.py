@@ -162,8 +162,8 @@ def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
 
     visit(page, at(study, "stages/2/"))
     page.evaluate(AT_ITS_WIDEST)
-    for table in ("kappas", "series"):
-        page.click(f"#{table}-summary")
+    for summary in ("stage-details", "kappas", "series"):
+        page.click(f"#{summary}-summary")
     for window in in_windows(page, DESK, (1024, 768, "light"), (1920, 1080, "light")):
         assert page.evaluate(CUT_OFF) == [], window
     page.click("#move-stage")  # asks first
@@ -174,6 +174,7 @@ def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
     page.focus("main a:has-text('Find ambiguous items')")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Find ambiguous items")
+    page.click("#stage-details-summary")
     assert page.locator("#series tbody tr").first.is_visible()
     page.click("#move-stage")
     expect(page.locator("main")).to_contain_text("still open")
