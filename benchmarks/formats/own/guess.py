@@ -21,10 +21,14 @@ FEW, ONCE = 5, 0.75  # rows, and the share of them with a value of their own, fo
 MOST = 0.8  # share of a column's cells from which it is taken for what they are
 PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?|mp4|webm|mov|mkv|avi)", re.IGNORECASE)
 LONGEST_PATH = 400
-FOILS = WRONG | {"hard", "hn", "hallucinated", "false", "incorrect", "counterfactual"}
+FOILS = WRONG | {
+    "hard", "hn", "hardneg", "hallucinated", "counterfactual", "corrupted", "perturbed", "swapped", "altered",
+    "adversarial", "contradiction", "mismatch", "mismatched",
+}  # fmt: skip
 SECOND = re.compile(r"second_positive|hard_positive|paraphrase|(?:positive_)?caption_?2|second_caption")
 CAPTION = re.compile(
-    r"(?:true_|positive_|correct_|gold_|image_)?(?:caption|sentence|statement|description|text|sent)s?(?:_?[01])?|positive"
+    r"(?:(?:true|positive|pos|correct|original|ground_truth|gt|gold|image)_)?"
+    r"(?:caption|sentence|statement|description|text|sent)s?(?:_?[01])?|positive|ground_truth|alt_text"
 )
 QUESTION = re.compile(r"question(?:_natural_language|_text)?|ask")
 PROMPT = re.compile(r"(?:\w+_)?prompt")
@@ -33,10 +37,11 @@ LABEL = re.compile(r"(?:gt_|gold_|right_|correct_)?(?:label|answer|gt|target)(?:
 ID = re.compile(
     r"(?:item_|sample_|question_|instance_|example_|pair_)?u?id(?:entifier)?|identifier|key|index|idx|no|nr"
 )
-TYPE = re.compile(r"type|category|subset|task|relation|kind|dataset|question_type")
+TYPE = re.compile(r"(?!sub|file|image|mime|media|content|licen[cs]e)(?:\w+_)?(?:type|category)")
+GROUP = re.compile(r"subset|task|relation|kind|class|phenomenon|perturbation|skill|dataset")  # a type if values repeat
 SUBTYPE = re.compile(r"sub_?type|sub_?category|sub_?task")
 CANDIDATE = re.compile(r"hn_img_\d+|(?:candidate|generated)(?:_image)?_?\d+")  # BiVLC's, and names like those
-WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link")
+WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link|source|(?<![a-z])id(?![a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class _Column:
 
     @property
     def is_foil(self) -> bool:
-        return not FOILS.isdisjoint(re.findall(r"[a-z]+", self.word))
+        return not (FOILS.isdisjoint(re.findall(r"[a-z]+", self.word)) or TYPE.fullmatch(self.word))
 
     def mostly(self, test: Callable[[object], object]) -> bool:
         return bool(self.values) and sum(1 for one in self.values if test(one)) >= MOST * len(self.values)
@@ -166,10 +171,10 @@ def _plain(columns: Sequence[_Column], texts: Mapping[str, Sequence[str]], rows:
     """`id`, `type`, `subtype` and `together`, where a column has them."""
     taken = {name for names in texts.values() for name in names}
     free = [one for one in columns if one.name not in taken and one.is_short]
-    found: dict[str, object] = {}
-    for name, pattern in (("type", TYPE), ("subtype", SUBTYPE)):
-        if named := next((one for one in free if pattern.fullmatch(one.word) and _repeats(one, rows)), None):
-            found[name] = named.name
+    named = [("type", one.name) for one in free if TYPE.fullmatch(one.word)]
+    named += [("type", one.name) for one in free if GROUP.fullmatch(one.word) and _repeats(one, rows)]
+    named += [("subtype", one.name) for one in free if SUBTYPE.fullmatch(one.word)]
+    found: dict[str, object] = dict(reversed(named))  # the first of each
     ids = [one for one in free if ID.fullmatch(one.word) and len(one.values) == len(rows)]
     for one in sorted(ids, key=_distinct, reverse=True)[:1]:
         if len(rows) < FEW or _distinct(one) >= ONCE * len(rows):  # a value that comes again is then a mistake

@@ -49,6 +49,8 @@ def test_published_files_are_read_as_they_are(name):
     [
         ({"image": "7.jpg", "caption": "A cup.", "foil": "A hat."}, {"positive": "caption", "negative": "foil"},
          {"positive": "image"}),
+        ({"source_url": "7.jpg", "gt_caption": "A cup.", "swapped_caption": "A hat.", "split": "test"},
+         {"positive": "gt_caption", "negative": "swapped_caption"}, {"positive": "source_url"}),
         ({"image": "7.jpg", "caption": "A cup."}, {"positive": "caption"}, {"positive": "image"}),
         ({"image": "7.jpg", "caption": "A cup.", "label": 1}, {"caption": "caption"}, {"picture": "image"}),
         ({"caption_0": "A cup.", "caption_1": "A hat.", "image_0": "7.jpg", "image_1": "8.jpg"},
@@ -74,6 +76,13 @@ def test_names_of_given_images_are_recognised_without_ending_or_folder():
     rows = [{"candidate": "B005", "target": "B008", "captions": ["is red"]} for _ in range(3)]
     found = guess(["candidate", "target", "captions"], rows, ["images/B005.png", "images/B008.png"]).as_json()
     assert found["images"] == {"candidate": "images/{candidate}.png", "target": "images/{target}.png"}
+
+
+@pytest.mark.parametrize("name", ["type", "category", "foil_type", "Error type"])
+def test_a_column_called_a_type_is_one_though_each_row_has_its_own(name):
+    rows = [{"caption": "A cup.", "foil": "A hat.", name: kind} for kind in ("swap", "add")]
+    found = guess([*rows[0]], rows).as_json()
+    assert (found["type"], found["texts"]) == (name, {"positive": "caption", "negative": "foil"})
 
 
 @pytest.mark.parametrize(("name", "place"), [("image", "image"), ("photo", "{photo}.png")])
