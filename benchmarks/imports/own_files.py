@@ -105,9 +105,15 @@ def _page(job: Job, sent: QueryDict | None) -> columns.Page:
     said = columns.choices_in(sent) if sent is not None else choices(mapping, names) or [Choice(name) for name in names]
     page = columns.Page(said, WHATS, "imports/_first.html", "The first items would be", roles=ROLES, checks=True)
     try:
-        first = first_items(job, chosen(said) if sent is not None else mapping)
-        pictures = report.get("pictures", {})
-        page.first = [(item, [(one, pictures.get(one.name)) for one in item.images]) for item in first]
+        first, small = first_items(job, chosen(said) if sent is not None else mapping), report.get("pictures", {})
+        pictures = [
+            [{"role": one.role, "name": one.name, "source": small.get(one.name)} for one in item.images]
+            for item in first
+        ]
+        page.first = [
+            {"key": item.key, "type": item.type, "subtype": item.subtype, "captions": item.captions, "pictures": shown}
+            for item, shown in zip(first, pictures, strict=True)
+        ]
     except NotAMapping as error:
         page.problems.append(str(error))
     return page

@@ -85,7 +85,7 @@ def test_what_was_checked_can_be_imported(bring, client, looked):
     job, page = looked
     checked = bring(sent_by(page) | {"check_only": "on"})
     page = client.get(reverse("job-detail", args=[checked.pk])).text
-    form = page[page.index("<form") : page.index("Import these files")]
+    form = page[page.index("<form") : page.index("Import 2 items")]
     hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
     job = bring({name: unescape(value) for name, value in hidden})
     assert (job.state, Item.objects.count()) == ("done", 2), job.problems

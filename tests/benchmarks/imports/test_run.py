@@ -301,7 +301,7 @@ class TestCheckOnly:
         assert [len(item["pictures"]) for item in report["first"]] == [2, 2, 2]
         client.force_login(User.objects.create_superuser("ana"))
         page = client.get(reverse("job-detail", args=[job.pk])).text
-        assert "No problems found" in page and "would create the benchmark" in page
+        assert "No problems found" in page and "creates the benchmark" in page
         assert page.count('src="data:image/jpeg;base64,/9j/') == 6
         assert "checked: 3 items" in client.get(reverse("benchmark-list")).text
         done = imports.imported(*cups).report

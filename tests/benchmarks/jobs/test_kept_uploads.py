@@ -255,7 +255,7 @@ class TestUsedAgain:
         form = {f"{name}_kept": ids for name, ids in kept.items()} | {"skip_missing_images": "on"}
         job = self.brought(client, form | {"check_only": "on"})
         page = client.get(reverse("job-detail", args=[job.pk])).text
-        assert "No problems found" in page and "Import these files" in page and not Item.objects.exists()
+        assert "No problems found" in page and "Import 2 items" in page and not Item.objects.exists()
         hidden = {name: page.count(f'type="hidden" name="{name}"') for name in ("skip_missing_images", "images_kept")}
         assert hidden == {"skip_missing_images": 1, "images_kept": 1}
         assert self.brought(client, form).report["items"] == 2 == Item.objects.count()
