@@ -102,10 +102,16 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
     kind = KINDS.get(job.kind, OTHER)
     context = {
         "section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel, "kind_of_job": kind,
-        "again": _again(job, kind),
+        "again": _again(job, kind), "benchmark": _benchmark(job),
         "kinds": (kinds := _problem_kinds(job)), "in_files": any(kind["in_files"] for kind in kinds),
     }  # fmt: skip
     return render(request, template, context)
+
+
+def _benchmark(job: Job) -> Benchmark | None:
+    """What the job is about, or what an import has filled; None while there is none, or no more."""
+    pk = job.params.get("benchmark") or job.report.get("benchmark")
+    return Benchmark.objects.filter(pk=pk).first() if isinstance(pk, int) else None
 
 
 def _again(job: Job, kind: KindOfJob) -> str:

@@ -33,7 +33,8 @@ OWN_HOOKS = Place("settings", "Settings", "benchmark-webhooks")  # of its maker 
 def benchmark_rail(context: template.Context) -> dict:
     """The places of the page's `benchmark`, without those where the user may change nothing."""
     request, benchmark = context["request"], context["benchmark"]
-    name, user = request.resolver_match.url_name, request.user
+    kind, user = context.get("kind_of_job"), request.user
+    name = (kind and kind.form) or request.resolver_match.url_name  # a job is where its form is
     hidden = set() if permissions.may_change_benchmark(user, benchmark) else CHANGES
     places = (*PLACES, OWN_HOOKS) if hidden and permissions.may_manage_webhooks(user, benchmark) else PLACES
     counts = {"items": benchmark.items.count()}
