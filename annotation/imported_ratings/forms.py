@@ -13,8 +13,8 @@ from benchmarks.jobs.orders import options_of
 
 def protocol_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """The newest versions of published protocol files, and those of the library."""
-    published = [(str(version), f"{version.title} ({version})") for version in newest_versions()]
-    shipped = [(name, f"{library.shipped(name).title} ({name})") for name in library.names()]
+    published = [(str(version), f"{version.title}, version {version.number}") for version in newest_versions()]
+    shipped = [(name, library.shipped(name).title) for name in library.names()]
     return [("Published", published), ("Library", shipped)]
 
 

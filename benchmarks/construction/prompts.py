@@ -164,7 +164,7 @@ def messages(template: str, caption: str, said: Sequence[str] = (), line: str = 
 
 def _replace(subtype: str, what: str) -> CaptionKind:
     return CaptionKind(
-        f"replace-{subtype}", f"negatives in which {what} is replaced (SugarCrepe)", NEGATIVE, "replace", subtype,
+        f"replace-{subtype}", f"hard negatives in which {what} is replaced (SugarCrepe)", NEGATIVE, "replace", subtype,
         "replaced", f"Replace {what} in it, so that the caption becomes wrong for the photograph.",
         (f"Find every {what.removeprefix('one ')} in the caption.", "Pick one of them at random, and write it down.",
          "Think of another one to put in its place, which the caption does not contain and which is no negation.",
@@ -175,7 +175,7 @@ def _replace(subtype: str, what: str) -> CaptionKind:
 
 def _swap(subtype: str, what: str) -> CaptionKind:
     return CaptionKind(
-        f"swap-{subtype}", f"negatives in which {what} change places (SugarCrepe)", NEGATIVE, "swap", subtype,
+        f"swap-{subtype}", f"hard negatives in which {what} change places (SugarCrepe)", NEGATIVE, "swap", subtype,
         "swapped", f"Let {what} in it change places, so that the caption becomes wrong for the photograph.",
         ("Decide whether that can give a sensible caption of a different scene, and write yes or no.",
          f"Write down the {what.removeprefix('two ')} as the caption has them, one on each line.",
@@ -186,7 +186,7 @@ def _swap(subtype: str, what: str) -> CaptionKind:
 
 def _add(subtype: str, what: str) -> CaptionKind:
     return CaptionKind(
-        f"add-{subtype}", f"negatives with {what} (SugarCrepe)", NEGATIVE, "add", subtype,
+        f"add-{subtype}", f"hard negatives with {what} (SugarCrepe)", NEGATIVE, "add", subtype,
         "added", f"Add {what} to it, so that the caption becomes wrong for the photograph.",
         ("Find the objects in the caption.", "Pick one of them at random, and write it down.",
          f"Think of {what} that is plausible there, and that the caption does not mention.",

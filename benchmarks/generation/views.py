@@ -63,9 +63,10 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
     )  # fmt: skip
 
 
-def _kinds(form: CaptionForm) -> list[tuple[BoundWidget, str]]:
-    """Each kind's checkbox, and what it makes."""
-    return [(box, KINDS[str(box.data["value"])].says) for box in form["kinds"]]
+def _kinds(form: CaptionForm) -> list[tuple[BoundWidget, str, str]]:
+    """Each kind's checkbox, what it makes, and whose kind it is."""
+    said = [(box, *KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")) for box in form["kinds"]]
+    return [(box, title, source) for box, title, _, source in said]
 
 
 class ImagesForm(OrderForm):

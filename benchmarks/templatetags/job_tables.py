@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from benchmarks.models import Correction, TrainedModel
+from benchmarks.naming import kind_name
 from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import duration, moment
 
@@ -107,7 +108,7 @@ def imported_facts(report: Mapping[str, Any], label: str) -> Table:
 @register.simple_tag
 def checked_facts(report: Mapping[str, Any], label: str) -> Table:
     """What a check found in files that were not imported."""
-    kinds = [f"{kind or 'no type'} {subtype} {count:,}" for kind, subtype, count in report["kinds"]]
+    kinds = [f"{kind_name(kind, subtype)} {count:,}" for kind, subtype, count in report["kinds"]]
     kinds += ["…"] if report["kind_count"] > len(kinds) else []
     sizes = [f"{width} × {height}: {count:,}" for width, height, count in report.get("sizes") or ()]
     if sizes and report["size_count"] > len(sizes):
@@ -131,7 +132,7 @@ def captions_funnel_table(funnel: Rows, kinds: Sequence[str], label: str) -> Tab
     columns = [
         Column("step", "step", lambda step: step[:1].upper() + step[1:]),
         number("captions", "count"),
-        *(number(kind, f"kinds.{place}") for place, kind in enumerate(kinds)),
+        *(number(kind_name(kind), f"kinds.{place}") for place, kind in enumerate(kinds)),
     ]
     return Table("", columns, funnel, label=label)
 
@@ -151,7 +152,11 @@ def presets_table(presets: Rows, label: str) -> Table:
     columns = [
         Column("preset", "preset.title"),
         Column("loss", "preset.loss"),
-        Column("items need", "preset.needs", lambda needs: ", ".join(needs) or NOTHING),
+        Column(
+            "items need",
+            "preset.needs",
+            lambda needs: ", ".join(needs).replace("negative caption", "hard negative") or NOTHING,
+        ),
         number("batch", "settings.batch"),
         number("epochs", html=epochs),
         number("rate", "settings.rate", "{:g}".format),
