@@ -136,7 +136,7 @@ class OwnQuestionForm(forms.Form):
 
 
 def _in_words(role: str, count: int, item: ItemRecord) -> str:
-    """`1 positive caption: “A cat.”`."""
+    """`1 caption: “A cat.”`."""
     kind, _, name = role.partition(".")
     said = "" if kind == "images" else next(one.text for one in item.captions if one.role == name)
     said = said if len(said) <= _MOST_SAMPLE else f"{said[:_MOST_SAMPLE].rstrip()}…"

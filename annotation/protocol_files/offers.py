@@ -10,7 +10,7 @@ from annotation.designs.fit import fitted
 from annotation.models import ProtocolVersion
 from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
-from annotation.protocols.registry import keep_published
+from annotation.protocols.registry import keep_published, protocol_named
 from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.protocols.tasks import needs_in_words, tasks_of
 from benchmarks.records import ItemRecord
@@ -24,6 +24,7 @@ class Offer:
 
     start: str
     title: str
+    asks: str
     source: str
     needs: str
     judgments: int  # of each item
@@ -54,7 +55,8 @@ def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
     suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # under its names for the parts
-    return Offer(start, file.title, file.source, needs, file.judgments, "" if suits else lacks(file, item))
+    asks, missing = protocol_named(start).question, "" if suits else lacks(file, item)
+    return Offer(start, file.title, asks, file.source, needs, file.judgments, missing)
 
 
 def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:

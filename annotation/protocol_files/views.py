@@ -65,7 +65,10 @@ def protocol_list(request: StaffRequest) -> HttpResponse:
         "benchmark": chosen,
         "seed": secrets.randbits(29),
         "drafts": [(draft, drafts.title_in(draft.text)) for draft in request.user.protocol_drafts.all()],
-        "groups": [("published", offers.version_offers(first)), ("library", offers.library_offers(first))],
+        "groups": [
+            (name, [one for one in found if not one.lacks], [one for one in found if one.lacks])
+            for name, found in (("published", offers.version_offers(first)), ("library", offers.library_offers(first)))
+        ],
     }
     return render(request, "protocol_files/list.html", context)
 

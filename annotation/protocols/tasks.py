@@ -18,7 +18,7 @@ from annotation.protocols.item_data import require_right_answers
 from annotation.protocols.layout import drawn_by, shown_name
 from annotation.protocols.measuring import parents_of
 from annotation.protocols.schema import ProtocolFile, bounds
-from benchmarks.naming import role_name
+from benchmarks.naming import part_name
 from benchmarks.records import ItemRecord, is_own
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced
@@ -140,7 +140,7 @@ def needs_in_words(role: str, count: str) -> str:
 def _parts_in_words(role: str, many: str, one: bool) -> str:
     kind, _, name = role.replace("lists.", "texts.").partition(".")
     noun = kind.removesuffix("s") if one else kind
-    return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {role_name(name)} {noun}"
+    return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {part_name(kind, name, several=not one)}"
 
 
 def _count(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]]) -> int:

@@ -71,7 +71,7 @@ def test_items_that_do_not_suit_are_a_problem(tmp_path):
     found, ended = tried("image-caption-foil", "--benchmark", mixed.name)
     assert ended == "1 problem." and found["problems"][0]["code"] == "UNSUITABLE_ITEMS" and found["items"] == 1
     [reason] = found["unsuitable"]["reasons"]
-    assert (reason["needs"], reason["items"]) == ("1 negative caption per item; it has none", 2)
+    assert (reason["needs"], reason["items"]) == ("1 hard negative per item; it has none", 2)
     assert "more-" in reason["example"]
 
 

@@ -76,7 +76,7 @@ def test_the_form_asks_about_the_benchmark_saves_and_leads_to_a_new_study(client
     page = client.get(url).text
     given = sent(page)
     assert given["kind"] == ["choose"] and given["options"] == ["captions.positive", "captions.negative"]
-    assert "1 positive caption: “" in page and "Use it in a new study" in page and 'id="id_text"' not in page
+    assert "1 caption: “" in page and "Use it in a new study" in page and 'id="id_text"' not in page
     assert unescape(re.search(r'<pre class="file"[^>]*>(.*?)</pre>', page, re.S)[1]) == ProtocolDraft.objects.get().text
     state = client.post(url, {**given, "ask": "Which fits?"}, HTTP_HX_REQUEST="true").text
     draft = ProtocolDraft.objects.get()
@@ -147,8 +147,7 @@ def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, m
     unfit = page[page.index('<li class="unfit">') :]
     assert "Each item needs 2 to 9 candidate images; the first item has none." in unfit
     assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
-    needs = "Each item needs 1 image as “picture” and 1 text as “prompt”, and is judged by 3 people."
-    assert needs in " ".join(page.split())
+    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in page and "3 people an item" in page
 
 
 def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):

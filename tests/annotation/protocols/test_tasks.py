@@ -129,7 +129,7 @@ def test_what_uses_the_first_refuses_none():
 @pytest.mark.parametrize(
     ("captions", "images", "words"),
     [
-        (["positive"], ["positive"], "no negative caption; image-caption-foil needs 1"),
+        (["positive"], ["positive"], "no hard negative; image-caption-foil needs 1"),
         (["positive", "negative"], ["positive", "positive"], "2 positive images; image-caption-foil needs 1"),
     ],
 )
