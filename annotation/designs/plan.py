@@ -313,7 +313,11 @@ def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, s
 
 
 _NO_AGREEMENT = ", so agreement cannot be measured: that needs two."
-_EXAMPLE, _95 = 0.05, 1.96  # a share of wrong items; the normal quantile of a 95% interval
+_SLIP, _EXAMPLE, _95 = (
+    0.1,
+    0.05,
+    1.96,
+)  # a share of mistaken answers; of wrong items; the normal quantile of a 95% interval
 
 
 def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
@@ -327,8 +331,10 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         words += f"; {shared:,} items with more show agreement." if shared else _NO_AGREEMENT
     else:
         words = f"{judgments} judgments of an item show how well people agree"
-        outvotes = ", and a majority outvotes single mistakes" if judgments > 2 else ", but neither outvotes the other"
-        words += "." if protocol.measures else f"{outvotes}."
+        least, slip = judgments // 2 + 1, _SLIP
+        wrong = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))
+        outvotes = f". If {slip:.0%} of answers are mistakes, {100 * wrong:.1f}% of majorities are"
+        words += "." if protocol.measures else f"{outvotes if judgments > 2 else ', but neither outvotes the other'}."
     if 0 < items < of and not protocol.measures and given.get("strategy") != _AUDIT:
         error = 100 * _95 * (_EXAMPLE * (1 - _EXAMPLE) / items * (1 - items / of)) ** 0.5
         words += f" If {_EXAMPLE:.0%} of all {of:,} items are wrong, {items:,} show it to within ±{error:.1f} points."

@@ -14,11 +14,11 @@ from annotation.protocols.base import CANNOT_JUDGE, Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.roles import joined, split
 from annotation.studies.starting_points import StartingPoint
-from benchmarks.naming import role_name
+from benchmarks.naming import part_name, role_name
 from benchmarks.records import ItemRecord
 
 _OWN = ("copy", "template")
-_GENERATED = {"candidate image": "images-new", "negative caption": "captions-new", "second positive": "captions-new"}
+_GENERATED = {"candidate image": "images-new", "hard negative": "captions-new", "second positive": "captions-new"}
 _GIVES = {  # by the kind of a first answer that is not decided
     "scale": "mean score", "number": "numbers", "rank": "ranking", "pair": "preferences", "words": "marked words",
     "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
@@ -100,12 +100,11 @@ def _asks(start: StartingPoint) -> str:
 
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
-    """“Never shows the negative caption or the candidate images.”, or that nothing is left out."""
+    """“Never shows the hard negative or the candidate images.”; "" if nothing is left out."""
     there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
-    nouns = [(role, kind if there[kind].count(role) > 1 else kind[:-1]) for kind, role in fit.hidden(stages, first)]
-    parts = [f"the {role_name(role)} {noun}" for role, noun in nouns]
+    parts = [f"the {part_name(kind, role, there[kind].count(role) > 1)}" for kind, role in fit.hidden(stages, first)]
     if not parts:
-        return "Shows all that an item has."
+        return ""
     *others, last = parts
     return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}."
 
