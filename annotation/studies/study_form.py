@@ -56,12 +56,12 @@ class StudyForm(forms.Form):
 
     part_types = several("Only items of these types")
     part_roles = forms.CharField(
-        label="Only items with these parts",
+        label="Only items with so many parts",
         required=False,
-        help_text="How many an item has: images.scene=2.., texts.foil=1",
+        help_text="Two candidate images or more: images.candidate=2.. One hard negative: texts.negative=1",
     )
     part_attributes = forms.CharField(
-        label="Only items with these attributes", required=False, help_text="model=sd-3|dall-e-3, style=oil"
+        label="Only items with these attributes", required=False, help_text="NAME=VALUE|OR THIS: style=oil|ink"
     )
     part_keys = TextField(
         3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."

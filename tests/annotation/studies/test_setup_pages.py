@@ -332,9 +332,7 @@ def test_a_page_shows_the_step_that_comes_next_or_has_a_mistake(client, manager)
 def test_as_one_types_only_the_plan_is_sent(client, manager):
     form = start(client, preset="verify", benchmark=studies.benchmark(items=10).pk) | {"plan": 1}
     plan = client.post(NEW, form, headers={"HX-Request": "true"}).text
-    assert (
-        planned(plan)[""]["judgments"] == "30" and "2.8% of majorities are" in plan and "<form" not in plan
-    )
+    assert planned(plan)[""]["judgments"] == "30" and "2.8% of majorities are" in plan and "<form" not in plan
     assert "3+ people" in plan.split('id="plan-line"')[1]
     read = client.post(NEW, form | {"verify-instructions": "Look **well**."}, headers={"HX-Request": "true"}).text
     assert "<strong>well</strong>" in read.split('id="seen"')[1]
