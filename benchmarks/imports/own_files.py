@@ -106,14 +106,11 @@ def _page(job: Job, sent: QueryDict | None) -> columns.Page:
     page = columns.Page(said, WHATS, "imports/_first.html", "The first items would be", roles=ROLES, checks=True)
     try:
         first, small = first_items(job, chosen(said) if sent is not None else mapping), report.get("pictures", {})
-        pictures = [
-            [{"role": one.role, "name": one.name, "source": small.get(one.name)} for one in item.images]
-            for item in first
-        ]
         page.first = [
-            {"key": item.key, "type": item.type, "subtype": item.subtype, "captions": item.captions, "pictures": shown}
-            for item, shown in zip(first, pictures, strict=True)
-        ]
+            {"key": item.key, "type": item.type, "subtype": item.subtype, "captions": item.captions, "pictures": [
+                {"role": one.role, "name": one.name, "source": small.get(one.name)} for one in item.images
+            ]} for item in first
+        ]  # fmt: skip
     except NotAMapping as error:
         page.problems.append(str(error))
     return page

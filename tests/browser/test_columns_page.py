@@ -30,7 +30,7 @@ def test_published_ratings_become_a_study_by_keyboard(page, visit, tmp_path, mon
         benchmark.items.filter(pk=item.pk).update(key=key)
     visit(page, f"/benchmarks/{benchmark.pk}/ratings/")
     page.get_by_label("Name of the new study").fill("TIFA160")
-    page.get_by_label("Protocol file").select_option("prompt-fit")
+    page.get_by_label("What was asked").select_option("prompt-fit")
     page.get_by_label("Source").fill("DSG")
     page.get_by_label("File of ratings").set_input_files(file)
     page.get_by_role("button", name="Upload and import").press("Enter")
