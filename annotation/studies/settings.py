@@ -25,15 +25,15 @@ from benchmarks.transactions import retry_deadlocks
 
 CHANGED = "changed a setting"  # the verb of the events
 INSTEAD = "Duplicate the study to choose another."
-PAID = "People have judged for this currency, and another would change what their work cost. " + INSTEAD
+PAID = "People have judged for this currency, and another currency would change what their work cost. " + INSTEAD
 OF_FILE = "The protocol file decides this. Duplicate the study with another version of the file."
-SAME_NUMBER = "The question’s rule needs the same number of judgments of every item. " + INSTEAD
-GIVEN_WHOLE = "Items are given out in batches, to this many people each. " + INSTEAD
-OF_AUDIT = "An audit’s interval needs the same number of judgments of every item. " + INSTEAD
+SAME_NUMBER = "The question’s rule needs the same number of judgments for every item. " + INSTEAD
+GIVEN_WHOLE = "All batches go to this many people each. " + INSTEAD
+OF_AUDIT = "An audit’s interval needs the same number of judgments for every item. " + INSTEAD
 SHUT = "The stage is closed. Open it again to ask for more judgments."
 ESTIMATED = "An estimate from all answers of the stage decides, ties included. " + INSTEAD
-TIES_SETTLED = "Ties have been settled by it: another rule would change their outcomes. " + INSTEAD
-WORDS_OF_OVERLAP = "It can grow, not shrink: from {low} to {high}."
+TIES_SETTLED = "It has settled ties, whose outcomes another rule would change. " + INSTEAD
+WORDS_OF_OVERLAP = "Choose a number from {low} to {high}: it can grow, not shrink."
 
 # As judgments lock them: slots, then tasks
 ADD_SLOTS = """

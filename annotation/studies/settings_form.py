@@ -18,14 +18,14 @@ OF_STUDY = ("name", "title", "consent", "pay_per_hour", "currency")
 OF_STAGE = ("overlap", "quota", "tie_rule", "check_rate")
 HINTS = {
     "name": "Members see it in lists, reports and releases; annotators too, unless they have a title.",
-    "title": "Annotators see it for the name, so it should not hint at the answers. Empty: they see the name.",
-    "consent": "In Markdown, shown before the first screen. Whoever agreed to another text is asked again.",
-    "pay_per_hour": "Counts from now on: what was judged before keeps its rate. Annotators see it before they join.",
+    "title": "Annotators see it instead of the name, so it should not hint at answers. Empty: they see the name.",
+    "consent": "In Markdown. Annotators agree to it before their first task, again if it changes.",
+    "pay_per_hour": "For judgments from now on; earlier ones keep their rate. Annotators see it before they join.",
     "currency": "Three letters, such as EUR. Can change until the first judgment.",
-    "overlap": "Can grow, not shrink. Items without an outcome get the further judgments; settled ones stay settled.",
-    "quota": "The most screens a person judges. Empty: no limit. Whoever has reached it gets no more.",
-    "tie_rule": "Can change until it has settled a tie. Ties that wait for a decision by hand are settled by it.",
-    "check_rate": "The share of a person’s screens that have a known answer, in percent. Applies from the next screen.",
+    "overlap": "It can grow, not shrink. Items without an outcome get more judgments; settled ones stay settled.",
+    "quota": "Nobody gets more tasks than this. Empty: no limit.",
+    "tie_rule": "Can change until it has settled a tie. It also settles ties that now wait for a decision by hand.",
+    "check_rate": "The percentage of a person’s tasks that have a known answer. Applies from the next task.",
 }
 
 

@@ -43,7 +43,7 @@ def test_one_save_changes_the_study_and_its_stage_and_says_what(client, study):
 def test_a_save_with_an_error_stores_nothing_and_leads_to_the_field(client, study):
     answer = client.post(page(study), sent(name="Autumn", overlap_1="1"))
     assert answer.status_code == 422 and Study.objects.get().name == "Spring"
-    assert '<a href="#id_overlap_1">Judgments per item</a>: It can grow, not shrink: from 2 to 50.' in answer.text
+    assert '<a href="#id_overlap_1">Judgments per item</a>: Choose a number from 2 to 50: it can' in answer.text
 
 
 @pytest.mark.parametrize(("title", "shown"), [("Pictures and sentences", "Pictures and sentences"), ("", "Spring")])
@@ -77,6 +77,7 @@ def test_axe_finds_nothing_and_the_bar_names_what_differs(open_page, site, sign_
     screen.goto(site + page(study))
     for window in in_windows(screen):
         assert axe_violations(screen) == [] and fits(screen), window
+    assert not screen.locator(".savebar").is_visible()
     screen.get_by_label("Study name").fill("Autumn")
     screen.get_by_label("Most judgments per person").fill("0")
     assert screen.locator("[data-changes]").text_content() == "2 changes: study name, most judgments per person"

@@ -105,7 +105,7 @@ def test_a_tie_that_waits_gets_the_further_judgments_instead():
 @pytest.mark.parametrize(
     "has, overlap, why",
     [
-        ({"overlap": 3}, 2, "grow, not shrink: from 3 to 50"),
+        ({"overlap": 3}, 2, "from 3 to 50: it can grow"),
         ({"overlap": 2, "cap": 3}, 4, "from 2 to 3"),
         ({"agreement_items": 1, "agreement_overlap": 2}, 3, "from 1 to 2"),
         ({"strategy": "batches", "batch_size": 1}, 2, "batches"),
@@ -155,7 +155,7 @@ def test_another_tie_rule_settles_the_ties_that_wait_and_is_then_locked():
     judged(stage, ("none",), ("candidate-0",))
     settings.change_stage(stage=stage, by="test", tie_rule="first")
     assert (stage.tasks.get().decided.outcome, stage.tasks.get().decided.by) == ("none", "tie_rule")
-    with pytest.raises(CannotChange, match="Ties have been settled"):
+    with pytest.raises(CannotChange, match="It has settled ties"):
         settings.change_stage(stage=stage, by="test", tie_rule="drop")
 
 
