@@ -87,8 +87,9 @@ class Seen:
 
     @property
     def split(self) -> str:
-        """ "2 against 1"."""
-        return " against ".join(str(count) for count in sorted((s.count for s in self.sides if s.who), reverse=True))
+        """`votes 2–1`."""
+        counts = sorted((side.count for side in self.sides if side.who), reverse=True)
+        return f"votes {'–'.join(map(str, counts))}" if counts else ""
 
     @property
     def votes(self) -> frozenset[tuple[str, int]]:

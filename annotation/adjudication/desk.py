@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.adjudication import answers_shown, decisions
@@ -60,11 +61,18 @@ class Row:
     also: str
 
 
+def _place(order: Listed | Waiting, task: Task | None, mine: QuerySet[Outcome]) -> dict[str, int]:
+    if isinstance(order, Listed):
+        return order.place(task) if task else {}
+    done = mine.count()
+    return {"done": done, "number": done + max(order.place(task), 0) + 1}
+
+
 def beside(
     user: User, stage: Stage, task: Task | None, order: Listed | Waiting, link: Callable[..., str]
 ) -> dict[str, object]:
-    """The queue's `rows`, the `number` of the case in it, the cases `last` decided, and the one to `undo` with what is
-    seen of it.
+    """The queue's `rows`, the `number` of the case in it if known, the cases `last` decided, and the one to `undo`
+    with what is seen of it.
     """
     mine = Outcome.objects.filter(
         by=ADJUDICATOR, adjudicator=user, task__stage=stage, task__live=True, decided_at__gt=timezone.now() - SITTING
@@ -82,10 +90,9 @@ def beside(
         return Row(one, link(task=pk), one is front, why.get(pk, ""), f"{pk}:{digests[pk]}" if alike else "")
 
     rows = [row(pk) for pk in ahead if pk in seen]
-    done = mine.count()
     return {
         "rows": rows, "alike": sum(bool(one.also) for one in rows), "front": front,
-        "done": done, "number": done + max(order.place(task), 0) + 1 if isinstance(order, Waiting) else 0,
+        **_place(order, task, mine),
         "last": [row(pk) for pk in reversed(last) if pk not in ahead and pk in seen],
         "undo": {"task": last[0], "seen": digests[last[0]]} if last and last[0] in digests else None,
     }  # fmt: skip

@@ -24,8 +24,9 @@ SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
 SORTS = {SPLIT: "most disagreement first", NEWEST: "newest answer first", ITEM: "item order"}
 DIFFER = {KIND: "on the kind of answer", OPTION: "only on the option"}
-CASES = {OPEN: "not adjudicated", DECIDED: "adjudicated", ALL: "either"}
+CASES = {OPEN: "not decided by hand", DECIDED: "decided by hand", ALL: "either"}
 THREE, CLOSE = "three", "close"
+MOST = 1_000  # of a longer list, a task's place is not counted
 ONLY = {"": "All", THREE: "Three answers", CLOSE: "One vote from being dropped"}
 # CLOSE: the answer that keeps the item has at most one vote more than all others together.
 OF_ONLY = {
@@ -126,6 +127,14 @@ class Listed:
         if asked and _tasks(self.stage, self.wanted, "AND task.id = %(id)s", id=asked):
             return asked
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
+
+    def place(self, task: Task) -> dict[str, int]:
+        """The task's `number` from 1, and how many are `done` before it and `waiting`; {} of a long list."""
+        order = list_disagreements(self.stage, MOST, wanted=self.wanted)
+        if len(order) == MOST or task.pk not in order:
+            return {}
+        place = order.index(task.pk)
+        return {"number": place + 1, "done": place, "waiting": len(order) - place}
 
     def after(self, task: Task | None) -> int:
         """The following task, or the first again; 0 if there is no other."""

@@ -43,7 +43,7 @@ def test_a_row_has_what_was_asked_and_who_gave_each_answer_by_pseudonym(client, 
     task = stage.tasks.get()
     page = client.get(url(stage)).text
     assert task.item.captions.get(role="negative").text in page
-    assert "<b>2 against 1</b>" in page and "A-01, A-02" in page
+    assert "<b>votes 2–1</b>" in page and "A-01, A-02" in page
     assert task.item.item_images.get(role="candidate", position=1).image.opaque in page
     names = ("Ann Otator", "candidate-", *ItemImage.objects.values_list("source_name", flat=True))
     assert not [secret for secret in names if secret in page]
@@ -101,6 +101,7 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
     rows = links(client.get(url(stage, sort="item", type="swap")).text)
     assert len(rows) == 3
     page = client.get(rows[0]).text
+    assert ">1 of 3<" in page and ">3 of 3<" in client.get(rows[2]).text
     for row in rows:
         form = page.partition('id="decision"')[2]
         fields = dict(re.findall(r'<input type="hidden" name="(task|seen|next)" value="([^"]*)"', form))
@@ -108,7 +109,7 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
         answer = client.post(row, {**fields, "do": "decide", "verdict": "none", "note": "None has it."})
         assert "sort=item" in answer.url and "type=swap" in answer.url
         page = client.get(answer.url).text
-    assert "This list is empty now: swapped, not adjudicated, item order." in page
+    assert "This list is empty now: swapped, not decided by hand, item order." in page
     assert not Outcome.objects.filter(task=first, by="adjudicator").exists()
 
 
