@@ -24,6 +24,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "benchmark-": "guide/imports",
     "job-": "guide/imports",
     "benchmark-models": "guide/comparison",
+    "benchmark-settings": "guide/housekeeping",
     "benchmark-webhooks": "guide/webhooks",
     "score-": "guide/scoring",
     "captions-": "guide/generating",
@@ -37,6 +38,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "reported-": "guide/comparison",
     "api-token": "reference/api",
     "account": "guide/login",
+    "user-": "guide/members",
     "mfa_": "guide/login",
     "client": "guide/python-client",
     "protocol-": "guide/own-protocol",
@@ -75,8 +77,9 @@ def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
     path = DOCS / f"{page}.md"
     if not path.is_file():  # the address allows no dots in `page`
         raise Http404("No such page.")
-    text, title = rendered(page, path.stat().st_mtime_ns)
-    return render(request, "help/page.html", {"section": "help", "text": text, "title": title, "start": page == START})
+    text, title, parts = rendered(page, path.stat().st_mtime_ns)
+    context = {"section": "help", "text": text, "title": title, "parts": parts, "start": page == START}
+    return render(request, "help/page.html", context)
 
 
 @require_safe
@@ -89,19 +92,23 @@ def help_picture(request: HttpRequest, name: str) -> FileResponse:
 
 
 @lru_cache(maxsize=64)
-def rendered(page: str, modified: int) -> tuple[SafeString, str]:
-    """The page as HTML, and its title. Raw HTML in it stays text; `modified` renews what is kept."""
+def rendered(page: str, modified: int) -> tuple[SafeString, str, list[tuple[str, str]]]:
+    """The page as HTML, its title, and the id and words of each part. Raw HTML in it stays text; `modified` renews what
+    is kept.
+    """
     tokens = _MARKDOWN.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-    _name_headings(tokens)
+    headings = _name_headings(tokens)
     for token in (child for block in tokens for child in block.children or ()):
         for name in {"href", "src"} & token.attrs.keys():
             token.attrs[name] = _address(str(token.attrs[name]), page)
-    title = next((tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"), page)
-    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})), title
+    parts = [(str(token.attrs["id"]), words) for token, words in headings if token.tag == "h2"]
+    title = headings[0][1] if headings else page
+    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})), title, parts
 
 
-def _name_headings(tokens: list[Token]) -> None:
-    """Ids by which links find headings, as on GitHub."""
+def _name_headings(tokens: list[Token]) -> list[tuple[Token, str]]:
+    """Give headings ids by which links find them, as on GitHub; returns each with its words."""
+    found = []
     taken: set[str] = set()
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
@@ -109,6 +116,8 @@ def _name_headings(tokens: list[Token]) -> None:
             name = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
             heading.attrs["id"] = name if name not in taken else f"{name}-{len(taken)}"
             taken.add(name)
+            found.append((heading, words))
+    return found
 
 
 def _address(link: str, page: str) -> str:

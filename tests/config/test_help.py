@@ -42,8 +42,9 @@ def test_every_link_and_picture_of_every_page_leads_somewhere(client, staff):
 def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
     monkeypatch.setattr(help, "DOCS", tmp_path)
     (tmp_path / "x.md").write_text("# A\n<script>alert(1)</script> [b](javascript:alert(1)) ![c](data:text/html,x)\n")
-    text, title = help.rendered("x", 0)
-    assert title == "A" and "<script" not in text and not re.search('(href|src)="(javascript|data)', text)
+    text, title, parts = help.rendered("x", 0)
+    assert (title, parts) == ("A", [])
+    assert "<script" not in text and not re.search('(href|src)="(javascript|data)', text)
 
 
 @pytest.mark.parametrize("path", ["../config/settings", "guide/../README", "%2e%2e/README", "guide/imports.md", "none"])
