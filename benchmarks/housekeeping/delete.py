@@ -40,7 +40,8 @@ def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
 def refusal(benchmark: Benchmark) -> str:
     """Why it cannot be deleted, in a sentence; "" if it can."""
     if studies := list(benchmark.studies.order_by("name").values_list("name", flat=True)[:5]):
-        return f"“{benchmark}” is used by {', '.join(map('“{}”'.format, studies))}. Delete that first."
+        first = "that study" if len(studies) == 1 else "those studies"
+        return f"“{benchmark}” is used by {', '.join(map('“{}”'.format, studies))}. Delete {first} first."
     if Item.objects.filter(benchmark=benchmark, tasks__isnull=False).exists():
         return f"Items of “{benchmark}” are checks or practice in a study. Delete that study first."
     return ""
