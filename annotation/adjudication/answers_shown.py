@@ -17,6 +17,7 @@ from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.differences import marked_apart
 from benchmarks.models import Image, Item
+from benchmarks.naming import role_name
 
 # For each task: its answers in the order given with the annotators' numbers, and the outcome.
 ANSWERS = """
@@ -170,9 +171,10 @@ def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[An
 
 
 def option_words(protocol: Protocol, part: Part) -> str:
-    """As the answers in words call it."""
+    """As an item's page calls the part: `caption`, `hard negative`."""
     file = protocol.made_from
-    return answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
+    words = answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
+    return role_name(words, "captions" if part.text else "images")
 
 
 def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:

@@ -60,9 +60,9 @@ class MemberForm(forms.Form):
     """Adds a person with an account in a role. The first role on offer permits least."""
 
     ROLES = (
-        (Role.VIEWER, "sees figures, agreement, disagreements and releases"),
-        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes and exports; sees identities"),
-        (Role.OWNER, "does all of that, changes the members, and can delete the study"),
+        (Role.VIEWER, "sees results, agreement, disagreements and releases"),
+        (Role.MANAGER, "runs the study: invites, instructs, decides by hand, excludes, exports; sees identities"),
+        (Role.OWNER, "does all of that, changes the members and can delete the study"),
     )
 
     name = forms.CharField(
