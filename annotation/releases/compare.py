@@ -306,7 +306,8 @@ def _audits(release: ReleaseFiles) -> dict[str, dict]:
     """The results of the stages that are audits, by name."""
     if not any("audit" in stage for stage in release.manifest.get("stages", [])):
         return {}
-    return {one["stage_name"]: one["audit"] for one in release.json("figures.json")["stages"] if "audit" in one}
+    stages = release.json("figures.json")["stages"]
+    return {one["study"]["stage_name"]: one["audit"] for one in stages if "audit" in one}
 
 
 def _setup(a: Mapping, b: Mapping, a_audits: Mapping[str, Mapping], b_audits: Mapping[str, Mapping]) -> dict:

@@ -341,7 +341,8 @@ def test_another_target_order_and_interval_of_an_audit(release):
         audit = {"target_half_width": half_width, "target_bound": None, "any_look": False, "wrong_reasons": []}
         made = release(kept, stages=[{**CHOOSE, "strategy": "audit", "audit": audit}])
         result = {"order_sha256": sha256, "items": 9, "low": low, "high": 0.5}
-        (made.place / "figures.json").write_text(json.dumps({"stages": [{"stage_name": "choose", "audit": result}]}))
+        figures = {"stages": [{"study": {"stage_name": "choose"}, "audit": result}]}
+        (made.place / "figures.json").write_text(json.dumps(figures))
         return ReleaseFiles(made.place)
 
     found = compare(audited(0.05, "ab", 0.1, line("1")), audited(0.03, "cd", 0.2, line("1"), line("2")))
