@@ -34,6 +34,7 @@ def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_v
         look(path)
     visit(page, f"/studies/{study.pk}/results/releases/new/")
     page.check("[value=own]")
+    page.get_by_text("What is public").click()
     page.check("[value=gold]")
     page.fill("[name=version]", "one")
     page.get_by_role("button", name="Freeze this release").click()
@@ -74,6 +75,7 @@ def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, o
     assert plain.get_by_text("Identical except for name and version").count() == 0
     page = visit(open_page(permissions=["clipboard-read", "clipboard-write"]), f"/releases/{second.pk}/")
     expect(page.get_by_text("Identical except for name and version")).to_be_visible()
+    page.get_by_text("Verify it").click()
     page.get_by_role("button", name="Copy the content hash").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == second.content
