@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from django.http import HttpRequest, QueryDict
-from django.utils.html import format_html
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
@@ -20,10 +18,10 @@ from annotation.protocols import answer_words, base, schema
 from annotation.protocols import answers as declared_answers
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
-from annotation.templatetags.figures import decimals, span
+from annotation.templatetags.figure_tables import measure_cell
 from annotation.wording import readable_label
 from benchmarks.naming import kind_name
-from benchmarks.tables import Column, Table, exact, number, only_in_file
+from benchmarks.tables import Column, Table, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
 BY = {
@@ -117,8 +115,9 @@ def _confusions(stage: Stage, asked: Query, data: dict, chosen: Mapping | None) 
 
 
 def measured(whole: Mapping, rows: Iterable[Mapping], level: str, unit: str = "") -> dict:
-    """`lines` of the whole stage, one per measure; `rows` with `cells` in the columns of `heads`, the measures that are
-    defined. Each of the `notes` is listed once beneath the rows, and cells refer to it by its letter.
+    """`lines` of the whole stage, one per measure; those that are `defined`, and why others are `undefined`; `rows`
+    with `cells` in the columns of `heads`, the measures that are defined. Each of the `notes` is listed once beneath
+    the rows, and cells refer to it by its letter.
     """
     measures = measures_on(level)
     there = [one for one in measures if whole["measures"][one.key]["value"] is not None]
@@ -128,12 +127,24 @@ def measured(whole: Mapping, rows: Iterable[Mapping], level: str, unit: str = ""
         note = figure["note"]
         return {**figure, "mark": notes.setdefault(note, chr(ord("a") + len(notes))) if note else ""}
 
+    lines = [measured_in_words(one, whole["measures"][one.key], unit) for one in measures]
     return {
-        "lines": [measured_in_words(one, whole["measures"][one.key], unit) for one in measures],
+        "lines": lines,
+        "defined": [line for line in lines if line["value"] is not None],
+        "undefined": _undefined(lines),
         "heads": [one.head for one in there],
         "rows": [{**row, "cells": [cell(row["measures"][one.key]) for one in there]} for row in rows],
         "notes": list(notes.items()),
     }
+
+
+def _undefined(lines: Iterable[Mapping]) -> list[dict]:
+    """Each reason why measures have no value, with the measures to which it applies."""
+    reasons: dict[str, list[str]] = {}
+    for line in lines:
+        if line["value"] is None:
+            reasons.setdefault(line["note"], []).append(line["measure"].name)
+    return [{"why": why, "measures": names} for why, names in reasons.items()]
 
 
 def measured_in_words(measure: Measure, figure: Mapping, unit: str = "") -> dict:
@@ -154,10 +165,10 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
         for row in rows
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
-    shown = {"by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of)}
-    if "matrix" in data:  # figures computed by an older version may lack it
-        shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
-    return shown
+    return {
+        "by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of),
+        "matrix": annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level),
+    }
 
 
 def name_of(by: str, row: Mapping[str, str]) -> str:
@@ -232,8 +243,8 @@ def by_table(
     for measure in measures_on(asked.level):
         columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
     return Table(
-        "measures", columns, rows, label="by-title", css="figures by-table", request=request, download=True,
-        caption=f"Each measure by {asked.by}, with its interval and its count",
+        "measures", columns, rows, label="by-title", css="figures stacked-cells by-table", request=request,
+        download=True, caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
         file_rows=lambda: [{**data["whole"], "name": "whole stage", "in_file": "whole stage"}, *rows],
     )  # fmt: skip
@@ -241,15 +252,7 @@ def by_table(
 
 def _columns(measure: Measure, place: int | None) -> Iterable[Column]:
     """Of a measure; `place`: of its cell in a row, None if the page leaves it out."""
-
-    def value(row: Mapping) -> object:
-        cell = row["cells"][place]
-        mark = format_html("<sup>{}</sup>", cell["mark"]) if cell["mark"] else ""
-        return format_html("{}{}", exact(cell["value"], partial(decimals, places=3)), mark)
-
-    at, key, shown = f"measures.{measure.key}", measure.key, place is not None
-    yield number(measure.head, f"{at}.value", html=value, name=key, page=shown)
-    yield number("95%", html=lambda row: span(row["cells"][place]), css="quiet", page=shown)
-    yield number("n", f"{at}.n", name=f"{key}_n", page=shown)
-    for part in ("low", "high", "note"):
+    at, key, cell = f"measures.{measure.key}", measure.key, None if place is None else measure_cell(place)
+    yield number(measure.head, f"{at}.value", html=cell, name=key, page=cell is not None)
+    for part in ("n", "low", "high", "note"):
         yield Column(part, f"{at}.{part}", name=f"{key}_{part}", page=False)

@@ -131,7 +131,6 @@ def view(found: Mapping) -> dict:
         "on": found["view"],
         **{name: whole[name] for name in COUNTS},
         **shown,
-        "undefined": [] if shown["heads"] else _undefined(shown["lines"]),
         "of_pairs": mean_of_pairs_on(level),
         "pairs": [
             {**row, "percent": row["measures"]["percent"], "kappa": row["measures"][mean_of_pairs_on(level).key]}
@@ -139,14 +138,6 @@ def view(found: Mapping) -> dict:
         ],
         "pair_count": found["pair_count"],
     }
-
-
-def _undefined(lines: Iterable[Mapping]) -> list[dict]:
-    """If no measure is defined: each reason, with the measures to which it applies."""
-    reasons: dict[str, list[str]] = {}
-    for line in lines:
-        reasons.setdefault(line["note"], []).append(line["measure"].name)
-    return [{"why": why, "measures": names} for why, names in reasons.items()]
 
 
 def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[Mapping]:

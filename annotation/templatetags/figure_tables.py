@@ -48,6 +48,18 @@ def kind_in_order(row: Row) -> object:
 RIGHT = [number("right", "share", percent), number("95%", html=ends), number("n", "n")]
 
 
+def measure_cell(at: int) -> Any:
+    """A measure of a row's `cells`: value with the letter of its note, and beneath it the interval and the count."""
+
+    def shown(row: Row) -> object:
+        of = row["cells"][at]
+        mark = format_html("<sup>{}</sup>", of["mark"]) if of["mark"] else ""
+        value = format_html("{}{}", bold(of["value"], partial(decimals, places=3)), mark)
+        return with_sub(value, format_html("{} ({})", span(of), f"{of['n']:,}"))
+
+    return shown
+
+
 @register.simple_tag
 def measures_table(rows: Rows, head: str, caption: str, name: str = "") -> Table:
     """The measures of agreement, of a whole stage."""

@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import format_html
 
 from annotation.protocols.registry import title_of
-from annotation.templatetags.figure_tables import Row, Rows, bold, kind, kind_in_order
+from annotation.templatetags.figure_tables import Row, Rows, kind, kind_in_order, measure_cell
 from annotation.templatetags.figures import (
     NOTHING,
     active_rate,
@@ -22,7 +22,7 @@ from annotation.templatetags.figures import (
     utc,
 )
 from benchmarks.naming import kind_name
-from benchmarks.tables import Column, Table, exact, number, with_sub
+from benchmarks.tables import Column, Table, exact, number
 
 register = template.Library()
 
@@ -108,19 +108,10 @@ def measuring_table(rows: Rows) -> Table:
 
 @register.simple_tag
 def agreement_by_type_table(view: Mapping[str, Any]) -> Table:
-    def cell(at: int) -> Callable[[Row], object]:
-        def shown(row: Row) -> object:
-            of = row["cells"][at]
-            mark = format_html("<sup>{}</sup>", of["mark"]) if of["mark"] else ""
-            value = format_html("{}{}", bold(of["value"], partial(decimals, places=3)), mark)
-            return with_sub(value, format_html("{} ({})", span(of), f"{of['n']:,}"))
-
-        return shown
-
     columns = [
         Column("type", html=kind_in_order),
         number("tasks", "n_items"),
-        *(number(head, html=cell(at)) for at, head in enumerate(view["heads"])),
+        *(number(head, html=measure_cell(at)) for at, head in enumerate(view["heads"])),
     ]
     caption = "By type: value, 95% interval, (n)"
     return Table("", columns, view["rows"], caption=caption, shown_caption=True, css="figures stacked-cells")

@@ -306,7 +306,8 @@ def test_two_versions_from_the_form_to_what_differs(client, manager, eager_tasks
 def told_by_shell(client, release, folder) -> str:
     """What the page's commands print, where they count."""
     (folder / f"{release.folder}.zip").write_bytes(body(client.get(reverse("release-download", args=[release.pk]))))
-    lines = client.get(page(release)).text.partition('aria-label="Commands that verify it">sha256sum')[2].splitlines()[2:6]
+    shown = client.get(page(release)).text
+    lines = shown.partition('aria-label="Commands that verify it">sha256sum')[2].splitlines()[2:6]
     with zipfile.ZipFile(folder / f"{release.folder}.zip") as archive:
         archive.extractall(folder)
     command = "\n".join(lines).partition("</textarea>")[0].replace("&#x27;", "'")
