@@ -1,13 +1,12 @@
 """How far each stage of a study is: what closing it would pass on, and what became of all items."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.next_step import passed_on_by, waits_for_closing
 from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
-from annotation.templatetags.figures import data
+from annotation.templatetags.figures import data, percent
 
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
          "not_asked": "Not asked about"}  # fmt: skip
@@ -78,21 +77,17 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
 
 
 def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
-    """What became of all items; the shares add up to 100%: the largest remainders are rounded up. One that `audits` may
-    end before the open ones are judged.
+    """What became of all items, each share rounded by itself. One that `audits` may end before the open ones are
+    judged.
     """
     reasons = {"dropped": whole["reasons"], "not_asked": whole["not_asked_in"]}
     counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
-    exact = {kind: 1000 * count / (whole["imported"] or 1) for kind, count in counts.items()}
-    tenths = {kind: math.floor(share) for kind, share in exact.items()}
-    lack = round(sum(exact.values())) - sum(tenths.values())
-    for kind in sorted(exact, key=lambda kind: tenths[kind] - exact[kind])[:lack]:
-        tenths[kind] += 1
     found, x = [], 0.0
     for kind, words in PARTS.items():
-        shown = data(exact[kind] / 1000, f"{tenths[kind] / 10:.1f}%")
+        share = counts[kind] / (whole["imported"] or 1)
         if counts[kind] or kind not in ("waiting", "not_asked"):
             words = "Left open: an audit needs only some items" if kind == "open" and audits else words
-            found.append(Part(kind, words, counts[kind], shown, x / 10, exact[kind] / 10, reasons.get(kind, ())))
-        x += exact[kind]
+            shown = data(share, percent(share))
+            found.append(Part(kind, words, counts[kind], shown, 100 * x, 100 * share, reasons.get(kind, ())))
+        x += share
     return found
