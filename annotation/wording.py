@@ -22,6 +22,7 @@ _WORDS = {
     "tie_unresolved": "tie",
     "none": "None",
     "both": "Both",
+    "foil_fits": "hard negative fits",
     "check_item": "used as a check or for practice",
     "ambiguous_both": "both images fit",
     "ambiguous_generated": "the generated image fits as well or better",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -133,8 +134,8 @@ def _basis(row: Row) -> str:
 def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest | None = None) -> Table:
     """With links that sort it and a file, if there is a request."""
     columns = [
-        Column("% right", "title", html=_named, name="row"),
-        number(f"all {data['items']:,}", "all.share", html=lambda row: _points(row, "all"), name="all"),
+        Column("% right", "title", html=partial(_named, items=data["items"]), name="row"),
+        number("all items", "all.share", html=lambda row: _points(row, "all"), name="all"),
         number("95%", html=_interval),
         *only_in_file("all.low", "all.high", "all.n"),
     ]
@@ -157,9 +158,11 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     )  # fmt: skip
 
 
-def _named(row: Row) -> object:
+def _named(row: Row, items: int) -> object:
+    asked = row["all"] and row["all"]["n"]
+    some = f"on {asked:,} of the {items:,} items" if asked and asked < items else ""
     apart = "another question than the models’" if row["apart"] else ""
-    return with_sub(bdi(row["title"]), row["about"], apart)
+    return with_sub(bdi(row["title"]), row["about"], some, apart)
 
 
 def _points(row: Row, name: str) -> object:

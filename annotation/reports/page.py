@@ -26,6 +26,8 @@ from annotation.reports.finding import finding
 from annotation.studies import markdown
 from annotation.studies.instructions_images import pictures_by_stage
 from annotation.studies.markdown import Picture
+from benchmarks.formats.own.format import FORMAT as OWN
+from benchmarks.formats.registry import FORMATS
 
 NO_PICTURES: Mapping[int, Sequence[Picture]] = MappingProxyType({})
 COLUMNS = 11  # types side by side, as in BiVLC's Table 1; with more, each has a row
@@ -50,9 +52,11 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
     """The report, and what its tables need besides it. `pictures` are the images of each stage's instructions."""
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
     stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
+    source = FORMATS.get(report["study"]["benchmark"]["source"])
     return {
         "report": report,
         "finding": finding(report),
+        "source": source.title if source and source != OWN else "",
         "consent": markdown.to_html((report["study"]["consent"] or {}).get("text", ""), level=3),
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),
@@ -63,7 +67,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
         "spreads": [
             {**people["spread"][name], "words": words, "unit": unit}
             for name, (words, unit) in SPREADS.items()
-            if paid or unit != "money"
+            if people["spread"][name]["n"] and (paid or unit != "money")
         ],
         "signs": [(KINDS[kind], n) for kind, n in people["signs"].items()],
         "people": first_of(people["rows"], PEOPLE),
@@ -157,6 +161,10 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     are the types over them. `upright`: too many for the page width, so each has a row.
     """
     kinds = sorted(whole["by_type"], key=_place)
+    titles = {row["stage"]: title_of(row["protocol"]) for row in (*whole["stages"], *whole["measuring"])}
+    reasons = {
+        name: [{**row, "name": titles[row["stage"]]} for row in whole[name]] for name in ("reasons", "not_asked_in")
+    }
     lines = []
 
     def add(words: str, rows: Iterable[Mapping], name: str, share: bool = False) -> None:
@@ -186,10 +194,9 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
         "kinds": kinds,
         "lines": lines,
         "upright": len(kinds) > COLUMNS,
-        "reasons": whole["reasons"],
-        "not_asked_in": whole["not_asked_in"],
+        **reasons,
         "open_in": whole["open_in"],
-        "measuring": whole["measuring"],
+        "measuring": [{**row, "name": titles[row["stage"]]} for row in whole["measuring"]],
     }
 
 

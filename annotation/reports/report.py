@@ -29,7 +29,7 @@ from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures import pass_rules
-from annotation.measures.counts import ratio
+from annotation.measures.counts import hourly_rate, ratio
 from annotation.measures.funnel import STATES
 from annotation.measures.stage_figures import answer_shares
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
@@ -327,7 +327,8 @@ def _people(study: Study, everybody: Mapping) -> list[dict]:
         found.append(
             {
                 "annotator": who.pseudonym,
-                **{name: row[name] for name in ("judged", "answers", "active_minutes", "per_hour", "paid", "kappa")},
+                **{name: row[name] for name in ("judged", "answers", "active_minutes", "paid", "kappa")},
+                "per_hour": hourly_rate(row["answers"], row["active_minutes"] / 60),
                 "elapsed_minutes": minutes,
                 "pay_reached": ratio(row["paid"], minutes / 60),
                 "with_majority": ratio(same["same"], same["n"]),

@@ -7,20 +7,10 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 
+from annotation.measures.warning_signs import KINDS
 from annotation.protocols.registry import title_of
 from annotation.templatetags.figure_tables import Row, Rows, kind, kind_in_order, measure_cell
-from annotation.templatetags.figures import (
-    NOTHING,
-    active_rate,
-    decimals,
-    hours,
-    kappa_name,
-    labels,
-    money,
-    percent,
-    span,
-    utc,
-)
+from annotation.templatetags.figures import NOTHING, decimals, hours, kappa_name, labels, money, percent, span, utc
 from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, exact, number
 
@@ -31,10 +21,6 @@ def _stage(stage: Row) -> str:
     return f"{stage['settings']['position']} {title_of(stage['settings']['protocol'])}"
 
 
-def _unless_zero(n: int | None) -> str:
-    return f"{n:,}" if n else NOTHING
-
-
 @register.simple_tag
 def stages_table(stages: Rows) -> Table:
     def takes(stage: Row) -> str:
@@ -43,18 +29,14 @@ def stages_table(stages: Rows) -> Table:
         each = " of each type" if of["sample_each"] else ""
         return f"{taken}, sample of {of['sample']:,}{each}" if of["sample"] else taken
 
-    def assigned(stage: Row) -> str:
+    def judged(stage: Row) -> str:
         of = stage["settings"]
-        return f"{of['strategy']} of {of['batch_size']:,}" if of["batch_size"] else of["strategy"]
+        return f"{of['overlap']}, up to {of['cap']}" if of["cap"] else of["overlap"]
 
     columns = [
         Column("stage", html=_stage),
-        Column("protocol", "settings.protocol"),
         Column("takes", html=takes),
-        Column("assignment", html=assigned),
-        number("overlap", "settings.overlap"),
-        number("cap", "settings.cap"),
-        number("quota", "settings.quota", _unless_zero),
+        number("judgments per item", html=judged),
         Column("state", "settings.state"),
     ]
     return Table("", columns, stages, caption="The stages in order")
@@ -80,9 +62,9 @@ def funnel_table(funnel: Mapping[str, Any]) -> Table:
         Column("items", "words"),
         *(
             number(
-                kind_name(one["subtype"], none=NOTHING),
+                kind_name(one["subtype"] or one["type"]),
                 html=lambda line, at=at: written(line, line["cells"][at]),
-                group=kind_name(one["type"]),
+                group=kind_name(one["type"]) if one["subtype"] else "",
             )
             for at, one in enumerate(kinds)
         ),
@@ -176,12 +158,15 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
             else row["annotator"]
         )
 
+    def signs(found: Rows) -> str:
+        return ", ".join(KINDS[one["kind"]] for one in found) or NOTHING
+
     paid = partial(money, currency=pay["currency"])
     columns = [
         Column("annotator", html=named),
         number("judged", "judged"),
         number("active", "active_minutes", hours),
-        number("per hour", html=active_rate),
+        number("per hour", "per_hour", partial(decimals, places=0)),
         *(
             [number("paid", "paid", paid), number("effective hourly pay", "pay_reached", paid)]
             if pay["pay_per_hour"]
@@ -190,7 +175,10 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
         number("close to others" if level else "majority", "with_majority", percent),
         number(f"mean {kappa_name(level)}", "kappa", decimals),
         Column(
-            "warning signs", "signs", lambda signs: ", ".join(sign["kind"] for sign in signs) or NOTHING, css="small"
+            "warning signs",
+            "signs",
+            lambda signs: ", ".join(KINDS[sign["kind"]] for sign in signs) or NOTHING,
+            css="small",
         ),
     ]
     caption = "Each annotator who judged"

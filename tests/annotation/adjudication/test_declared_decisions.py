@@ -64,12 +64,12 @@ def test_no_other_answer_can_be_given(mixed):
 
 def test_the_case_has_the_answers_in_words_with_what_each_decides(client, manager, mixed):
     case = cases.case(mixed, mixed.stage)
-    assert {one.decides for one in case.options} == {"kept", "dropped: foil fits", "dropped: neither fits"}
+    assert {one.decides for one in case.options} == {"kept", "dropped: hard negative fits", "dropped: neither fits"}
     assert [one.value for one in case.fixed] == ["cannot_judge"]
     page = client.get(reverse("study-adjudicate", args=[mixed.stage.study_id]) + f"?stage=1&task={mixed.pk}")
     text = page.content.decode()
     assert "fit: hard negative; how: 1; holds: sharp yes, whole no; why: “There are more plates.”" in text
-    assert "fit: Neither; holds" in text and "dropped: foil fits" in text
+    assert "fit: Neither; holds" in text and "dropped: hard negative fits" in text
     wanted = next(one for one in case.options if one.decides == "kept")
     sent = {"task": mixed.pk, "seen": case.seen, "do": "decide", "note": "It fits.", "verdict": wanted.value}
     client.post(page.request["PATH_INFO"] + "?stage=1", sent)

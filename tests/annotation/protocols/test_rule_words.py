@@ -32,8 +32,8 @@ LIBRARY = {
         for ask, what in EDITED_PAIR
     ),
     "image-caption-foil": "Kept if at least 2 of 3 people pick the caption. Otherwise dropped by the most common "
-    "answer: the hard negative (foil fits), “Both sentences” (both fit), “Neither” (neither fits) or anything else (no "
-    "agreement).",
+    "answer: the hard negative (hard negative fits), “Both sentences” (both fit), “Neither” (neither fits) or anything "
+    "else (no agreement).",
     "preference": "The Bradley–Terry model gives each model a strength over all items, and no item is dropped.",
     "rank-images": "The option with the best mean rank over 3 people counts; a tie goes to the answer given first. "
     "Each model has a mean rank over all items.",
