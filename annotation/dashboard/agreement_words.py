@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.measures.agreement_measures import MEASURES
-from annotation.templatetags.figures import decimals, percent
+from annotation.templatetags.figures import decimals, percent, whole_percent
 
 # How the measures that stand beside the sentence behave, in a line each.
 BEHAVES = {
@@ -55,7 +55,7 @@ def measures_in_words(
         guess = sum(one * one for one in shares)
         above = "α counts only what is above that." if share - guess >= _ABOVE else "they agree no better than that."
         common = f"One answer is so common ({percent(shares[0])} of all) that two people who guess would agree on about"
-        rest = f"{common} {percent(guess)}; {above}"
+        rest = f"{common} {whole_percent(guess)}; {above}"
     elif alpha is not None and alpha < _LOW:
         chances = "less than" if alpha < 0 else "hardly more than"
         rest = f"That is {chances} by chance: people do not agree."

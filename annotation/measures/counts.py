@@ -115,8 +115,8 @@ def headline_agreement(found: Figures) -> Figures:
     `found` is what `agreement_figures` returns. The figure is the chief one of the level, or else percent agreement.
     Of labels without order it is the mean kappa of pairs if each pair with a kappa shares at least `THIN` items,
     otherwise alpha if at least `_FEWEST` items have two judgments, and otherwise percent agreement. Of a mean kappa, n
-    counts pairs of judgments; `pairs` have a kappa, from `lowest` to `highest`. `note` says why there is no mean kappa,
-    or no value at all.
+    counts pairs of judgments; `pairs` have a kappa, from `lowest` to `highest`. `note` says why it is not the mean
+    kappa, or why there is no value at all.
     """
     level = found.get("level", NOMINAL)
     named = {name: found[name] for name in ("level", "unit") if name in found}
@@ -128,7 +128,7 @@ def headline_agreement(found: Figures) -> Figures:
     if min((pair["n"] for pair in defined), default=0) >= THIN:
         ends = {"pairs": len(kappas), "lowest": min(kappas), "highest": max(kappas)}
         return {**mean, "n": sum(pair["n"] for pair in defined), **ends, **named}
-    few = f"no {BY_KEY[mean['measure']].head}: some pairs share fewer than {THIN} items" if defined else ""
+    few = f"{BY_KEY[mean['measure']].head} is unreliable: some pairs share fewer than {THIN} items" if defined else ""
     if chief["value"] is not None and chief["n"] >= _FEWEST:
         return {**chief, "note": few, **named}
     return {**percent, "note": few if percent["value"] is not None else percent["note"], **named}

@@ -44,8 +44,8 @@ GUESS = "One answer is so common (88.0% of all) that two people who guess would 
 @pytest.mark.parametrize(
     ("alpha", "shares", "words"),
     [
-        (0.08, [0.88, 0.12], f"{GUESS} 78.9%"),
-        (0.08, [0.88, 0.06, 0.06], f"{GUESS} 78.2%"),
+        (0.08, [0.88, 0.12], f"{GUESS} 79%"),
+        (0.08, [0.88, 0.06, 0.06], f"{GUESS} 78%"),
         (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree."),
         (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree."),
         (0.7, [0.5, 0.5], ""),
