@@ -65,11 +65,9 @@ def hours_in_words(minutes: float) -> str:
 
 
 def items_in_words(counts: Mapping[str, int]) -> str:
-    """What became of all items, as a sum: "3 kept + 1 dropped + 5 not asked about + 0 open = 9 imported". Older
-    jobs did not count `not_asked` apart.
-    """
+    """What became of all items, as a sum: "3 kept + 1 dropped + 5 not asked about + 0 open = 9 imported"."""
     parts = {"kept": "kept", "dropped": "dropped", "not_asked": "not asked about", "open": "open"}
-    told = [f"{counts[name]:,} {words}" for name, words in parts.items() if counts.get(name) or name != "not_asked"]
+    told = [f"{counts[name]:,} {words}" for name, words in parts.items() if counts[name] or name != "not_asked"]
     return f"{' + '.join(told)} = {counts['imported']:,} imported"
 
 

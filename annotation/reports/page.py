@@ -161,10 +161,6 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     are the types over them. `upright`: too many for the page width, so each has a row.
     """
     kinds = sorted(whole["by_type"], key=_place)
-    titles = {row["stage"]: title_of(row["protocol"]) for row in (*whole["stages"], *whole["measuring"])}
-    reasons = {
-        name: [{**row, "name": titles[row["stage"]]} for row in whole[name]] for name in ("reasons", "not_asked_in")
-    }
     lines = []
 
     def add(words: str, rows: Iterable[Mapping], name: str, share: bool = False) -> None:
@@ -194,10 +190,16 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
         "kinds": kinds,
         "lines": lines,
         "upright": len(kinds) > COLUMNS,
-        **reasons,
+        **_titled(whole),
         "open_in": whole["open_in"],
-        "measuring": [{**row, "name": titles[row["stage"]]} for row in whole["measuring"]],
     }
+
+
+def _titled(whole: Mapping) -> dict[str, list[dict]]:
+    """The rows that name a stage, with its title."""
+    titles = {row["stage"]: title_of(row["protocol"]) for row in (*whole["stages"], *whole["measuring"])}
+    parts = ("reasons", "not_asked_in", "measuring")
+    return {part: [{**row, "name": titles[row["stage"]]} for row in whole[part]] for part in parts}
 
 
 def _place(row: Mapping) -> tuple:
