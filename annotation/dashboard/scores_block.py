@@ -36,7 +36,7 @@ def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str,
 
 def _said_once(one: Figures) -> Figures:
     """Without the share of the answer that is counted, if it is always the right one."""
-    if "right" not in one or not one["is_share"] or one["whole"]["value"] != one["right"]["whole"]["value"]:
+    if "right" not in one or not one.get("is_share") or one["whole"]["value"] != one["right"]["whole"]["value"]:
         return one
     return {name: value for name, value in one.items() if name not in ("whole", "by_type")}
 

@@ -66,6 +66,6 @@ class Writer:
 FORM = Form(
     name="webdataset",
     title="WebDataset",
-    what="Tar files for streaming, as open_clip and clip_benchmark read them: each item's images, then its texts.",
+    what="Tar files for streaming, as OpenCLIP and CLIP benchmark read them: each item's images, then its texts.",
     writer=Writer,
 )
