@@ -87,7 +87,7 @@ def test_a_question_goes_from_the_form_to_a_new_study(visit, page, axe_violation
     expect(frame.locator("#place").get_by_text("It does")).to_be_visible()
     expect(frame.locator("#place")).to_contain_text("Does the sentence say what you see?")
     assert flaws(page, axe_violations) == []
-    for name in ("positive image", "positive caption"):
+    for name in ("positive image", "1 caption"):
         page.get_by_role("group", name="On the screen").get_by_label(name).press("Space")
     expect(page.locator("#state")).to_contain_text("Tick at least one part of the item.")
     assert page.errors == []

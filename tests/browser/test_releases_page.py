@@ -87,7 +87,7 @@ def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, o
     plain.check("[value=own]")
     plain.get_by_label("train (%)").fill("70")
     plain.get_by_label("test (%)").fill("30")
-    plain.get_by_text("0 of 17 fields filled in").click()
+    plain.get_by_text("0 of 17 filled in").click()
     plain.get_by_label("Licence").fill("MIT")
     plain.get_by_role("button", name="Freeze this release").click()
     expect(plain.get_by_text("Build in progress")).to_be_visible()

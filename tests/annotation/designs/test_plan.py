@@ -22,7 +22,7 @@ from annotation.designs.presets import (
     with_stage_settings,
 )
 from annotation.protocols.registry import PROTOCOLS
-from annotation.wording import hours_in_words, items_in_words
+from annotation.wording import hours_in_words
 
 ASSUMED = Assumptions(seconds=12)
 
@@ -225,11 +225,6 @@ def test_where_an_edit_is_confirmed_one_decides_and_a_second_can_be_reached(give
 )
 def test_short_times_are_minutes(minutes, words):
     assert hours_in_words(minutes) == words
-
-
-def test_counts_of_older_jobs_are_a_sum_too():
-    counts = {"kept": 3, "dropped": 1, "open": 0, "imported": 4}
-    assert items_in_words(counts) == "3 kept + 1 dropped + 0 open = 4 imported"
 
 
 def test_there_are_no_checks_where_an_answer_is_more_than_a_pick():

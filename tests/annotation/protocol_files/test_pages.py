@@ -147,7 +147,7 @@ def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, m
     unfit = page[page.index('<li class="unfit">') :]
     assert "Each item needs 2 to 9 candidate images; the first item has none." in unfit
     assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
-    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in page and "3 people an item" in page
+    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in page and "3 people per item" in page
 
 
 def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):
