@@ -106,7 +106,7 @@ def test_collected_scripts_import_each_other_under_hashed_names(settings, tmp_pa
     imported = [
         (tmp_path / found.stored_name(name)).parent / other
         for name in scripts
-        for other in re.findall(r'(?:from|import) "(\.[^"]+)"', (tmp_path / found.stored_name(name)).read_text())
+        for other in re.findall(r'(?:from|import) ?"(\.[^"]+)"', (tmp_path / found.stored_name(name)).read_text())
     ]
     assert len(imported) > 40
     assert all(re.search(r"\.[0-9a-f]{12}\.js$", path.name) and path.exists() for path in imported), imported
