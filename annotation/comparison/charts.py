@@ -1,6 +1,6 @@
 """The charts of a comparison, pure.
 
-Models and humans on the plane of two measures, with a third as colour; and how much people disagree against how sure
+People and models on the plane of two measures, with a third as colour; and how much people disagree against how sure
 models are.
 """
 

@@ -33,7 +33,7 @@ class Offer:
 
 def library_offers(item: ItemRecord | None) -> list[Offer]:
     """Those that suit the item first, each group by title."""
-    return _sorted(_offer(name, library.shipped(name), item) for name in library.names())
+    return _sorted(offer_of(name, library.shipped(name), item) for name in library.names())
 
 
 def version_offers(item: ItemRecord | None) -> list[Offer]:
@@ -42,7 +42,7 @@ def version_offers(item: ItemRecord | None) -> list[Offer]:
     for version in newest_versions():
         file = keep_published(str(version), version.text).file
         assert file is not None
-        found.append(_offer(str(version), file, item))
+        found.append(offer_of(str(version), file, item))
     return _sorted(found)
 
 
@@ -51,7 +51,8 @@ def newest_versions() -> QuerySet[ProtocolVersion]:
     return ProtocolVersion.objects.filter(number=Subquery(last.values("last"))).order_by("name")
 
 
-def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
+def offer_of(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
+    """Return the question `start`, whose protocol file is `file`, with what `item` lacks for it."""
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
     suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # under its names for the parts

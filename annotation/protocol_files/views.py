@@ -200,8 +200,10 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     wanted = {"name": name, "number": whole_number(number, 9) or 0}
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)
     file = drafts.reading_of(found.text).file
+    benchmark = _benchmark(request.GET.get("benchmark"), list(Benchmark.objects.order_by("-created_at")))
     context = {
-        "section": "questions", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
+        "section": "questions", "version": found, "benchmark": benchmark, "seed": secrets.randbits(29),
+        "offer": file and offers.offer_of(str(found), file, drafts.first_item(benchmark)),
         "file": file, "rules": each_rule(file, Asked(file.judgments)) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
         "studies": permissions.studies_for(request.user).filter(_asks(str(found))).distinct(),

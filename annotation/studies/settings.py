@@ -25,7 +25,7 @@ from benchmarks.transactions import retry_deadlocks
 
 CHANGED = "changed a setting"  # the verb of the events
 INSTEAD = "Duplicate the study to choose another."
-PAID = "People have judged for this currency, and another currency would change what their work cost. " + INSTEAD
+PAID = "People have worked for pay in this currency, and another would change what their work cost. " + INSTEAD
 OF_FILE = "The protocol file decides this. Duplicate the study with another version of the file."
 SAME_NUMBER = "The question’s rule needs the same number of judgments for every item. " + INSTEAD
 GIVEN_WHOLE = "All batches go to this many people each. " + INSTEAD

@@ -9,6 +9,8 @@ from benchmarks.corrections.correct import MOST_REASON, Change, parts_of
 from benchmarks.formats import limits
 from benchmarks.jobs.forms import FilesField, fits
 from benchmarks.models import Action, Caption, Item, ItemImage
+from benchmarks.naming import role_name
+from benchmarks.records import role_order
 
 PICTURE = "picture-"
 
@@ -22,22 +24,26 @@ class ItemForm(forms.Form):
 
     def __init__(self, *args, item: Item, **kwargs):
         super().__init__(*args, **kwargs)
-        self.item, self.parts = item, parts_of(item)
+        self.item = item
+        self.parts = dict(sorted(parts_of(item).items(), key=lambda pair: role_order(pair[1].role)))
         own: dict[str, forms.Field] = {}
         for place, part in self.parts.items():
+            kind = "captions" if isinstance(part, Caption) else "images"
+            label = role_name(part.role, kind)
+            if [one.role for one in self.parts.values() if isinstance(one, type(part))].count(part.role) > 1:
+                label += f" {part.position + 1}"
             if isinstance(part, Caption):
                 area = forms.Textarea(attrs={"rows": 2, "dir": "auto"})
                 own[place] = forms.CharField(
                     initial=part.text, required=False, max_length=limits.MAX_CAPTION, strip=False, widget=area,
-                    label=_label(part),
+                    label=label.capitalize(),
                 )  # fmt: skip
                 own[f"old-{place}"] = forms.CharField(
                     initial=part.text, required=False, strip=False, widget=forms.HiddenInput
                 )
             else:
                 only = forms.FileInput(attrs={"accept": "image/*"})  # the worker checks what it is
-                label = f"New picture: {_label(part)}"
-                own[PICTURE + place] = forms.FileField(required=False, label=label, widget=only)
+                own[PICTURE + place] = forms.FileField(required=False, label=f"New {label} picture", widget=only)
         self.fields = own | self.fields
 
     def clean(self):
@@ -73,11 +79,6 @@ class ItemForm(forms.Form):
             elif file := given[PICTURE + place]:
                 found.append(Change(action=Action.IMAGE, place=place, new=file.name, **about))
         return found
-
-
-def _label(part: Caption | ItemImage) -> str:
-    name = part.role.replace("_", " ")
-    return f"{name} {part.position + 1}" if part.position or part.role == "candidate" else name
 
 
 class CorrectionsForm(forms.Form):

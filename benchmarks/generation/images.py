@@ -40,10 +40,10 @@ class ImagesOrder:
     """What to draw: some images for the negative caption of each item, or of those with `keys`."""
 
     model: str = orders.model(
-        "Model", "`sdxl-dpo`, or the hub id or folder of a pipeline of diffusers.", initial="sdxl-dpo"
+        "Model", "`sdxl-dpo`, or another text-to-image model: its hub name or its folder.", initial="sdxl-dpo"
     )
     unet: str = orders.model(
-        "Denoising network", "The hub id or folder of one that replaces the pipeline’s own. Usually empty.", False
+        "Denoising network", "Usually empty. The hub name or folder of a network that replaces the model’s.", False
     )
     count: int = orders.whole("Images per item", 1, 16, initial=4)
     steps: int = orders.whole("Denoising steps", 1, 500, initial=50)

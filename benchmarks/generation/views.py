@@ -24,7 +24,7 @@ class CaptionForm(OrderForm):
     address = forms.ChoiceField(
         required=False,
         label="Where the model runs",
-        help_text="Your administrator names endpoints in `WINNOW_LLM_ENDPOINTS`.",
+        help_text="Your administrator can add endpoints of other providers.",
     )
     percent = forms.FloatField(
         min_value=0.01, max_value=100, initial=100 * default_of(caption_order.CaptionOrder, "share"),
@@ -63,10 +63,14 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
     )  # fmt: skip
 
 
-def _kinds(form: CaptionForm) -> list[tuple[BoundWidget, str, str]]:
-    """Each kind's checkbox, what it makes, and whose kind it is."""
-    said = [(box, *KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")) for box in form["kinds"]]
-    return [(box, title, source) for box, title, _, source in said]
+def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
+    """Return the kinds of caption in groups: the checkbox of each, what it does, and which paper it is from."""
+    groups: dict[str, list[tuple[BoundWidget, str, str]]] = {"hard negatives": [], "hard positives": []}
+    for box in form["kinds"]:
+        title, _, source = KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")
+        group, _, change = title.replace(" in which ", " with ", 1).partition(" with ")
+        groups.setdefault(group if change else "second positives", []).append((box, change or title, source))
+    return groups
 
 
 class ImagesForm(OrderForm):

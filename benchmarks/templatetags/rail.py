@@ -11,7 +11,7 @@ register = template.Library()
 PLACES = (
     Place("items", "Items", "benchmark-detail"),
     Place("models", "Models", "benchmark-models", (
-        ("Models and humans", "benchmark-models"), ("Score with a model", "score-new"), ("Ask an endpoint", "ask-new"),
+        ("People and models", "benchmark-models"), ("Score with a model", "score-new"), ("Ask an endpoint", "ask-new"),
         ("Import predictions", "predictions-new"), ("Reported figures", "reported-new"), ("Train a model", "train-new"),
     )),
     Place("material", "New material", "captions-new", (

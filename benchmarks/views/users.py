@@ -28,7 +28,7 @@ class UserForm(forms.Form):
     )  # fmt: skip
     role = forms.ChoiceField(
         choices=[
-            (MANAGER, "Manager: imports, creates studies, can be added to other people’s"),
+            (MANAGER, "Manager: imports, creates studies, can join other people’s studies"),
             (ADMIN, "Admin: also sees and manages every study, and adds users"),
         ],
         widget=forms.RadioSelect, initial=MANAGER,
