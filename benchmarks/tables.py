@@ -151,6 +151,7 @@ class Table:
     row_head: bool = True  # a row's first cell names it
     row_css: Callable[[Any], str] | None = None
     row_id: Callable[[Any], str] | None = None
+    beneath: Callable[[Any], object] | None = None  # what stands under a row, over all columns, if there is something
     sections: Sequence[tuple[object, Sequence[Any]]] = ()  # titles and their rows, instead of `rows`
     foot: Sequence[Sequence[object]] = ()  # rows of values, one for each column of the page
     empty: Text = ""  # what a table without rows says instead, with one piece of advice and one button
@@ -285,8 +286,15 @@ class Table:
         return [(title, [self._row(row) for row in self._in_order(rows)]) for title, rows in self.sections]
 
     def _row(self, row: Any) -> SafeString:
-        given = {"id": self.row_id and self.row_id(row), "class": self.row_css and self.row_css(row)}
-        return self._cells([column.cell(row) for column in self.shown], given)
+        css = self.row_css and self.row_css(row)
+        found = self._cells(
+            [column.cell(row) for column in self.shown], {"id": self.row_id and self.row_id(row), "class": css}
+        )
+        if not (beneath := self.beneath and self.beneath(row)):
+            return found
+        cell = _element("td", {"colspan": len(self.shown), "role": "cell" if self.cards else ""}, beneath)
+        given = {"class": f"beneath {css or ''}".strip(), "role": "row" if self.cards else ""}
+        return found + _element("tr", given, cell)
 
     @property
     def feet(self) -> list[SafeString]:

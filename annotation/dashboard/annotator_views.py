@@ -28,14 +28,14 @@ from benchmarks.permissions import StaffRequest, staff_only
 @require_safe
 @staff_only
 def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?show=signs`: only those to look at; `sort=-judged`: by that column, the largest first; `plots`: with plots."""
+    """`?show=signs`: only those to look at; `plots`: with plots."""
     study = permissions.study_for(request.user, pk)
     found = annotators.latest(study)
-    asked = {name: request.GET.get(name, "") for name in ("show", "sort", "page")}
     stages = study.stages.select_related("study").order_by("position")
     context = {
         "section": "studies", "study": study, "latest": found, "invite": invitation(request, study),
-        "copying": [one for one in map(copying.signs, stages) if one], **people_page.contents(study, found, **asked),
+        "copying": [one for one in map(copying.signs, stages) if one],
+        **people_page.contents(request, study, found, request.GET.get("show", "")),
     }  # fmt: skip
     if "plots" in request.GET and found.data and found.made_at:
         context["plots"] = people_page.plots(study, found.data, found.made_at.isoformat())

@@ -240,8 +240,9 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         step = _step(study, at, results[study.pk], reached[study.pk], unstaffed)
         count, released = sum(stage.undecided for stage in at), _released(study)
         points = steps.way(
-            step, reached[study.pk], joined=study.people, review=len(study.review), undecided=count, released=released
-        )
+            step, reached[study.pk], joined=study.people, review=len(study.review), tested=study.tested,
+            undecided=count, released=released,
+        )  # fmt: skip
         found.append(StudyStep(study, at, step, points, count))
     return found
 

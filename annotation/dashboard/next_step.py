@@ -193,9 +193,12 @@ def _close(reached: Sequence[Reached]) -> NextStep | None:
 
 
 def way(
-    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, undecided: int, released: Released | None
-) -> list[Point]:
-    """The points from the invitation to the release, with what waits at each and which one `step` is at."""
+    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, tested: bool, undecided: int,
+    released: Released | None,
+) -> list[Point]:  # fmt: skip
+    """The points from the invitation to the release, with what waits at each and which one `step` is at. `tested`:
+    there were enough judgments to test somebody for signs.
+    """
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
     share = f"{math.floor(100 * done / total)}%" if total else "nothing"
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
@@ -203,7 +206,7 @@ def way(
     points = {
         Kind.INVITE: (f"{counted(joined, 'annotator')} joined" if joined else "Invite people", bool(joined)),
         Kind.JUDGE: (f"{share} settled", bool(total) and done == total),
-        Kind.REVIEW: (f"{counted(review, 'annotator')} to look at" if review else "No signs", not review),
+        Kind.REVIEW: _signs(review, tested),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
         Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
         Kind.RELEASE: (f"Released {released.version}" if released else "Release", bool(released)),
@@ -215,6 +218,12 @@ def way(
         else Point(words, "part")
         for kind, (words, is_done) in points.items()
     ]
+
+
+def _signs(review: int, tested: bool) -> tuple[str, bool]:
+    if review:
+        return f"{counted(review, 'annotator')} to look at", False
+    return ("No signs" if tested else "Signs not tested yet"), tested
 
 
 _ALL = ("All stages are closed", "All stages are done")

@@ -8,11 +8,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import Count, Max
+from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from annotation.charts import annotators as charts
 from annotation.charts.study import Plot, Subject
@@ -20,13 +24,14 @@ from annotation.dashboard.sign_evidence import Evidence, evidence
 from annotation.figures import annotators, blocked_items
 from annotation.figures.cache import LatestFigures
 from annotation.measures import counts, warning_signs
-from annotation.models import Annotator, Kind, Lease, Slot, Stage, StageState, Study
+from annotation.models import Annotator, Kind, Lease, Slot, Stage, StageState, Study, StudyState
 from annotation.models.choices import POOLED
 from annotation.participants import review, roster
 from annotation.participants.lifecycle import Decision, decisions
 from annotation.participants.roster import Participant
-from annotation.templatetags.figures import top_share
+from annotation.templatetags import figures as written
 from annotation.wording import pseudonym, readable_label
+from benchmarks.tables import NOTHING, Column, Table, number, with_sub
 
 ON_A_PAGE = 50
 NOW = timedelta(minutes=5)  # since the last screen, within which somebody is here
@@ -77,7 +82,7 @@ class Line:
     @property
     def top(self) -> float | None:
         """The share of picks at the place picked most."""
-        return top_share(self.places)
+        return written.top_share(self.places)
 
     @property
     def places(self) -> Sequence[int]:
@@ -94,13 +99,22 @@ class Line:
         return counts.ratio(self.same["same"], self.same["n"])
 
     @property
+    def has_evidence(self) -> bool:
+        return bool(self.review or self.evidence or self.one.signs or self.who.excluded_at)
+
+    @property
     def here(self) -> bool:
         return self.last_at is not None and timezone.now() - self.last_at < NOW
 
     @property
     def weight(self) -> tuple[bool, int, float]:
         """Those to look at first, then by the number of signs, then the lowest agreement."""
-        return self.review, len(self.evidence) + len(self.one.signs), -1.0 if self.common is None else -self.common
+        return not self.review, -len(self.evidence) - len(self.one.signs), 1.0 if self.common is None else self.common
+
+    @property
+    def tested(self) -> bool:
+        """Whether they had enough judgments for a test in the stage where they judged most."""
+        return bool(self.most) and annotators.is_tested(self.most)
 
     @property
     def is_among(self) -> Mapping[str, bool]:
@@ -108,40 +122,78 @@ class Line:
         return {EVERYONE: True, SIGNS: self.review, AWAY: self.away, EXCLUDED: excluded}
 
 
-ORDERS: dict[str, Callable[[Line], Any]] = {
-    "who": lambda line: line.who.number,
-    "judged": lambda line: line.judged,
-    "time": lambda line: line.seconds,
-    "common": lambda line: line.common,
-    "kappa": lambda line: line.kappa,
-    "top": lambda line: line.top,
-    "active": lambda line: line.one.active_minutes,
-    "paid": lambda line: line.one.pay,
-    "signs": lambda line: line.weight,
-}
-DEFAULT_SORT = "-signs"
-
-
-def contents(study: Study, found: LatestFigures, *, show: str, sort: str, page: str | None) -> dict[str, Any]:
+def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str) -> dict[str, Any]:
     """Everything that the list shows; without figures yet, those who joined."""
     data = found.data or EMPTY
     everybody = lines(study, data)
     show = show if show in FILTERS else EVERYONE
-    sort = sort if sort.removeprefix("-") in ORDERS else DEFAULT_SORT
-    shown = ordered([line for line in everybody if line.is_among[show]], sort)
-    part = Paginator(shown, ON_A_PAGE).get_page(page)
-    add_details(study, data, list(part))
+    among = [line for line in everybody if line.is_among[show]]
+    table = people_table(request, study, among, show, several_stages=len(data["stages"]) > 1)
+    shown = list(table.paged.object_list) if table.paged else []
+    add_details(study, data, shown)
     judged = sum(line.judged > 0 for line in everybody)
     filters = [(key, name, sum(line.is_among[key] for line in everybody)) for key, name in FILTERS.items()]
     totals = {
         "minutes": sum(line.one.active_minutes for line in everybody), "pay": sum(line.one.pay for line in everybody)
     }  # fmt: skip
     return {
-        "lines": part, "filters": filters, "show": show, "sort": sort, "joined": len(everybody), "judged": judged,
+        "table": table, "lines": shown, "filters": filters, "show": show, "joined": len(everybody), "judged": judged,
         "look": filters[1][2], "totals": totals, "pairs": pairs(data), "speed": data.get("speed"),
-        "tested": count_tests(data), "several_stages": len(data["stages"]) > 1,
-        "more": more_needed(study) if study.may.manage else 0,
+        "tested": count_tests(data), "more": more_needed(study) if study.may.manage else 0,
     }  # fmt: skip
+
+
+def people_table(
+    request: HttpRequest, study: Study, rows: Sequence[Line], show: str, *, several_stages: bool
+) -> Table:  # fmt: skip
+    """Those whom the filter `show` leaves, and beneath those with signs the evidence and the decision."""
+
+    def part(name: str) -> Callable[[Line], str]:
+        context = {"study": study, "show": show, "several_stages": several_stages}
+        return lambda line: render_to_string(
+            f"dashboard/{name}.html", context | {"line": line, "who": line.who}, request
+        )
+
+    columns = [
+        Column("person", "who.number", html=part("_person"), name="who"),
+        number("judged", "judged", html=_judged, unit="judged"),
+        number("a screen", "seconds", html=_seconds, unit="a screen"),
+        number("common answer", "common", written.whole_percent),
+        number(written.kappa_name(None), "kappa", written.decimals),
+        number("top place", "top", written.whole_percent),
+        number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
+        *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
+        Column("warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit=""),
+    ]
+    invite = ("Invite people", "#invite") if study.may.manage and study.state != StudyState.CLOSED else None
+    nobody = {
+        "empty": "Nobody has joined yet.",
+        "advice": "Everybody who opens the link to the study will be listed here.",
+    }
+    none = {"empty": "Nobody here."} if show else {**nobody, "button": invite}
+    return Table(
+        "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
+        per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
+        beneath=lambda line: part("_person_more")(line) if line.has_evidence else "", **none,
+    )  # fmt: skip
+
+
+def _judged(line: Line) -> SafeString:
+    of = format_html(' <span class="quiet">of {}</span>', f"{line.could:,}") if line.could else ""
+    bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', line.judged, line.could or 1)
+    return format_html("{}{}{}", bar, f"{line.judged:,}", of)
+
+
+def _seconds(line: Line) -> object:
+    if not line.judged or line.seconds is None:
+        return NOTHING
+    quick = line.row["quick_share"] if line.row else 0
+    below = f"{written.whole_percent(quick)} in under half the median" if quick else ""
+    return with_sub(f"{written.decimals(line.seconds, 1)} s", below)
+
+
+def _pay(currency: str, pay: float) -> str:
+    return written.money(pay or None, currency)
 
 
 def lines(study: Study, data: Mapping) -> list[Line]:
@@ -174,13 +226,6 @@ def _most(data: Mapping) -> dict[int, Mapping]:
     """Each person's row of the stage in which they judged most."""
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     return {row["number"]: row for row in sorted(rows, key=lambda row: row["judged"])}
-
-
-def ordered(found: Sequence[Line], sort: str) -> list[Line]:
-    """Sorted by a column, with `-` in front for the largest first; lines without the figure come last."""
-    key = ORDERS[sort.removeprefix("-")]
-    known = [line for line in found if key(line) is not None]
-    return [*sorted(known, key=key, reverse=sort.startswith("-")), *(line for line in found if key(line) is None)]
 
 
 # What only the rows that are shown need
@@ -254,7 +299,7 @@ def count_tests(data: Mapping) -> dict:
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     own, compared = (
         [sum(row[name]["p"] is not None for name in names) for row in rows]
-        for names in (("side", "runs"), ("labels_test", "agreement"))
+        for names in (annotators.OWN_TESTS, annotators.COMPARING_TESTS)
     )
     few, many = (
         sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * share for share in warning_signs.FALSE_ALARMS

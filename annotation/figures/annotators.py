@@ -6,7 +6,7 @@ not part of it: the pages read them on each visit. One annotator takes as many q
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
 
@@ -25,6 +25,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "annotators"
+OWN_TESTS, COMPARING_TESTS = ("side", "runs"), ("labels_test", "agreement")  # in each row
 
 
 @cache.computes(KIND)
@@ -32,7 +33,8 @@ def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
     (measures.few_annotators) under each of the `views`, and which is looked at `first`; `look`, whom to look at;
-    `work`, by number, what they did besides judging. Only pages show the last three; exports do not contain them.
+    `tested`, whether any test could be made; `work`, by number, what they did besides judging. Only pages show the last
+    four; exports do not contain them.
     """
     study, few = stage.study, {}
     work: dict[int, dict] = defaultdict(lambda: {"counted": 0, "times": []})
@@ -54,7 +56,7 @@ def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     for kind, number, _ in avoided_screens(study):
         avoided[number].add(kind)
     told = {str(one): work[one] | {"avoided": asdict(avoided[one])} for one in sorted({*work, *avoided})}
-    return found | {"look": to_look_at(found), "work": told}
+    return found | {"look": to_look_at(found), "tested": any_tested(found["stages"]), "work": told}
 
 
 def _fast_screens(rows: Judgments, size: float) -> int:
@@ -62,6 +64,15 @@ def _fast_screens(rows: Judgments, size: float) -> int:
     times = counts.known_times(annotator_behaviour.judgments_considered(rows, False).active_ms).tolist()
     limit = warning_signs.FAST_SHARE * (median(times) / 1000 / (1 - size)) if times else 0
     return sum(time / 1000 < limit for time in times)
+
+
+def any_tested(stages: Iterable[Mapping]) -> bool:
+    """Whether any annotator had enough judgments for a test in one of the stages."""
+    return any(is_tested(row) for stage in stages for row in stage["rows"])
+
+
+def is_tested(row: Mapping) -> bool:
+    return any(row[name]["p"] is not None for name in OWN_TESTS + COMPARING_TESTS)
 
 
 def to_look_at(data: Mapping) -> list[int]:

@@ -162,7 +162,7 @@ def unpack(release: Release, out: Path) -> int:
 
 def run_release(job: Job, progress: jobs.Progress) -> None:
     """Take a snapshot of the study without image bytes, build the release of it, store its zip, freeze the row."""
-    release = Release.objects.select_related("study").get(job=job)
+    release = Release.objects.select_related("study", "created_by").get(job=job)
     plan = Plan.from_json(release.plan)
 
     def write(folder: Path, separate: jobs.SeparateProgress) -> dict:
@@ -187,7 +187,8 @@ def _freeze(release: Release, job: Job, made: StoredArchive) -> None:
     fields = {"content": content, "summary": build.summary(made.manifest), **stored}
     with transaction.atomic():
         Release.objects.filter(pk=release.pk, frozen_at=None).update(**fields, frozen_at=Now())
-        audit.record(by="worker", verb="froze", subject=release, content=content)
+        by = audit.named(release.created_by) if release.created_by else "worker"
+        audit.record(by=by, verb="froze", subject=release, content=content)
         report = {"release": release.pk, "content": content, "counts": counts, "bytes": made.size}
         jobs.finish_job(job=job, by="worker", report=report)
 

@@ -1,31 +1,12 @@
-"""Tags of the annotators' pages: sortable headers, signs, probabilities."""
+"""Tags of the annotators' pages: signs, shares, probabilities."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from django import template
-from django.utils.html import format_html
 
 from annotation.measures import counts, warning_signs
 
 register = template.Library()
-
-
-@register.simple_tag
-def sorted_by(name: str, words: str, sort: str, show: str, title: str = "") -> str:
-    """A header cell whose link sorts by its column, the largest first; a second click reverses the order. `show` is the
-    filter of the list.
-    """
-    first = name if name == "who" else f"-{name}"
-    again = f"-{name}" if name == "who" else name
-    order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
-    query = urlencode({**({"show": show} if show else {}), "sort": again if sort == first else first})
-    mark = {"ascending": "▲", "descending": "▼"}.get(order, "")
-    return format_html(
-        '<th scope="col" class="{}" aria-sort="{}"><a href="?{}" title="{}">{}<span aria-hidden="true" class="order">'
-        "{}</span></a></th>",
-        "" if name in ("who", "signs") else "number", order, query, title, words, mark,
-    )  # fmt: skip
 
 
 def sign_name(kind: str) -> str:

@@ -110,14 +110,17 @@ def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, wo
         (Kind.JUDGE, {}, ["done", "now", "done", "done", "", ""]),
         (Kind.REVIEW, {"review": 1, "undecided": 4}, ["done", "part", "now", "", "", ""]),
         (Kind.DECIDE, {"undecided": 4}, ["done", "part", "done", "now", "", ""]),
+        (Kind.DECIDE, {"undecided": 4, "tested": False}, ["done", "part", "", "now", "", ""]),
     ],
 )
 def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
-    found = {"joined": 3, "review": 0, "undecided": 0, "released": None} | known
+    found = {"joined": 3, "review": 0, "tested": True, "undecided": 0, "released": None} | known
     reached = [Reached(CHOOSE, 30 if found["joined"] else 0, 60)]
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
     assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
+    unreviewed = "No signs" if found["tested"] else "Signs not tested yet"
+    assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed)
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
