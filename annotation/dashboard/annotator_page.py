@@ -11,7 +11,7 @@ from annotation.charts.annotators import answer_bars, pick_strip, place_bars, sp
 from annotation.dashboard.sign_evidence import row_of
 from annotation.measures import warning_signs
 
-SCREENS = 30  # of the evidence
+SCREENS = 10  # of the evidence on a page
 
 
 # One annotator

@@ -93,7 +93,8 @@ def _work(who: Annotator, data: dict, position: int, show: str, page: str | None
     """Figures, charts, tests and a part of the screens behind a sign in one stage; {} if they have not been there."""
     there = stage_of(data, position)
     row = there and row_of(there["rows"], who.number)
-    tabs = [(stage, f"stage={stage['position']}") for stage in data["stages"] if row_of(stage["rows"], who.number)]
+    been = {stage["position"] for stage in data["stages"] if row_of(stage["rows"], who.number)}
+    tabs = [(one, f"stage={one.position}") for one in who.study.stages.order_by("position") if one.position in been]
     if there is None or row is None:
         return {"tabs": tabs}
     stage = who.study.stages.get(position=position)
@@ -108,7 +109,7 @@ def _work(who: Annotator, data: dict, position: int, show: str, page: str | None
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
         "tests": annotator_page.tests(row, readable_label, view, "level" in there), "show": show,
-        "view": view, "same": row["majority"][view],
+        "view": view, "same": row["majority"][view], "kappa": row["kappas"].get(there["coarse"]),
         "confusion": dawid_skene.confusion_of(stage, who.number),
         "found": Paginator(behind[show], annotator_page.SCREENS).get_page(page),
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),

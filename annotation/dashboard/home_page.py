@@ -32,7 +32,19 @@ from annotation.figures.study_list import (
     with_stages,
 )
 from annotation.measures.audits import sentence
-from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study, StudyState
+from annotation.models import (
+    Annotator,
+    Judgment,
+    Lease,
+    LeaseState,
+    Outcome,
+    Release,
+    Role,
+    Stage,
+    StageState,
+    Study,
+    StudyState,
+)
 from annotation.participants.review import with_review
 from annotation.pipeline import audits
 from annotation.pipeline.part import count_of
@@ -57,6 +69,12 @@ class StudyStep:
     step: NextStep
     way: Sequence[Point]
     undecided: int
+
+    @property
+    def state(self) -> str:
+        """The study's; `closed` also if it is open but has no open stage, so that nobody can judge."""
+        nothing_open = all(stage.state == StageState.CLOSED for stage in self.stages)
+        return StudyState.CLOSED if self.study.state == StudyState.OPEN and nothing_open else self.study.state
 
 
 RELEASED = {"released": "version", "release": "pk", "released_at": "frozen_at"}
@@ -113,8 +131,8 @@ def _name(study: ListedStudy) -> SafeString:
 
 
 def _state(study: ListedStudy) -> SafeString:
-    over = study.released and study.group in (DONE, ARCHIVED)
-    kind, words = ("released", f"released {study.released}") if over else (study.state, study.state)
+    over, state = study.released and study.group in (DONE, ARCHIVED), study.next.state if study.next else study.state
+    kind, words = ("released", f"released {study.released}") if over else (state, state)
     return render_to_string("components/_state.html", {"state": kind, "words": words})
 
 

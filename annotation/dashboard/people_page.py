@@ -198,6 +198,8 @@ def _pay(currency: str, pay: float) -> str:
 
 def lines(study: Study, data: Mapping) -> list[Line]:
     """Everybody, in the order of joining. Later arrivals have no figures yet."""
+    titles = {stage.position: stage.title for stage in study.stages.all()} if len(data["stages"]) > 1 else {}
+    data = {**data, "stages": [{**stage, "title": titles.get(stage["position"], "")} for stage in data["stages"]]}
     rows = {row["number"]: row for row in data["whole"]}
     look = set(review.people_to_review(study))
     away = {who.number for who in review.people_away(study)}

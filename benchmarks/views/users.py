@@ -69,8 +69,9 @@ def _name(user: User) -> SafeString:
     return with_sub(bdi(user.get_username()), user.email if user.email != user.get_username() else "")
 
 
-def _state(user: User) -> SafeString | str:
-    return "" if user.is_active else render_to_string("components/_state.html", {"state": "closed"})
+def _state(user: User) -> SafeString:
+    state, words = ("on", "active") if user.is_active else ("closed", "deactivated")
+    return render_to_string("components/_state.html", {"state": state, "words": words})
 
 
 def _act(user: User, request: HttpRequest) -> SafeString:

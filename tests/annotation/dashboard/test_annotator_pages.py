@@ -94,7 +94,8 @@ def test_each_filter_counts_the_rows_behind_it_and_signs_are_those_of_the_next_s
     page = client.get(table(stage.study))
     assert {key: count for key, _, count in page.context["filters"]} == {key: len(of) for key, of in expected.items()}
     for key, numbers in expected.items():
-        found = [line.who.number for line in client.get(table(stage.study, show=key, **{"list-sort": "who"})).context["lines"]]
+        page = client.get(table(stage.study, show=key, **{"list-sort": "who"}))
+        found = [line.who.number for line in page.context["lines"]]
         assert found == numbers, key
     assert people_to_review(stage.study) == expected["signs"]
     assert home_page.step_of(manager, stage.study).step.url == table(stage.study, show="signs")
@@ -162,7 +163,7 @@ def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager)
     assert not any(row["signs"] for row in data["whole"])
     shown = client.get(table(stage.study)).text
     assert "3 have warning signs" in shown and shown.count("(too few to test)</span>") == 3
-    body = shown[shown.index("<tbody>") :]
+    body = shown[shown.index("<tbody") :]
     assert max(map(body.index, ("A-02", "A-03", "A-04"))) < min(map(body.index, ("A-01", "A-05")))
     own = client.get(one(stage.study, 3)).text
     assert "very fast</b>" in own and "(too few to test)" in own
@@ -225,7 +226,7 @@ def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, peopl
     for number in range(1, people + 1):
         page = client.get(one(stage.study, number, stage=1, show="agreement"))
         shown = " ".join(strip_tags(page.text).split())
-        same, n, view = re.search(r"(\d+) of (\d+) compared, ([a-z ]+?) ?Mean", shown).groups()
+        same, n, view = re.search(r"(\d+) of (\d+) compared, ([a-z ]+?) ?· mean", shown).groups()
         apart, see = int(n) - int(same), rule_of(stage).projections()[view]
         assert re.search(rf"differs from majority {apart}\b", shown)
         assert len(page.context["found"]) == min(apart, annotator_page.SCREENS) and page.context["show"] == "agreement"
@@ -268,7 +269,7 @@ def test_a_manager_keeps_somebody_with_a_reason(client, stage):
     login(client, stage.study, Role.MANAGER)
     shown = client.post(one(stage.study, 4), {"act": "keep", "reason": "They <use> the keyboard."}, follow=True).text
     assert "A-04 is kept" in shown and "kept</b> by manager" in shown and "They &lt;use&gt; the keyboard." in shown
-    assert "kept</b>" in client.get(table(stage.study)).text.partition("<tbody>")[2]
+    assert "kept</b>" in client.get(table(stage.study)).text.partition("<tbody")[2]
     assert Event.objects.get(verb="kept").data["reason"] == "They <use> the keyboard."
     assert not Annotator.objects.exclude(excluded_at=None).exists()
 
