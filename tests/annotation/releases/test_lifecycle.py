@@ -71,6 +71,14 @@ def test_it_is_frozen_whole(study, eager_tasks, tmp_path):
     sha256sum_makes_the_content_hash_which_stands_for_the_settings(release, tmp_path / "out")
 
 
+def test_who_ordered_a_release_has_frozen_it(study, eager_tasks, django_user_model):
+    user = django_user_model.objects.create_user("ana")
+    plan = Plan("cups", "1.0")
+    release = release_lifecycle.freeze(study=study, plan=plan, by=f"user:{user.pk}", created_by=user)
+    tasks.run_release.delay(release.job_id)
+    assert Event.objects.get(verb="froze").by == f"user:{user.pk}"
+
+
 def sha256sum_makes_the_content_hash_which_stands_for_the_settings(release: Release, folder: Path) -> None:
     release_lifecycle.unpack(release, folder)
     line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
