@@ -313,11 +313,9 @@ def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, s
 
 
 _NO_AGREEMENT = ", so agreement cannot be measured: that needs two."
-_SLIP, _EXAMPLE, _95 = (
-    0.1,
-    0.05,
-    1.96,
-)  # a share of mistaken answers; of wrong items; the normal quantile of a 95% interval
+_MISTAKEN = 0.1  # the share of answers for which the sentence says what majorities make of it
+_WRONG_ITEMS = 0.05  # the share of a benchmark's items for which it says how closely a sample shows it
+_Z_95 = 1.96  # the normal distribution's quantile of a 95% interval
 
 
 def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
@@ -331,11 +329,12 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         words += f"; {shared:,} items with more show agreement." if shared else _NO_AGREEMENT
     else:
         words = f"{judgments} judgments of an item show how well people agree"
-        least, slip = judgments // 2 + 1, _SLIP
-        wrong = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))
-        outvotes = f". If {slip:.0%} of answers are mistakes, {100 * wrong:.1f}% of majorities are"
+        least, slip = judgments // 2 + 1, _MISTAKEN
+        lost = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))
+        outvotes = f". If {slip:.0%} of answers are mistakes, {100 * lost:.1f}% of majorities are"
         words += "." if protocol.measures else f"{outvotes if judgments > 2 else ', but neither outvotes the other'}."
     if 0 < items < of and not protocol.measures and given.get("strategy") != _AUDIT:
-        error = 100 * _95 * (_EXAMPLE * (1 - _EXAMPLE) / items * (1 - items / of)) ** 0.5
-        words += f" If {_EXAMPLE:.0%} of all {of:,} items are wrong, {items:,} show it to within ±{error:.1f} points."
+        wrong = _WRONG_ITEMS
+        error = 100 * _Z_95 * (wrong * (1 - wrong) / items * (1 - items / of)) ** 0.5
+        words += f" If {wrong:.0%} of all {of:,} items are wrong, {items:,} show it to within ±{error:.1f} points."
     return words
