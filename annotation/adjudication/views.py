@@ -209,7 +209,7 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
             (one, ONLY[one], n, replace(wanted, only=one).link(stage=stage.position)) for one, n in counts.items()
         ],
         "most": most, "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
-        "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
+        "stages": [(one.position, f"{one.position} {one.title}") for one in stage.study.stages.order_by("position")],
         "page": page, "last": last,
         "sorts": SORTS.items(), "cases": CASES.items(),
         "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],

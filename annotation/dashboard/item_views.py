@@ -13,7 +13,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks import queries
 from benchmarks.permissions import StaffRequest, may_change_benchmark, staff_only
 
-PAGE = 50
+PAGE = 25
 
 
 @require_safe
