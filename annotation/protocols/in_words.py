@@ -8,6 +8,7 @@ from annotation.protocols import option_sets, schema, values
 from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.measuring import level_of
 from annotation.protocols.numbers import is_typed, span_of
+from annotation.protocols.rule_words import value_in_words
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.tasks import needs_in_words
 from annotation.wording import exact
@@ -113,16 +114,21 @@ def measures_in_words(file: ProtocolFile) -> list[str]:
         words = combination_in_words(score)
         found.append(f"The score {name} is {words[0].lower()}{words[1:]}.")
     for name, right in file.right.items():
-        found.append(f"The right answer to {name} is {_right(right)}.")
+        found.append(f"The right answer{_of(file, name, 'to')} is {_right(file, name, right)}.")
     return [*found, *(f"Group {name}: {_grouped(file, group)}." for name, group in file.group.items())]
 
 
-def _right(right: schema.Right) -> str:
+def _of(file: ProtocolFile, name: str, preposition: str) -> str:
+    """` to quality`; "" of the only answer."""
+    return f" {preposition} {name}" if len(file.answers) > 1 or name not in {one.name for one in file.answers} else ""
+
+
+def _right(file: ProtocolFile, name: str, right: schema.Right) -> str:
     match right:
         case str():
-            return right
+            return value_in_words(file, name, right)
         case list():
-            return " and ".join(right)
+            return " and ".join(value_in_words(file, name, one) for one in right)
         case schema.ByItem(column=column):
             return f"that of the item, in “{column}”"
     return ", ".join(f"{value} for {task}" for task, value in right.items())
@@ -169,5 +175,7 @@ def _measured(file: ProtocolFile, name: str) -> Iterator[str]:
     views = f"; also on {_listed(seen, 'the views' if len(seen) > 1 else 'the view')}" if seen else ""
     score = ""
     if said and said.score:
-        score = f"; the score is the {'mean' if said.score == 'mean' else f'share of {said.score}'}"
-    yield f"Agreement on {name} is {_LEVELS[level]}{views}{score}."
+        is_right = file.right.get(name) == said.score
+        share = f"share of {'right answers' if is_right else f'answers {value_in_words(file, name, said.score)}'}"
+        score = f"; the score is the {'mean' if said.score == 'mean' else share}"
+    yield f"Agreement{_of(file, name, 'on')} is {_LEVELS[level]}{views}{score}."

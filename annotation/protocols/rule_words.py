@@ -93,7 +93,7 @@ def _of_protocol(protocol: Protocol) -> dict[str, str]:
     labels = {one.identity: f"“{one.label}”" for one in protocol.fixed} | {CANNOT_JUDGE: "“Cannot judge”"}
     if (file := protocol.made_from) and len(file.decide) == 1:
         drops: Mapping[str, str] = getattr(file.decide[0], "drop", {})
-        return {_value(file, file.decide[0].answer, one): why for one, why in drops.items()} | {
+        return {value_in_words(file, file.decide[0].answer, one): why for one, why in drops.items()} | {
             labels[CANNOT_JUDGE]: CANNOT_JUDGE
         }
     return {labels.get(one, f"“{readable_label(one).capitalize()}”"): why for one, why in protocol.drops.items()}
@@ -116,7 +116,7 @@ def _asks(file: ProtocolFile, address: str) -> str:
 
 def _rule(file: ProtocolFile, rule: schema.Decision, asked: Asked) -> str:
     of_sets = "." not in rule.answer and is_set(file.answer(rule.answer))
-    drops = {_value(file, rule.answer, one): why for one, why in getattr(rule, "drop", {}).items()}
+    drops = {value_in_words(file, rule.answer, one): why for one, why in getattr(rule, "drop", {}).items()}
     match rule:
         case schema.Majority() | schema.DawidSkene() if not of_sets:
             fixed = values.fixed_of(file.answer(rule.answer.partition(".")[0]))
@@ -190,9 +190,9 @@ def _kept_from(file: ProtocolFile, rule: schema.AtLeast, who: str, is_one: bool)
     if values.is_of_right(file, rule):
         does = f"give{s} the right answer"
     else:
-        value = _value(file, rule.answer, rule.of)
+        value = value_in_words(file, rule.answer, rule.of)
         does = f"answer{s} {value}" if value.startswith("“") else f"pick{s} {value}"
-    also = [_value(file, rule.answer, one) for one in rule.keep if one != rule.of]
+    also = [value_in_words(file, rule.answer, one) for one in rule.keep if one != rule.of]
     return f"Kept if {who} {does}{f', or if the most common answer is {_either_of(also)}' if also else ''}."
 
 
@@ -235,7 +235,7 @@ def _people(count: int) -> str:
 _ELSE = "anything else"
 
 
-def _value(file: ProtocolFile, address: str, value: str) -> str:
+def value_in_words(file: ProtocolFile, address: str, value: str) -> str:
     """A value of a table as people say it: `the caption`, `“Both sentences”`, `“4 (Good)”`, `anything else`."""
     if value == values.ELSE:
         return _ELSE

@@ -71,10 +71,10 @@ def test_from_the_start_page_to_a_study_about_the_foils(visit, page, files, work
     expect(page.get_by_text("Everything was imported")).to_be_visible()
     page.locator("main").get_by_role("link", name="New study").click()
     suggested = page.locator(".ask").first.get_by_role("button")
-    expect(suggested).to_have_text("Image, caption and foil")
+    expect(suggested).to_have_text("Caption or hard negative")
     expect(suggested).to_have_attribute("aria-current", "true")
     assert axe_violations(page) == []
-    page.get_by_role("link", name="Continue with “Image, caption and foil”").click()
+    page.get_by_role("link", name="Continue with “Caption or hard negative”").click()
     page.get_by_role("link", name="Continue to the texts").click()
     page.get_by_label("Study name").fill("Which is true?")
     page.get_by_role("button", name="Create the study").click()

@@ -17,7 +17,7 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
     visit(page, f"/studies/new/?benchmark={benchmark.pk}")
     page.get_by_role("link", name="Write your own question").click()
     assert flaws(page, axe_violations) == []
-    page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")
+    page.get_by_role("button", name="Start from Caption or hard negative").press("Enter")
     text = page.get_by_label("Protocol file (YAML)")
     expect(page.locator("#state")).to_contain_text("No problems")
     assert compose(text, "Tab") and text.input_value() == library.text_of("image-caption-foil")
@@ -56,7 +56,7 @@ def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations
     assert page.locator("#preview").evaluate("one => one.clientWidth") == 390
 
     page.get_by_role("button", name="Publish as a version").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Image, caption and foil")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Caption or hard negative")
     assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Use in a new study").click()
     page.get_by_role("link", name="Continue to the texts").click()
@@ -104,7 +104,7 @@ def test_the_editor_wraps_long_lines_and_numbers_stay_beside_theirs(visit, page)
     benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=1)
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, f"/protocols/?benchmark={benchmark.pk}")
-    page.get_by_role("button", name="Start from Image, caption and foil").click()
+    page.get_by_role("button", name="Start from Caption or hard negative").click()
     text = page.get_by_label("Protocol file (YAML)")
     lines = text.input_value().splitlines()
     text.fill("\n".join([*lines[:3], f"# {'word ' * 60}{'x' * 90}", "scren:", *lines[3:]]))

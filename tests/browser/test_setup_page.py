@@ -117,7 +117,7 @@ def test_a_question_takes_two_clicks_from_the_list_of_studies(visit, page):
     pictures.paint_benchmark(benchmark)
     visit(page, "/studies/")
     page.get_by_role("link", name=re.compile("New study|Create a study")).click()
-    screen = page.locator(".ask", has_text="Image, caption and foil").frame_locator("iframe")
+    screen = page.locator(".ask", has_text="Caption or hard negative").frame_locator("iframe")
     expect(screen.locator("#desk.ready")).to_contain_text(benchmark.items.first().captions.get(role="negative").text)
     expect(page.locator(".ask", has_text="Verify").first).to_contain_text("Never shows the hard negative.")
     page.get_by_role("button", name="Create it now").click()  # asks what fits best

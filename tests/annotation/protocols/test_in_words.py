@@ -21,13 +21,16 @@ ANSWERS = {
     "revise": ["description: the description text, changed or as it is."],
 }
 MEASURES = {
-    "prompt-fit": ["Agreement on fit is ordinal, by the order of the values; the score is the mean."],
+    "prompt-fit": ["Agreement is ordinal, by the order of the values; the score is the mean."],
+    "image-caption-foil": ["Agreement is nominal, by equal values; also on the view “caption or not”; the score is the "
+                           "share of right answers.", "The right answer is the caption."],
+    "winoground-pairs": ["Agreement is nominal, by equal values; the score is the share of answers “Yes”.",
+                         "Group text: right if more annotators gave yes where it is right than elsewhere, among the "
+                         "tasks with the same image."],
     "caption-scores": ["The score total is the sum of 0.5 × precision, 0.5 × recall and −1 × flaws."],
     "two-scores": ["The score overall is the geometric mean of content and quality."],
-    "bivlc-t2i": ["The right answer to image is positive for positive, negative for negative.",
+    "bivlc-t2i": ["The right answer is positive for positive, negative for negative.",
                   "Group t2i: right if all tasks of an item are."],
-    "winoground-pairs": ["Group text: right if more annotators gave yes where it is right than elsewhere, among the "
-                         "tasks with the same image."],
 }  # fmt: skip
 
 
