@@ -57,7 +57,7 @@ class Setup:
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
         initial = {"name": name or self._free_name(), **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
-        self.study.offer_types(self.benchmark)
+        self.study.offer_parts(self.benchmark, self.first)
         self.study.has_stages = len(start.stages) > 1
         assumed, sources = presets.default_assumptions(start.stages), {stage.source for stage in start.stages}
         self.stages = [

@@ -10,10 +10,13 @@ from django.core.exceptions import NON_FIELD_ERRORS
 
 from annotation.designs import part
 from annotation.models import Study, StudyState, StudyTemplate
+from annotation.studies import role_counts
+from annotation.studies.role_counts import RoleCounts
 from annotation.studies.setup_forms import TextField, checked, cleaned, offer, several, switch
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.naming import kind_name
+from benchmarks.records import ItemRecord
 
 MOST_TYPES = 100  # on the page
 
@@ -55,11 +58,7 @@ class StudyForm(forms.Form):
     paused = switch("Start paused: nobody can join until you open the study")
 
     part_types = several("Only items of these types")
-    part_roles = forms.CharField(
-        label="Only items with so many parts",
-        required=False,
-        help_text="Two candidate images or more: images.candidate=2.. One hard negative: texts.negative=1",
-    )
+    part_roles = forms.CharField(label="Only items with so many parts", required=False, widget=RoleCounts)
     part_attributes = forms.CharField(
         label="Only items with these attributes", required=False, help_text="NAME=VALUE|OR THIS: style=oil|ink"
     )
@@ -92,8 +91,9 @@ class StudyForm(forms.Form):
     def step_of(self, name: str) -> str:
         return next((step for step, names in self.OF_STEP.items() if name in names), "people")
 
-    def offer_types(self, benchmark: str) -> None:
-        """Let the form choose among the types and subtypes of the benchmark's items."""
+    def offer_parts(self, benchmark: str, first: ItemRecord | None) -> None:
+        """Let the form choose among the types and subtypes of the benchmark's items, and the roles of the `first`."""
+        self.fields["part_roles"].widget.roles = role_counts.of_item(first)  # type: ignore[attr-defined]
         found = queries.kinds(Item.objects.filter(benchmark=int(benchmark or 0)))
         types = Counter[str]()
         for kind in found:
@@ -119,7 +119,7 @@ class StudyForm(forms.Form):
         return part.part_of(**{name.removeprefix("part_"): given[name] for name in self.PART if given.get(name)})
 
     def clean_part_roles(self) -> str:
-        return _read(part.read_roles, self.cleaned_data["part_roles"])
+        return role_counts.readable(self.cleaned_data["part_roles"])
 
     def clean_part_attributes(self) -> str:
         return _read(part.read_attributes, self.cleaned_data["part_attributes"])

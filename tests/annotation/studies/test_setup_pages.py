@@ -413,17 +413,20 @@ def test_a_part_of_the_benchmark_is_planned_and_asked_about(client, manager, cap
     benchmark = studies.benchmark(items=6, candidates=0)
     benchmark.items.filter(position__lt=4).update(type="swap", subtype="obj")
     form = start(client, protocol="verify", benchmark=benchmark.pk)
-    form |= {"part_types": ["swap/obj"], "part_roles": "texts.positive=1", "part_sample": 3, "verify-overlap": 2}
+    form |= {"part_types": ["swap/obj"], "part_sample": 3, "verify-overlap": 2}
+    form |= {"part_roles-texts.positive-least": "1", "part_roles-texts.positive-most": "1"}
     page = client.post(NEW, form | {"plan": "1"}).content.decode()
     assert planned(page)[""]["judgments"] == "6" and "swapped object (4)" in page
-    wrong = client.post(NEW, form | {"part_roles": "positive=1", "part_attributes": "model"})
+    wrong = client.post(NEW, form | {"part_roles-images.positive-least": "x", "part_attributes": "model"})
     assert wrong.status_code == 422
     assert all(f'id="id_{name}_error"' in wrong.content.decode() for name in ("part_roles", "part_attributes"))
     client.post(NEW, form)
     study = Study.objects.get()
     assert study.stages.get().tasks.count() == 3 and study.part["sample"] == 3
+    assert study.part["roles"] == {"texts.positive": "1"}
     again = shown(client.get(NEW, {"copy": study.pk, "benchmark": benchmark.pk}).content.decode())
     assert (again["part_types"], again["part_sample"]) == (["swap/obj"], ["3"])
+    assert [again[f"part_roles-texts.positive-{end}"] for end in ("least", "most")] == [["1"], ["1"]]
     options = ("--only-types", "swap/obj", "--only-roles", "texts.positive=1", "--only-sample", "2", "--overlap", "2")
     call_command("create_study", benchmark.name, "--protocol", "verify", "--name", "Command", *options)
     assert "4 judgments wanted" in capsys.readouterr().out
