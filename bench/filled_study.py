@@ -98,7 +98,7 @@ def run(statement: str, **values: object) -> None:
 
 
 def filled(judgments: int):
-    """A study of about so many judgments, five a task; its stage."""
+    """A study of about so many judgments, five a task; its stage. Vacuum afterwards, unless inside a transaction."""
     from annotation.models import Annotator, Instructions, Seat, Stage, Study
     from benchmarks.models import Benchmark, Image
 
@@ -130,4 +130,4 @@ def fill(benchmark: int, stage: int, tasks: int, images: list[int], people: list
     run(DECIDE, stage=stage)
     run(FLAGS, stage=stage, flags=tasks // 1000)
     run("SET session_replication_role = DEFAULT")
-    run("VACUUM ANALYZE")
+    run("ANALYZE")

@@ -80,10 +80,11 @@ def items(count: int, var: Path) -> None:
 
 def judgments(count: int, var: Path, begin: int) -> None:
     """`begin` numbers the study's pictures, which no two studies share."""
-    from bench.filled_study import filled
+    from bench.filled_study import filled, run
     from tests.builders.pipelines import with_originals
 
     study = with_originals(filled(count).study, begin)
+    run("VACUUM ANALYZE")
     release(study, var, f"judgments-{count}", forms=("jsonl",), public=("times", "annotators"))
 
 

@@ -235,9 +235,10 @@ def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
     told = {name: Subquery(frozen.values(of)[:1]) for name, of in RELEASED.items()}
     since, person = OuterRef("released_at"), Annotator.objects.filter(study=OuterRef("pk"))
-    leases = Lease.objects.filter(annotator__study=OuterRef("pk"), state=LeaseState.JUDGED, granted_at__gt=since)
+    judged = Lease.objects.filter(annotator=OuterRef("pk"), state=LeaseState.JUDGED).order_by("-granted_at")
+    person = person.annotate(judged=Subquery(judged.values("granted_at")[:1]))  # of each by index, not all leases since
     decided = Outcome.objects.filter(task__stage__study=OuterRef("pk"), by=ADJUDICATOR, decided_at__gt=since)
-    changed = Exists(leases) | Exists(decided) | Exists(person.filter(excluded_at__gt=since))
+    changed = Exists(person.filter(Q(judged__gt=since) | Q(excluded_at__gt=since))) | Exists(decided)
     return with_review(with_people(studies)).annotate(**told).annotate(changed=changed)
 
 

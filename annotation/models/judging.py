@@ -155,7 +155,7 @@ class Slot(models.Model):
             ),
             models.Index(fields=["stage", "held_until"], condition=Q(held_until__isnull=False), name="slot_leased"),
             models.Index(fields=["annotator"], condition=Q(held_until__isnull=False), name="slot_held"),
-            models.Index(fields=["stage", "annotator"], condition=Q(judgment__isnull=False), name="slot_judged"),
+            models.Index(fields=["stage", "annotator"], include=["judgment"], name="slot_of_stage"),
         ]
 
 
@@ -183,7 +183,10 @@ class Lease(models.Model):
             ),
             models.CheckConstraint(condition=Q(state__in=LeaseState.values), name="lease_state_known"),
         ]
-        indexes = [models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator")]
+        indexes = [
+            models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator"),
+            models.Index(fields=["task"], name="lease_of_task"),  # the constraint's index lacks what has lapsed
+        ]
 
 
 class RatingsFile(models.Model):

@@ -54,10 +54,10 @@ CUT = ("comprehension", "instructions")  # of a stage's settings: right answers,
 
 def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFigures:
     """The latest report; a study with many judgments is left to the worker. `small`: the study's size, if known."""
-    first = study.stages.earliest("position")
+    first, *_ = stages = list(study.stages.order_by("position"))
     first.study = study
     if small is None:
-        small = cache.few_judged(Slot.objects.filter(stage__study=study)) and cache.is_small(study)
+        small = cache.few_judged(Slot.objects.filter(stage__in=stages)) and cache.is_small(study)
     return cache.latest(first, KIND, KEY, by=by, small=small)
 
 
@@ -142,7 +142,7 @@ def _about(study: Study) -> dict:
 
 def _versions(study: Study) -> Mapping[int, list[dict]]:
     """By stage: each version of the instructions with its text and the judgments that were made under it."""
-    judged = Judgment.objects.filter(instructions__stage__study=study, lease__slot__task__kind=Kind.JUDGE).order_by()
+    judged = Judgment.objects.filter(lease__annotator__study=study, lease__task__kind=Kind.JUDGE).order_by()
     counts = {
         pk: {"judgment_rows": given, "counted": counted}
         for pk, given, counted in judged.values_list("instructions").annotate(Count("pk"), Count("counted_on"))

@@ -40,9 +40,8 @@ ROWS = (
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
 )
-# Judging does not need these indexes. Deletion does: PostgreSQL looks up what refers to each task and annotator.
+# Judging does not need these indexes. Deletion does: PostgreSQL looks up what refers to each annotator.
 INDEXES = {
-    "deleting_lease_task": "annotation_lease (task_id)",
     "deleting_slot_annotator": "annotation_slot (annotator_id)",
     "deleting_slot_reserved": "annotation_slot (reserved_id)",
 }
@@ -53,7 +52,7 @@ BY_COMMAND = 50_000  # judgments; with more, the browser would wait too long
 def size(study: Study) -> dict:
     """What would be deleted: counts of "judgments", "annotators", "exports" and (frozen) "releases"."""
     return {
-        "judgments": Judgment.objects.filter(lease__task__stage__study=study).count(),
+        "judgments": Judgment.objects.filter(lease__annotator__study=study).count(),
         "annotators": study.annotators.count(),
         "exports": jobs_of(study).filter(kind="export").count(),
         "releases": study.releases.exclude(frozen_at=None).count(),

@@ -57,8 +57,12 @@ class CannotChange(ValueError):
 
 def locked(study: Study) -> dict[str, str]:
     """Setting → why it cannot change."""
-    judged = Judgment.objects.filter(lease__task__stage__study=study).exists()
-    return {"currency": PAID} if judged else {}
+    return {"currency": PAID} if _is_judged(study) else {}
+
+
+def _is_judged(study: Study) -> bool:
+    people = list(study.annotators.values_list("pk", flat=True))  # by their numbers: else all leases are scanned
+    return Judgment.objects.filter(lease__annotator__in=people).exists()
 
 
 def locked_in(stages: Iterable[Stage]) -> dict[int, dict[str, str]]:
@@ -102,7 +106,7 @@ def change_study(*, study: Study, by: str, **given: Any) -> Study:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     changed = _set(study, given, locked(study))
     _store(study, changed, by)
-    if "pay_per_hour" in changed and Judgment.objects.filter(lease__task__stage__study=study).exists():
+    if "pay_per_hour" in changed and _is_judged(study):
         study.earlier_pay.append([timezone.now().isoformat(), float(changed["pay_per_hour"])])
         study.save(update_fields=["earlier_pay"])
     if "consent" in changed:
