@@ -23,6 +23,8 @@ from config import processes
 POSTGRES_MAJOR = "18"
 LEAST_ROOM = 32 * 1024 * 1024  # bytes on the disk: PostgreSQL cannot recover without a new file of its log
 LONGEST_SOCKET_FOLDER = 80  # characters; a socket's full path may have about 100
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # what the container may use, if it is one
+MIB = 2**20
 
 
 class CannotStart(Exception):
@@ -88,6 +90,26 @@ def _valkey_answers(var: Path) -> bool:
             return client.ping()
     except redis.RedisError:
         return False
+
+
+def postgres_memory(memory: int) -> dict[str, str]:
+    """PostgreSQL's settings on a machine with so many bytes of memory, which Winnow's other processes use too.
+
+    Buffers count towards an idle Winnow once they are used, and `work_mem` is for each sort of each connection: both
+    stay small. An index is preferred as on an SSD, or where the table is in memory.
+    """
+    share = lambda parts, least, most: f"{min(max(memory // parts // MIB, least), most)}MB"  # noqa: E731
+    return {
+        "shared_buffers": share(32, 128, 512), "effective_cache_size": share(2, 512, 65536),
+        "work_mem": share(1024, 4, 32), "random_page_cost": "1.1",
+    }  # fmt: skip
+
+
+def _memory() -> int:
+    """The bytes of memory that this machine or container has."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = CONTAINER.read_text().strip() if CONTAINER.is_file() else "max"
+    return whole if limit == "max" else min(whole, int(limit))
 
 
 def _bundled(package: str, path: str) -> Path:
@@ -211,7 +233,8 @@ class Servers:
     def _try_postgres(self, binaries: Path) -> bool:
         # Analysing a table while a test has it empty yields plans for zero rows, and the next test waits for minutes.
         quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
-        settings = {"listen_addresses": "", "max_connections": "200", **({} if self.durable else quick)}
+        settings = {"listen_addresses": "", "max_connections": "200", **postgres_memory(_memory())}
+        settings |= {} if self.durable else quick
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [binaries / "postgres", "-D", self.data, "-k", self.sockets, *options]
         child = processes.spawn("postgres", command, var=self.var, dies_by=signal.SIGINT, cwd="/", **self.owner)
