@@ -5,6 +5,7 @@ models are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
             shown.append(one)
     if not rows:
         return None
-    says = _says(across.short, up.short, rows)
+    says = _says(across.short, up.short, rows, [not one.asked_in_both_orders for one in shown])
     rows += [[name, *levels, "chance"] for name, levels in chances(shown, (across, up, colour))]
     columns = [
         Column("name", "model", "text"), Column("x", across.short, "share"), Column("y", up.short, "share"),
@@ -52,9 +53,9 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
     return Plot("scatter", "plane", title, caption, says, of, columns, rows)
 
 
-def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:
+def _says(across: str, up: str, rows: Sequence[Sequence], asked_once: Sequence[bool]) -> str:
     below = [row for row in rows if row[2] < row[1]]
-    best = max(rows, key=lambda row: row[1] + row[2])
+    best = max(compress(rows, asked_once) if any(asked_once) else rows, key=lambda row: row[1] + row[2])
     return (
         f"{len(rows)} rows. {len(below)} have lower {up} than {across}. "
         f"Highest on both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."

@@ -70,7 +70,7 @@ def _models(entries: Mapping[str, Entry], kind: str, measure: MeasureName, items
     for name, one in entries.items():
         whole, right = table.of_whole(one, measure), answers.get(one.run or 0)
         if whole and whole["share"] is not None and right:
-            models.append(Model(name, whole["share"], right))
+            models.append(Model(name, whole["share"], right, one.asked_in_both_orders))
     return models
 
 
@@ -130,13 +130,15 @@ def table_of(found: Corrected, rows: Sequence[CorrectedRow], request: HttpReques
         Column("n", lambda row: row.figures and found.valid, name="valid_n", page=False),
         share("valid"), *ends("valid"),
         number("rank", "figures.valid_rank", name="rank_valid"),
+        Column("asked in both orders", "figures.asked_in_both_orders", name="asked_in_both_orders", page=False),
     ]  # fmt: skip
     return Table("corrected", columns, rows, label="corrected-title", request=request, download=True)
 
 
 def _named(row: CorrectedRow) -> object:
     alone = "" if row.figures else ", reported only"
-    return with_sub(bdi(row.name), row.source and format_html("† {}{}", bdi(row.source), alone))
+    twice = row.figures and row.figures.asked_in_both_orders and "asked in both orders, ranked apart"
+    return with_sub(bdi(row.name), row.source and format_html("† {}{}", bdi(row.source), alone), twice)
 
 
 def _with_interval(share: float | None, ends: Share | Difference) -> object:

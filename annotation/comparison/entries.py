@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotation import permissions
-from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
+from annotation.comparison.table import ASKED, BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
 from annotation.figures import human_baseline, paper
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
@@ -24,7 +25,6 @@ from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.reported import HUMAN
-from benchmarks.scoring.ask import ASKED
 
 
 def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
@@ -50,14 +50,19 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     if notes := [note for note in (_cut_captions(run), _old_words(corrected)) if note]:
         figures = {**figures, "notes": [*figures["notes"], *notes]}
     return Entry(
-        run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported, _asked_twice(run)
-    )
+        run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported,
+        _cut(run).get("alike", {}).get("count", 0),
+    )  # fmt: skip
+
+
+def _cut(run: Run) -> dict[str, Any]:
+    """What scoring reported of captions that the model does not read whole."""
+    return run.job.report.get("cut", {}) if run.job else {}
 
 
 def _cut_captions(run: Run) -> str:
     """Say what the run's figures leave out because the model does not read whole captions; empty if it reads all."""
-    cut = run.job.report.get("cut", {}) if run.job else {}
-    if not cut.get("captions"):
+    if not (cut := _cut(run)).get("captions"):
         return ""
     note, alike = f"{cut['captions']:,} captions are longer than the model reads", cut["alike"]["count"]
     return f"{note}; {alike:,} items whose captions it reads alike are left out." if alike else f"{note}."
@@ -67,10 +72,6 @@ def _old_words(corrected: int) -> str:
     """Say how many of the items had other words or pictures when the model answered."""
     items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
     return f"{items} been corrected since; these answers are about the old words. Score it again." if corrected else ""
-
-
-def _asked_twice(run: Run) -> bool:
-    return run.model is not None and run.model.precision == ASKED
 
 
 def _place(run: Run) -> str:
@@ -87,6 +88,8 @@ def _place(run: Run) -> str:
 def stands(run: Run) -> str:
     if run.origin == RunOrigin.REPORTED:
         return HUMANS if run.figures.get("family") == HUMAN else REPORTED
+    if run.asked_in_both_orders:
+        return ASKED
     return BLIND if run.blind else MEASURED if run.origin == RunOrigin.MEASURED else IMPORTED
 
 

@@ -1,12 +1,12 @@
 """A comparison as a table for papers, in Markdown, and in LaTeX with booktabs. Pure.
 
 Percent with two decimals; the best model bold, the second-best underlined; chance at the bottom. Reported figures have
-a dagger, with their sources beneath.
+a dagger, with their sources beneath. A column counts the items that a model reads alike, if there are any.
 """
 
 from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties, chances, entries_in
+from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties, chances, entries_in, read_alike
 from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
@@ -47,14 +47,15 @@ def _tied(ties: Sequence[Ties]) -> list[str]:
 
 
 def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
-    heads = ["model", "n", *(_escaped(one.short, MARKDOWN) for one in columns)]
+    alike = read_alike(sections)
+    heads = ["model", *_counts("n", "read alike", alike), *(_escaped(one.short, MARKDOWN) for one in columns)]
     lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
     for section in sections:
         lines.append(_line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
         for row in section.rows:
-            lines.append(_line([_escaped(_title(row), MARKDOWN), _count(row.n), *map(_marked, row.cells)]))
+            lines.append(_line([_escaped(_title(row), MARKDOWN), *_counts_of(row, alike), *map(_marked, row.cells)]))
     for name, levels in chances(entries_in(sections), columns):
-        lines.append(_line([f"*{name}*", "", *map(_percent, levels)]))
+        lines.append(_line([f"*{name}*", *_counts("", "", alike), *map(_percent, levels)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
     told += [_escaped(sentence, MARKDOWN) for sentence in _tied(ties)]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
@@ -64,8 +65,12 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _count(n: int | None) -> str:
-    return "" if n is None else f"{n:,}"
+def _counts(n: str, read_alike: str, alike: bool) -> list[str]:
+    return [n, read_alike] if alike else [n]
+
+
+def _counts_of(row: Row, alike: bool) -> list[str]:
+    return _counts("" if row.n is None else f"{row.n:,}", f"{row.entry.read_alike:,}", alike)
 
 
 def _marked(cell: Cell) -> str:
@@ -76,16 +81,18 @@ def _marked(cell: Cell) -> str:
 
 def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
     r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
-    heads = ["Model", "$n$", *(_escaped(one.short, LATEX) for one in columns)]
+    alike = read_alike(sections)
+    heads = ["Model", *_counts("$n$", "Read alike", alike), *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
     for section in sections:
         title = f"\\multicolumn{{{len(heads)}}}{{l}}{{\\textit{{{_escaped(section.title, LATEX)}}}}}"
         lines += [r"\midrule", f"{title} \\\\"]
         for row in section.rows:
-            lines.append(_ended([_escaped(_title(row), LATEX), _count(row.n), *map(_highlighted, row.cells)]))
+            cells = [*_counts_of(row, alike), *map(_highlighted, row.cells)]
+            lines.append(_ended([_escaped(_title(row), LATEX), *cells]))
     lines.append(r"\midrule")
     for name, levels in chances(entries_in(sections), columns):
-        lines.append(_ended([name, "", *map(_percent, levels)]))
+        lines.append(_ended([name, *_counts("", "", alike), *map(_percent, levels)]))
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
     told += [f"% {_escaped(sentence, LATEX)}" for sentence in _tied(ties)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"
@@ -106,10 +113,15 @@ def corrected(found: Corrected, rows: Sequence[CorrectedRow], measure: MeasureNa
     ours = ["All items", "Rank", f"Audited ($n = {found.audited}$)", f"Valid ($n = {found.valid}$)", "Rank"]
     heads = ["Model", *([_escaped("Reported†", LATEX)] if sources else []), *ours]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads), r"\midrule"]
+    before = False
     for row in rows:
-        name = _escaped(row.name, LATEX)
+        if (twice := bool(row.figures and row.figures.asked_in_both_orders)) != before:
+            lines.append(r"\midrule")
+        before, name = twice, _escaped(row.name, LATEX)
         lines.append(_ended([name, *([_or_dash(row.reported)] if sources else []), *_figures(row)]))
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in sources]
+    if any(row.figures and row.figures.asked_in_both_orders for row in rows):
+        told.append("% Between the rules: models asked in both orders, right only if both answers are, ranked apart.")
     lines += [r"\bottomrule", r"\end{tabular}", f"% {_escaped(measure.short, LATEX)}, in percent.", *told]
     return "\n".join(lines) + "\n"
 

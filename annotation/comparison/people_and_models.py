@@ -94,7 +94,7 @@ def people_and_models(study: Study) -> dict[str, Any]:
     return {
         "kind": kind,
         "measure": measure and {"name": measure.name, "short": measure.short, "long": measure.long},
-        "chance": measure.chance if measure else None,
+        "chance": table.chances(made, [measure]) if measure else [],
         "items": len(found.kinds),
         "valid": None if found.valid is None else len(found.valid),
         "open": sum(end.state == OPEN for end in ends.values()),

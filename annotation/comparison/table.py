@@ -12,10 +12,11 @@ from annotation.measures.audits import corrected
 from benchmarks.naming import kind_name
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 
-HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
+HUMANS, MEASURED, ASKED, IMPORTED, BLIND, REPORTED = "humans", "measured", "asked", "imported", "blind", "reported"
 TITLES = {
     HUMANS: "Humans",
     MEASURED: "Models measured here",
+    ASKED: "Models asked in both orders, right only if both answers are",
     IMPORTED: "Predictions imported",
     BLIND: "Models that see no image",
     REPORTED: "Reported",
@@ -27,7 +28,7 @@ DECIMALS = 4  # of a share, as papers print it: what is equal there is equally g
 @dataclass(frozen=True, slots=True)
 class Entry:
     """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups;
-    `asked_in_both_orders`: a model that was asked each question twice, with its options in both orders.
+    `read_alike`: the items left out of its figures, whose captions are the same in what it reads of them.
     """
 
     title: str
@@ -37,7 +38,11 @@ class Entry:
     family: str = ""
     run: int | None = None
     reported: bool = False
-    asked_in_both_orders: bool = False
+    read_alike: int = 0
+
+    @property
+    def asked_in_both_orders(self) -> bool:
+        return self.stands == ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,11 @@ def entries_in(sections: Iterable[Section]) -> list[Entry]:
     return [row.entry for section in sections for row in section.rows]
 
 
+def read_alike(sections: Iterable[Section]) -> bool:
+    """Whether the table needs a column of items that a model does not tell apart."""
+    return any(entry.read_alike for entry in entries_in(sections))
+
+
 def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
     return entry.figures["measures"].get(column.name)
 
@@ -117,11 +127,18 @@ def _cell(figure: Mapping | None, rank: int) -> Cell:
 
 
 def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
-    """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part."""
-    found = {id(entry): figures(entry, column) for entry in entries if entry.stands != HUMANS}
-    shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
-    best = sorted(set(shares.values()), reverse=not column.lower)[:2]
-    return {one: best.index(share) + 1 for one, share in shares.items() if share in best} if len(shares) > 1 else {}
+    """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part. Models that
+    are asked in both orders must be consistent, so they are ranked among themselves.
+    """
+    ranks: dict[int, int] = {}
+    models = [entry for entry in entries if entry.stands != HUMANS]
+    for twice in (False, True):
+        found = {id(entry): figures(entry, column) for entry in models if entry.asked_in_both_orders == twice}
+        shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
+        best = sorted(set(shares.values()), reverse=not column.lower)[:2]
+        if len(shares) > 1:
+            ranks |= {one: best.index(share) + 1 for one, share in shares.items() if share in best}
+    return ranks
 
 
 class ByType:
@@ -255,7 +272,8 @@ def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureNa
 
 def named_alike(entries: Iterable[Entry], measure: MeasureName) -> dict[str, tuple[str, float]]:
     """By name, capitals and spaces aside: the name and the share. Of several of one name what was measured here stands
-    before what was imported, and that before what was reported."""
+    before what was imported, and that before what was reported. Without models that are asked in both orders, which
+    are not ranked with the others."""
     found: dict[str, tuple[str, float]] = {}
     for stands in (MEASURED, IMPORTED, BLIND, REPORTED):
         for one in (entry for entry in entries if entry.stands == stands):

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from annotation.comparison.paired import Row as PairedRow
 from annotation.comparison.paired import rows_of
-from annotation.comparison.table import Cell, Entry, Gap, Row, Section, chances, entries_in
+from annotation.comparison.table import Cell, Entry, Gap, Row, Section, chances, entries_in, read_alike
 from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, points
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
@@ -47,11 +47,13 @@ def by_measure(
         number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row.cells[at], row.n if whole else -1))
         for at, one in enumerate(columns)
     ]
-    shown = [Column("model", html=named), *([number("n", "n")] if whole else []), *heads]
+    alike = [number(with_sub("read alike", "left out of n"), "entry.read_alike", "{:,}".format)]
+    counts = [number("n", "n"), *(alike if read_alike(sections) else [])] if whole else []
+    shown = [Column("model", html=named), *counts, *heads]
     if deletes:
         shown.append(Column("delete", html=deletes.cell, quiet_head=True))
     foot = [
-        [name, *([""] if whole else []), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
+        [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
         for name, levels in chances(entries_in(sections), columns)
     ]
     caption = "Humans and models, and chance at the bottom"

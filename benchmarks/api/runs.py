@@ -34,9 +34,26 @@ class RunData(serializers.ModelSerializer):
         "the worker has computed those of a large run.",
     )  # fmt: skip
 
+    asked_in_both_orders = serializers.BooleanField(
+        help_text="Each question was asked twice, with its options in both orders, and is right only if both answers "
+        "are. Compare such models among themselves."
+    )
+    orders = serializers.DictField(
+        source="job.report.orders", default=None, allow_null=True,
+        help_text="The measures of `first_order` and `second_order` on its own, if the model was asked in both.",
+    )  # fmt: skip
+    cut = serializers.DictField(
+        source="job.report.cut", default=None, allow_null=True,
+        help_text="Of a model that was run here: `captions` that are longer than it reads, the items that have some "
+        "(`in_items`), and those without scores since it reads their captions `alike`.",
+    )  # fmt: skip
+
     class Meta:
         model = Run
-        fields = ["id", "origin", "kind", "title", "model", "source", "blind", "job", "made_at", "figures"]
+        fields = [
+            "id", "origin", "kind", "title", "model", "source", "blind", "job", "made_at", "asked_in_both_orders",
+            "figures", "orders", "cut",
+        ]  # fmt: skip
 
 
 def _with_figures(runs: list[Run]) -> list[Run]:
@@ -63,7 +80,7 @@ class RunList(Endpoint, ListAPIView):
     operation, serializer_class, filters, pagination_class = "runs", RunData, RunFilters, Counted
 
     def get_queryset(self) -> QuerySet[Run]:
-        return permissions.benchmark_for(self.user, self.kwargs["pk"]).runs.select_related("model")
+        return permissions.benchmark_for(self.user, self.kwargs["pk"]).runs.select_related("model", "job")
 
     def paginate_queryset(self, queryset):
         return _with_figures(list(super().paginate_queryset(queryset) or ()))

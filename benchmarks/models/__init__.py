@@ -10,6 +10,6 @@ from benchmarks.models.correction import Action, Correction
 from benchmarks.models.idempotency import IdempotencyKey
 from benchmarks.models.job import JOB_MOVES, Job, JobState
 from benchmarks.models.notification import Notification, Subscription
-from benchmarks.models.run import Embedding, Prediction, Run, RunOrigin, ScoringModel
+from benchmarks.models.run import ASKED, Embedding, Prediction, Run, RunOrigin, ScoringModel
 from benchmarks.models.token import TokenTerms
 from benchmarks.models.training import TrainedModel

@@ -10,6 +10,9 @@ from benchmarks.models.benchmark import Benchmark, Item
 from benchmarks.models.job import Job
 
 
+ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
+
+
 class ScoringModel(models.Model):
     """A model as executed: its weights, preprocessing and precision. Two names for the same model share a row."""
 
@@ -17,7 +20,7 @@ class ScoringModel(models.Model):
     name = models.CharField(max_length=300)  # as first requested
     pretrained = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=300)  # name in tables
-    precision = models.CharField(max_length=10)  # float32, float16
+    precision = models.CharField(max_length=10)  # float32, float16, or ASKED
     sees_images = models.BooleanField()  # False: blind, it answers from the captions alone
     recipes = ArrayField(models.CharField(max_length=64), default=list)  # workers.models.model_name.recipe
 
@@ -69,6 +72,11 @@ class Run(models.Model):
                 condition=Q(model__isnull=False) | ~Q(origin="measured"), name="run_measured_by_one"
             ),
         ]
+
+    @property
+    def asked_in_both_orders(self) -> bool:
+        """Whether the model was asked each question twice, with its options in both orders (scoring/ask.py)."""
+        return self.model is not None and self.model.precision == ASKED
 
 
 class Prediction(models.Model):

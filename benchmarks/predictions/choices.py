@@ -75,21 +75,19 @@ def _plain(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`choice`: the option that both orders agree on, else NONE. `outcome` says how: agreed, order (each order got
-    another option), refused, unparsable."""
+    another option), refused, unparsable. `each`: the option chosen in each order, or NONE."""
 
     choice: str
     outcome: str
+    each: Sequence[str]
 
 
 def verdict(choice: Choice, picked: Sequence[int | None], refused: bool) -> Verdict:
     """From what was picked in each order, as a number of `Choice.orders`; None where the answer named none."""
-    if refused:
-        return Verdict(NONE, "refused")
-    found = []
-    for order, place in zip(choice.orders(), picked, strict=True):
-        if place is None or place >= len(order):
-            return Verdict(NONE, "unparsable")
-        found.append(order[place])
-    if len(set(found)) > 1:
-        return Verdict(NONE, "order")
-    return Verdict(choice.names[found[0]], "agreed")
+    each = [
+        NONE if place is None or place >= len(order) else choice.names[order[place]]
+        for order, place in zip(choice.orders(), picked, strict=True)
+    ]
+    if refused or NONE in each:
+        return Verdict(NONE, "refused" if refused else "unparsable", each)
+    return Verdict(NONE, "order", each) if len({*each}) > 1 else Verdict(each[0], "agreed", each)

@@ -81,21 +81,21 @@ RETRIEVAL = Kind("retrieval", "Retrieval", {}, None)
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (BIVLC, VISLA, HARD_POSITIVE, SUGARCREPE, ARO, RETRIEVAL)}
 
 
-def chance_in_both_orders(kind: Kind, measure: Measure) -> float:
-    """Return the share of items that random answers get right if each question is asked twice, with its options in both
-    orders, and counts as right only if both answers are: 1/4 for one question with two options, 1/256 for four.
-    A measure with questions that nobody is asked keeps its chance.
+def chance_of_answers(kind: Kind, measure: Measure, orders: int) -> float:
+    """Return the share of items that random answers get right if each question is asked in so many orders of its
+    options, and counts as right only if all answers are: in both, 1/4 for one question with two options, 1/256 for
+    four. A measure with questions that nobody is asked keeps its chance.
     """
     if not kind.asks(measure):
         return measure.chance
-    each = [len(kind.questions[name].options) ** -2 for name in measure.needs]
+    each = [len(kind.questions[name].options) ** -orders for name in measure.needs]
     if measure.rule is all:
         return math.prod(each)
     return math.fsum(one / (1 - one) for one in each) * math.prod(1 - one for one in each)  # exactly one
 
 
-def asked_in_both_orders(kind: Kind) -> Kind:
-    """The kind, with the chance of each measure if its questions are asked in both orders."""
+def of_answers(kind: Kind, orders: int) -> Kind:
+    """The kind, with the chance of each measure if its questions are asked in so many orders."""
     measures = kind.measured.measures
-    chances = {name: replace(one, chance=chance_in_both_orders(kind, one)) for name, one in measures.items()}
+    chances = {name: replace(one, chance=chance_of_answers(kind, one, orders)) for name, one in measures.items()}
     return replace(kind, family=replace(kind.measured, measures=chances))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA, Kind, chance_in_both_orders
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA, Kind, chance_of_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def _named(kind: Kind) -> list[MeasureName]:
         of = kind.measured.measures[figure.measure]
         words = figure.short or of.short, figure.long or of.long
         if figure.in_tables:
-            found.append(MeasureName(name, *words, of.chance, chance_in_both_orders(kind, of), of.lower))
+            found.append(MeasureName(name, *words, of.chance, chance_of_answers(kind, of, 2), of.lower))
     return found
 
 

@@ -18,11 +18,11 @@ from benchmarks.models import Caption, Correction, Item, Prediction, Run, RunOri
 from benchmarks.models.correction import WHOLE
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluators import EVALUATORS
-from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS
+from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS, Kind, of_answers
 from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_lines
 
-VERSION = 6  # of the figures and their format: increase it when either changes
+VERSION = 7  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked again
@@ -71,21 +71,26 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     at, answers = withdrawn_at(runs), _answers(runs)
     found = {}
     for run in runs:
-        kind, columns = KINDS[run.kind], answers.columns[run.pk]
+        kind, columns = kind_of(run), answers.columns[run.pk]
         records = stored.records(columns, answers.items, kind, answers.captions)
         ties = {}
         if stored.have_ties(columns, answers.items, kind):
             generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
             ties = stored.ties(records, generous, kind)
         found[run.pk] = {**stored.summarize(records, kind), "ties": ties}
-        if kind is HARD_POSITIVE:
+        if kind.name == HARD_POSITIVE.name:
             scores = _scores_by_item(columns)
             means = mean_scores(
-                ((*answers.items[item], of) for item, of in scores.items() if item in answers.items), kind
+                ((*answers.items[item], of) for item, of in scores.items() if item in answers.items), HARD_POSITIVE
             )
             found[run.pk]["notes"] += in_words(means)
     cache.set_many({key(run, at): found[run.pk] for run in runs}, KEEP)
     return found
+
+
+def kind_of(run: Run) -> Kind:
+    """With the chance of the way in which the model was asked."""
+    return of_answers(KINDS[run.kind], 2) if run.asked_in_both_orders else KINDS[run.kind]
 
 
 def _scores_by_item(columns: Mapping[str, stored.Column]) -> dict[int, dict[str, float]]:
@@ -110,7 +115,7 @@ def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
 def in_lines(run: int) -> list[str]:
     """The figures of the run with that number as a table to read, as `evaluate` prints it."""
     found = Run.objects.get(pk=run)
-    return list(as_lines(EVALUATORS[found.kind](list(records_of([found])[run].values()), KINDS[found.kind])))
+    return list(as_lines(EVALUATORS[found.kind](list(records_of([found])[run].values()), kind_of(found))))
 
 
 @dataclass(frozen=True, slots=True)

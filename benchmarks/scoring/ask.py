@@ -2,12 +2,13 @@
 
 Each answer is committed as it comes (`runs.model_answers`), so a killed worker resumes, and nothing is paid for twice.
 An option counts as chosen if both orders agree on it. Refusals and answers that name no option are choices of none, and
-are counted apart; a question that the endpoint did not answer at all is left out.
+are counted apart; a question that the endpoint did not answer at all is left out. The job's report also has the figures
+of each order on its own.
 """
 
 import base64
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,9 +18,11 @@ from django.conf import settings
 from benchmarks import audit
 from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
-from benchmarks.models import Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
-from benchmarks.predictions import choices
+from benchmarks.models import ASKED, Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
+from benchmarks.predictions import choices, stored
 from benchmarks.predictions.choices import Choice, Verdict
+from benchmarks.predictions.kinds import KINDS, of_answers
+from benchmarks.predictions.names import NAMES
 from benchmarks.runs import import_predictions, material, model_answers
 from benchmarks.runs.embeddings import of_text
 from benchmarks.scoring.score import AGAIN
@@ -31,7 +34,6 @@ from workers.models.refusals import CannotScore
 
 KIND = "ask"
 SIDE = 1024  # pixels of the long side of an image that is sent, at most
-ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
 REFUSED = {"refusal", "content_filter"}
 
 
@@ -213,7 +215,7 @@ class Asking(BenchmarkWork):
                 continue
             put = asked[start]
             picked = [
-                choices.letter(one.text, both.shown() if put.choice.captions else ())
+                None if one.finish in REFUSED else choices.letter(one.text, both.shown() if put.choice.captions else ())
                 for one, both in zip(found, asked[start : start + 2], strict=True)
             ]
             self.first.update(place == 0 for place in picked if place is not None)
@@ -230,6 +232,7 @@ class Asking(BenchmarkWork):
                 "questions": questions, "outcomes": {name: outcomes[name] for name in OUTCOMES},
                 "unanswered": questions - len(verdicts), "reasons": Counter(self.asker.usage.unanswered.values()),
                 "first": self.first[True], "named": self.first.total(), "items": self.benchmark.present.count(),
+                "orders": self.by_order(verdicts),
             }  # fmt: skip
             run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
             if run and run.predictions.count() >= len(verdicts):
@@ -243,5 +246,27 @@ class Asking(BenchmarkWork):
             audit.record(by=self.by, verb="asked", subject=self.benchmark, run=run.pk, job=self.job.pk)
             self.finish({**self.report, "run": run.pk, **facts})
 
+    def by_order(self, verdicts: list[tuple[int, str, Verdict]]) -> dict[str, dict[str, Any]]:
+        """The measures if the questions had been asked in one order alone, of each order: `stored.summarize`'s."""
+        kind, found = of_answers(KINDS[self.kind], 1), {}
+        types = {item: tuple(of) for item, *of in self.benchmark.present.values_list("pk", "type", "subtype")}
+        for at, order in enumerate(ORDERS):
+            rows = defaultdict[str, list](list)
+            for item, question, one in verdicts:
+                rows[question].append((item, None, one.each[at]))
+            columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in rows.items()}
+            found[order] = stored.summarize(stored.records(columns, types, kind), kind)["measures"]
+        return found
 
-OUTCOMES = ("agreed", "order", "refused", "unparsable")
+
+def orders_in_words(report: dict[str, Any]) -> dict[str, str]:
+    """Of the report of a job that asked: the figures of each order on its own, by its name."""
+    told = {}
+    for order, measures in report["orders"].items():
+        shares = ((one.short, measures[one.name]) for one in NAMES[report["kind"]] if one.name in measures)
+        named = [f"{name} {100 * of['share']:.2f} (chance {100 * of['chance']:.2f})" for name, of in shares if of["n"]]
+        told[f"{order.replace('_', ' ')} alone, in percent"] = ", ".join(named)
+    return told
+
+
+OUTCOMES, ORDERS = ("agreed", "order", "refused", "unparsable"), ("first_order", "second_order")

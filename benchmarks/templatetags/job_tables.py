@@ -12,6 +12,7 @@ from django.utils.html import format_html
 
 from benchmarks.models import Correction, TrainedModel
 from benchmarks.naming import kind_name
+from benchmarks.scoring.ask import orders_in_words
 from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import duration, moment
 
@@ -92,6 +93,7 @@ def asked_facts(report: Mapping[str, Any], label: str) -> Table:
         "named no option": f"{counted['unparsable']:,}",
         "not answered, so missing from the run": f"{report['unanswered']:,}",
         "the option shown first was chosen": f"{report['first']:,} of {report['named']:,} times",
+        **orders_in_words(report),
     }
     return facts(rows.items(), label, "sums words")
 

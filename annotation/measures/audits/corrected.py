@@ -22,11 +22,14 @@ _DECIMALS = 4  # of a share: what is equal there has one rank
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`everywhere`: its share on the whole benchmark; `right`: of the audited items that it answers."""
+    """`everywhere`: its share on the whole benchmark; `right`: of the audited items that it answers. Models
+    `asked_in_both_orders` must be consistent to be right, so they are ranked among themselves.
+    """
 
     name: str
     everywhere: float
     right: Mapping[int, bool]
+    asked_in_both_orders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Row:
     valid: Share
     rank: int
     valid_rank: int
+    asked_in_both_orders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +76,30 @@ class Corrected:
 
 
 def corrected(models: Sequence[Model], wrong: Mapping[int, bool], lower: bool = False) -> Corrected:
-    """`wrong` has each audited item. `lower`: less is better. Rows are in the order of the valid items' ranking;
-    differences are those of neighbours there, and of all models whose order changed.
+    """`wrong` has each audited item. `lower`: less is better. Rows are in the order of the valid items' ranking, models
+    asked in both orders last; differences are those of neighbours there, and of all models whose order changed.
     """
     items = [item for item in wrong if all(item in model.right for model in models)] if models else []
     valid = [item for item in items if not wrong[item]]
     on_valid = {model.name: np.array([model.right[item] for item in valid], int) for model in models}
-    ranks = _ranks({model.name: model.everywhere for model in models}, lower)
-    shares = {model.name: float(on_valid[model.name].mean()) if valid else model.everywhere for model in models}
-    valid_ranks = _ranks(shares, lower)
-    rows = [
-        Row(
-            model.name, model.everywhere, _share([model.right[item] for item in items]),
-            _share(on_valid[model.name].tolist()), ranks[model.name], valid_ranks[model.name],
-        )
-        for model in models
-    ]  # fmt: skip
-    rows.sort(key=lambda row: (row.valid_rank, row.rank, row.name))
-    return Corrected(len(items), len(valid), rows, _differences(rows, on_valid, lower) if valid else [])
+    rows: list[Row] = []
+    differences: list[Difference] = []
+    for twice in (False, True):
+        own = [model for model in models if model.asked_in_both_orders == twice]
+        ranks = _ranks({model.name: model.everywhere for model in own}, lower)
+        shares = {model.name: float(on_valid[model.name].mean()) if valid else model.everywhere for model in own}
+        valid_ranks = _ranks(shares, lower)
+        found = [
+            Row(
+                model.name, model.everywhere, _share([model.right[item] for item in items]),
+                _share(on_valid[model.name].tolist()), ranks[model.name], valid_ranks[model.name], twice,
+            )
+            for model in own
+        ]  # fmt: skip
+        found.sort(key=lambda row: (row.valid_rank, row.rank, row.name))
+        rows += found
+        differences += _differences(found, on_valid, lower) if valid and found else []
+    return Corrected(len(items), len(valid), rows, differences)
 
 
 def _share(right: Sequence[int]) -> Share:

@@ -2,6 +2,7 @@
 
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.models import Job
+from benchmarks.runs import figures
 from benchmarks.scoring import ask
 
 
@@ -32,4 +33,6 @@ class Command(ModelCommand):
             f"{alike}, {failed}, {report['unanswered']:,} not answered.",
             f"The option shown first was chosen {report['first']:,} of {report['named']:,} times.",
             f"{tokens}, cost {usage['cost']:,.2f}.",
+            *figures.in_lines(report["run"]),
+            *(f"{order.capitalize()}: {told}." for order, told in ask.orders_in_words(report).items()),
         ]

@@ -19,7 +19,7 @@ from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
 from benchmarks.predictions.names import NAMES, measure_name
 from benchmarks.runs.figures import shares
 from benchmarks.runs.published_tables import TABLES
-from benchmarks.scoring.ask import ASKED
+from benchmarks.models import ASKED
 
 GROUP = measure_name("bivlc", "group")
 TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")

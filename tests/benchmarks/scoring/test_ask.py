@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import re
+import zlib
 
 import httpx
 import pytest
@@ -12,12 +13,14 @@ from django.urls import reverse
 from PIL import Image as Picture
 
 from benchmarks.jobs import jobs
+from benchmarks.management.commands.ask import Command
 from benchmarks.models import Benchmark, Job, JobState, ModelAnswer, Run
 from benchmarks.predictions import choices
 from benchmarks.predictions.plan import Place
 from benchmarks.records import Refused
 from benchmarks.runs import figures
 from benchmarks.scoring import ask
+from benchmarks.templatetags import job_tables
 from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import cups
 from workers.models import chat, endpoint
@@ -27,7 +30,7 @@ ADDRESS = "http://127.0.0.1:9/v1"
 
 
 class Model:
-    """Answers as told, and keeps what it was sent. `says`: from the request's text to the answer's."""
+    """Answers as told, and keeps what it was sent. `says`: from the request's text and images to the answer's text."""
 
     def __init__(self, says):
         self.says, self.sent = says, []
@@ -35,7 +38,7 @@ class Model:
     def __call__(self, request: httpx.Request) -> httpx.Response:
         parts = json.loads(request.content)["messages"][0]["content"]
         self.sent.append(parts)
-        said = self.says(" ".join(part.get("text", "") for part in parts))
+        said = self.says(" ".join(part.get("text") or part["image_url"]["url"] for part in parts))
         if isinstance(said, httpx.Response):
             return said
         finish = "content_filter" if said is None else "stop"
@@ -46,11 +49,12 @@ class Model:
 
 @pytest.fixture
 def asking(media, tmp_path, monkeypatch):
-    """A benchmark of two items, of which a model may be asked."""
+    """Asks a model about a benchmark, by default of two items."""
     monkeypatch.setattr(endpoint, "FIRST_WAIT", 0)
-    benchmark = cups(tmp_path, count=2)
+    there: dict[int, Benchmark] = {}
 
-    def asked(says) -> tuple[Job, Model]:
+    def asked(says, count=2) -> tuple[Job, Model]:
+        benchmark = there.get(count) or there.setdefault(count, cups(tmp_path, count=count))
         model = Model(says)
         loaded = lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))  # noqa: E731
         monkeypatch.setattr(ask.loading, "load_chat", loaded)
@@ -80,6 +84,26 @@ def test_a_choice_counts_if_both_orders_agree(asking):
     assert job.report["usage"] == {"answered": 16, "prompt_tokens": 16000, "completion_tokens": 16, "cost": 0.03208}
     image = next(part for part in model.sent[0] if part["type"] == "image_url")["image_url"]["url"]
     assert Picture.open(io.BytesIO(base64.b64decode(image.partition(",")[2]))).size == (40, 30)
+
+
+COIN = {"i_pos2t": (1 / 2, 1 / 4), "i2t": (1 / 4, 1 / 16), "group": (1 / 16, 1 / 256)}  # asked once, asked twice
+
+
+def test_a_coin_is_as_good_as_chance_in_each_order_and_in_both(asking):
+    """Of the figures of each order alone, of both, of the command and of the page."""
+    job, _ = asking(lambda text: "AB"[zlib.crc32(text.encode()) >> 7 & 1], count=60)
+    run = Run.objects.get()
+    both, report = figures.compute(run), job.report
+    for name, chances in COIN.items():
+        found = [report["orders"][order][name] for order in ask.ORDERS]
+        for one, chance in (*((of, chances[0]) for of in found), (both["measures"][name], chances[1])):
+            assert (one["n"], one["chance"]) == (60, chance)
+            assert one["low"] <= chance <= one["high"], name
+    assert {of["measures"]["group"]["chance"] for of in both["groups"]} == {1 / 256}
+    said = "\n".join(Command().summary(job))
+    assert re.search(r"^group +\d+\.\d\d +\S+ to \S+ +0\.39 +60$", said, re.MULTILINE), said
+    assert "(chance 6.25)" in said.partition("First order alone")[2] and "Second order alone" in said
+    assert "second order alone" in job_tables.asked_facts(report, "label").__html__()
 
 
 def test_refusals_and_answers_without_an_option_are_counted_apart(asking):

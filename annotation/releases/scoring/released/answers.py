@@ -10,7 +10,7 @@ from annotation.releases.scoring.released.items import Unusable, captions_of, re
 from benchmarks.metrics import hard_positive
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluators import of_family
-from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, asked_in_both_orders
+from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, of_answers
 
 
 def read_predictions(release, path):
@@ -128,7 +128,7 @@ def run(release, asked, load):
     if asked.out:
         write_scores(asked.out, release, scores)
     generous = records_of(release, scores, choices, ties_are_right=True)
-    kind = asked_in_both_orders(release.kind) if choices else release.kind
+    kind = of_answers(release.kind, 2) if choices else release.kind
     return {
         "kind": kind.name,
         "split": release.split,
