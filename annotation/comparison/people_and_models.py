@@ -94,7 +94,8 @@ def people_and_models(study: Study) -> dict[str, Any]:
     return {
         "kind": kind,
         "measure": measure and {"name": measure.name, "short": measure.short, "long": measure.long},
-        "chance": table.chances(made, [measure]) if measure else [],
+        "chance": measure.chance if measure else None,
+        "chance_in_both_orders": measure.chance_in_both_orders if measure else None,
         "items": len(found.kinds),
         "valid": None if found.valid is None else len(found.valid),
         "open": sum(end.state == OPEN for end in ends.values()),
@@ -299,7 +300,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> lis
     of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, kind)
     by_type = table.ByType(kind, measure.name)
     rows = []
-    for entry in table.ordered(made, "best", measure):
+    for entry in sorted(table.ordered(made, "best", measure), key=lambda one: one.asked_in_both_orders):
         here = of_items.get(entry.run or 0, {})
         whole = here.get("all", entry.figures)
         row = Row(entry.title, entry.stands, _about(entry), run=entry.run)
@@ -313,6 +314,8 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> lis
 
 
 def _about(entry: Entry) -> str:
+    if entry.asked_in_both_orders:
+        return "asked in both orders, right only if both answers are; ranked apart"
     return "reported" if entry.reported else table.TITLES[entry.stands].lower() if entry.stands == table.BLIND else ""
 
 

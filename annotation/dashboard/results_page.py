@@ -13,7 +13,7 @@ from annotation.adjudication import cases
 from annotation.charts.bars import funnel_bars
 from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
 from annotation.comparison import charts, people_and_models
-from annotation.comparison.table import HUMANS
+from annotation.comparison.table import ASKED, HUMANS
 from annotation.dashboard import headline_tiles, stage_progress
 from annotation.dashboard.headline_tiles import Tile
 from annotation.dashboard.study_overview import overview
@@ -143,10 +143,13 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         valid = number(f"valid {data['valid']:,}", "valid.share", html=lambda row: _points(row, "valid"), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     columns += [_part(place, name) for place, name in enumerate(data["parts"])]
-    chance = data["chance"]
-    foot = [] if chance is None or not rows else [
-        ["guessing", f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
-    ]  # fmt: skip
+    asked = {row["stands"] == ASKED for row in rows}
+    guesses = {"guessing": (False, data["chance"]), "guessing in both orders": (True, data["chance_in_both_orders"])}
+    foot = [
+        [name, f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
+        for name, (twice, chance) in guesses.items()
+        if chance is not None and twice in asked
+    ]
     models = reverse("benchmark-models", args=[study.benchmark_id])
     return Table(
         "people-and-models", columns, rows, label="people-and-models-title", cards=True,

@@ -9,7 +9,6 @@ from django.db.models.functions import Now
 from benchmarks.models.benchmark import Benchmark, Item
 from benchmarks.models.job import Job
 
-
 ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
 
 

@@ -88,7 +88,7 @@ def chance_of_answers(kind: Kind, measure: Measure, orders: int) -> float:
     """
     if not kind.asks(measure):
         return measure.chance
-    each = [len(kind.questions[name].options) ** -orders for name in measure.needs]
+    each = [float(len(kind.questions[name].options)) ** -orders for name in measure.needs]
     if measure.rule is all:
         return math.prod(each)
     return math.fsum(one / (1 - one) for one in each) * math.prod(1 - one for one in each)  # exactly one

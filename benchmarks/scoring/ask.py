@@ -249,7 +249,8 @@ class Asking(BenchmarkWork):
     def by_order(self, verdicts: list[tuple[int, str, Verdict]]) -> dict[str, dict[str, Any]]:
         """The measures if the questions had been asked in one order alone, of each order: `stored.summarize`'s."""
         kind, found = of_answers(KINDS[self.kind], 1), {}
-        types = {item: tuple(of) for item, *of in self.benchmark.present.values_list("pk", "type", "subtype")}
+        rows_of_items = self.benchmark.present.values_list("pk", "type", "subtype")
+        types = {item: (type, subtype) for item, type, subtype in rows_of_items}
         for at, order in enumerate(ORDERS):
             rows = defaultdict[str, list](list)
             for item, question, one in verdicts:

@@ -12,7 +12,7 @@ from annotation.exports.files import write_lines
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.scoring import questions, vlmevalkit
 from annotation.releases.scoring.released.items import PICK
-from annotation.releases.scoring.released.rows import lower_is_better, rows_of
+from annotation.releases.scoring.released.rows import in_one_order, lower_is_better, rows_of
 from benchmarks.predictions import plan
 from benchmarks.predictions.choices import LETTERS
 from benchmarks.predictions.item_figures import ItemFigure
@@ -154,8 +154,9 @@ def _task(settings: Mapping, split: str, rows: Mapping[str, ItemFigure]) -> str:
         "process_results: !function utils.process_results",
         "metric_list:",
     ]
-    for name in (*rows, "tied", "unanswered"):
-        higher = name in rows and not lower_is_better(settings[KEY], rows[name])
+    figures = rows | in_one_order(rows)
+    for name in (*figures, "tied", "unanswered"):
+        higher = name in figures and not lower_is_better(settings[KEY], figures[name])
         lines += [
             f"  - metric: {json.dumps(name, ensure_ascii=False)}",
             "    aggregation: !function utils.aggregate",

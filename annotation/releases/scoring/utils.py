@@ -3,7 +3,8 @@
 Each question is asked twice, with its options in both orders. The model has chosen an option if it names the same one
 both times. If it changes its mind with the order (`tied`), or one of its answers names no option (`unanswered`, for
 example a refusal), the question counts as wrong; both shares are reported. Figures are shares between 0 and 1, over all
-items and by type and subtype (`group/swap/att`), with their standard errors.
+items and by type and subtype (`group/swap/att`), with their standard errors. Those that the answers in one order alone
+would give are called `first_order/group` and `second_order/group`.
 
 This file reads ../manifest.json and ../items.jsonl and computes with ../scoring/, so it must stay in the release.
 """
@@ -35,6 +36,7 @@ def release_of(split):
 
 
 FIGURES = rows.rows_of(EVALUATION, [item for split in MANIFEST["splits"] for item in release_of(split).items])
+IN_ONE_ORDER = rows.in_one_order(FIGURES)
 
 
 def expand(dataset, split):
@@ -100,7 +102,7 @@ def process_results(doc, results):
 def metrics_of(type, subtype, question):
     needed = [
         (name, figure)
-        for name, figure in FIGURES.items()
+        for name, figure in (FIGURES | IN_ONE_ORDER).items()
         if KIND is None or question in KIND.measured.measures[figure.measure].needs
     ]
     item, untyped = SimpleNamespace(type=type, subtype=subtype), not (type and subtype)
@@ -116,6 +118,15 @@ def in_both_orders(answers):
     return {key: (one[0], one[1]) for key, one in found.items() if len(one) == 2}
 
 
+def chosen(name, answers):
+    """(item, question) → the option that the figure of this name takes for chosen, or None."""
+    order = rows.ORDERS.index(name.partition("/")[0]) if name in IN_ONE_ORDER else None
+    return {
+        key: two[order] if order is not None else two[0] if two[0] == two[1] else None
+        for key, two in in_both_orders(answers).items()
+    }
+
+
 def aggregate(answers):
     """The figure that they are under. lmms-eval then computes its standard error from the `score` of those answers that
     have one: a score for each item, question or group, so that their mean is the figure.
@@ -127,7 +138,7 @@ def aggregate(answers):
         both = in_both_orders(answers)
         share, scores = None, [(item, float(None not in two and two[0] != two[1])) for (item, _), two in both.items()]
     else:
-        share, scores = (of_kind if KIND else of_picks)(FIGURES[name], answers)
+        share, scores = (of_kind if KIND else of_picks)((FIGURES | IN_ONE_ORDER)[name], answers, chosen(name, answers))
     free = defaultdict(list)
     for one in answers:
         one.pop("score", None)
@@ -139,11 +150,11 @@ def aggregate(answers):
     return float("nan") if share is None else share
 
 
-def of_kind(figure, answers):
+def of_kind(figure, answers, chosen):
     """The share, and a score for each item that it rests on."""
     found = defaultdict(list)
-    for (item, question), (one, other) in in_both_orders(answers).items():
-        found[question].append((item, None, one if one is not None and one == other else kinds.NONE))
+    for (item, question), one in chosen.items():
+        found[question].append((item, None, kinds.NONE if one is None else one))
     columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in found.items()}
     types = {one["item"]: (one["type"], one["subtype"]) for one in answers}
     records = dict(zip(stored.answered(columns, types), stored.records(columns, types, KIND), strict=True))
@@ -163,10 +174,9 @@ def scores_of(share, right, groups):
     ]
 
 
-def of_picks(figure, answers):
+def of_picks(figure, answers, chosen):
     """The share, and a score for each question or group that it rests on, under the item of its first question."""
     release = release_of(answers[0]["split"])
-    chosen = {key: one if one == other else None for key, (one, other) in in_both_orders(answers).items()}
     found = picks.verdicts(release, picks.questions_of(release), chosen)
     found = picks.about([one for one in found if figure.covers(one)], EVALUATION["measures"][figure.measure])
     return None, [(one.item, float(one.right)) for one in found]

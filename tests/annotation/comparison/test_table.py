@@ -13,13 +13,12 @@ from annotation.comparison import table as comparison_table
 from annotation.comparison.table import Entry
 from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
-from benchmarks.models import Run, ScoringModel
+from benchmarks.models import ASKED, Run, ScoringModel
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
 from benchmarks.predictions.names import NAMES, measure_name
 from benchmarks.runs.figures import shares
 from benchmarks.runs.published_tables import TABLES
-from benchmarks.models import ASKED
 
 GROUP = measure_name("bivlc", "group")
 TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")
@@ -52,6 +51,27 @@ def test_best_and_second_are_those_of_the_papers_table():
     entries = [one for one in published("bivlc") if one.title in TABLE_3]
     assert marks(entries, "group") == {"CLIP TROHN-Img": 1, "CLIP COCO": 2}
     assert marks(entries, "t_pos2i") == {"CLIP TROHN-Img": 1, "GNM": 2}
+
+
+def test_models_asked_in_both_orders_are_ranked_among_themselves():
+    once, twice = {"a": 60, "b": 50}, {"c": 90, "d": 30, "e": 20}
+    entries = [entry(title, "measured", i2t=share) for title, share in once.items()]
+    entries += [entry(title, "asked", i2t=share) for title, share in twice.items()]
+    assert marks(entries, "i2t") == {"a": 1, "b": 2, "c": 1, "d": 2}
+    assert {*comparison_table.named_alike(entries, measure_name("bivlc", "i2t"))} == {*once}
+    assert [one.title for one in comparison_table.table(entries, [])][1].startswith("Models asked in both orders")
+
+
+def test_items_that_a_model_reads_alike_have_a_column():
+    entries = [entry("a", "measured", n=4, i2t=60), replace(entry("b", "measured", n=1, i2t=50), read_alike=3)]
+    columns = comparison_table.heads("bivlc", entries)
+    sections = comparison_table.table(entries, columns)
+    markdown, latex = (of(sections, columns) for of in (comparison_latex.markdown, comparison_latex.latex))
+    assert "| model | n | read alike | I2T |" in markdown and "| b | 1 | 3 | <u>50.00</u> |" in markdown
+    assert r"b & 1 & 3 & \underline{50.00} \\" in latex and r"Chance &  &  & 25.00 \\" in latex
+    assert "| *Chance* |  |  | 25.00 |" in markdown
+    alone = comparison_latex.markdown(comparison_table.table(entries[:1], columns), columns)
+    assert "| model | n | I2T |" in alone and "| *Chance* |  | 25.00 |" in alone
 
 
 def test_equal_as_printed_is_equally_good_and_humans_take_no_part():
@@ -156,7 +176,7 @@ def test_every_line_of_latex_has_as_many_cells():
 )
 def test_chance_is_lower_for_models_that_are_asked_in_both_orders(twice, rows):
     """Both answers to each question must be right: 1/4, for two questions 1/16, for four 1/256."""
-    entries = [replace(entry(one, "measured"), asked_in_both_orders=one in twice) for one in ("a", "b")]
+    entries = [entry(one, "asked" if one in twice else "measured") for one in ("a", "b")]
     columns = [measure_name("bivlc", name) for name in ("i_pos2t", "i2t", "group")]
     found = comparison_table.chances(entries, columns)
     assert {name: [round(100 * level, 2) for level in levels] for name, levels in found} == rows

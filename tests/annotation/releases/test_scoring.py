@@ -230,6 +230,14 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
 
     shares, scores = aggregated(utils, answers_of(utils, release, scores))
     assert 0 < shares.pop("tied") < 1 and shares.pop("unanswered") == 0
+    in_one_order = {name: shares.pop(name) for name in [*shares] if "_order/" in name}
+    assert len(in_one_order) == 2 * sum("/" not in name for name in shares)
+    for name, share in in_one_order.items():
+        order, _, measure = name.partition("/")
+        one = expected["measures"][measure]["share"]  # of equal scores it names the first, which is right in the first
+        if measure != "brittleness":
+            generous = expected["ties"]["measures"].get(measure, one)
+            assert share == pytest.approx(generous if order == "first_order" else one, abs=1e-12), name
     for name, share in shares.items():
         one = expected["measures"].get(name) or by_name(found, name)
         assert share == pytest.approx(one["share"], abs=1e-12), name
@@ -294,6 +302,7 @@ def test_refusals_count_as_wrong_and_are_reported_apart(tmp_path):
             docs.append(utils.process_results({**doc, **named}, [letter]))
     found, _ = aggregated(utils, docs)
     assert (found["overall"], found["tied"], found["unanswered"]) == (1 / 4, 1 / 4, 1 / 8)
+    assert (found["first_order/overall"], found["second_order/overall"]) == (3 / 4, 1 / 4)
 
 
 # On releases

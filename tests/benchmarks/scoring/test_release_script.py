@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from annotation.releases.build import MANIFEST
-from annotation.releases.scoring.released import answers, images, models
+from annotation.releases.scoring.released import answers, command, images, models
 from annotation.releases.scoring.released.items import Release
 from benchmarks import queries
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Caption
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.runs import figures
 from benchmarks.storage.files import kept
@@ -56,6 +56,28 @@ def test_open_clips_scores_and_figures_are_winnows(media, tmp_path, tiny):
         assert all(one[key] == pytest.approx(inside[name][key], abs=1e-9) for key in ("share", "low", "high", "n"))
 
 
+def test_captions_that_open_clip_reads_alike_are_left_out_as_in_winnow(media, tmp_path, tiny):
+    """Of four items, one has a difference only after token 77, and one a caption that is the beginning of the other."""
+    benchmark, long = cups(tmp_path, count=4), "a red cup, " * 30
+    changes = {"i0": (f"{long} a dog", f"{long} a cat"), "i1": (f"A dog, {long}", f"A cat, {long}")}
+    changes["i2"] = " ".join(["cup"] * 75), " ".join(["cup"] * 76)
+    for key, texts in changes.items():
+        for role, text in zip(("positive", "negative"), texts, strict=True):
+            Caption.objects.filter(item__key=key, role=role).update(text=text)
+    cut = scored(benchmark, tiny).job.report["cut"]
+    folder = as_release(benchmark, tmp_path / "release")
+    asked = {"open_clip": tiny, "batch_size": 4, **dict.fromkeys(("functions", "transformers", "predictions", "out"))}
+    found = answers.run(Release(folder), Namespace(**asked), lambda name: models)
+    expected = {"captions": cut["captions"], "items": cut["in_items"]["keys"], "read_alike": cut["alike"]["keys"]}
+    assert found["cut"] == expected == {"captions": 5, "items": ["i0", "i1", "i2"], "read_alike": ["i0", "i2"]}
+    assert (found["n"], found["read_alike"], found["measures"]["group"]["n"]) == (2, 2, 2)
+    assert {group["read_alike"] for group in found["groups"]} == {2}
+    lines = [*command.table(found)]
+    assert lines[0].endswith(" n  read alike") and lines[1].split()[-2:] == ["2", "2"]
+    assert "5 captions are longer than the model reads, and their ends were cut off: i0, i1, i2." in lines
+    assert "2 are left out, since the model reads two of their captions alike: i0, i2." in lines
+
+
 def test_a_model_of_transformers_gives_its_two_vectors(tmp_path, tiny_gpt):
     """A CLIP of one layer, with the words of another model's tokenizer."""
     size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
@@ -76,6 +98,9 @@ def test_a_model_of_transformers_gives_its_two_vectors(tmp_path, tiny_gpt):
     picture = images.decode(imports.jpeg(3, (40, 30)))
     vectors = encoder.embed_images([picture, picture]), encoder.embed_texts(["a red cup", "A blue cup ."])
     assert [one.shape for one in vectors] == [(2, 8), (2, 8)]
+    encoder.processor.tokenizer.model_max_length = 4
+    assert [encoder.cut(text) for text in ("a red cup", "a red cup .")] == [None, None]
+    assert len(encoder.cut("a red cup . cup")) == 4
     with torch.inference_mode():
         alone = model.vision_model(**pictures([picture], return_tensors="pt")).pooler_output
         expected = model.visual_projection(alone).numpy()

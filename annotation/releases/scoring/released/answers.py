@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import Unusable, captions_of, require_answers, wanted_of
+from annotation.releases.scoring.released.items import Unusable, captions_of, cut_captions, require_answers, wanted_of
 from benchmarks.metrics import hard_positive
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluators import of_family
@@ -113,6 +113,7 @@ def write_scores(path, release, scores):
 
 def run(release, asked, load):
     """All figures, as `--json` prints them."""
+    cut = None
     if asked.predictions:
         scores, choices = read_predictions(release, asked.predictions)
     else:
@@ -121,7 +122,7 @@ def run(release, asked, load):
             for place, item in enumerate(release.items)
             for name, what in wanted_of(release, item).items()
         ]
-        scores, choices = load("models").compute_scores(release, wanted, asked), {}
+        (scores, cut), choices = load("models").compute_scores(release, wanted, asked), {}
     records = records_of(release, scores, choices)
     if asked.predictions:
         records = complete(release, records, asked.skip_incomplete)
@@ -129,10 +130,12 @@ def run(release, asked, load):
         write_scores(asked.out, release, scores)
     generous = records_of(release, scores, choices, ties_are_right=True)
     kind = of_answers(release.kind, 2) if choices else release.kind
+    found = figures([*records.values()], kind)
     return {
         "kind": kind.name,
         "split": release.split,
         "in_both_orders": bool(choices),
-        **figures([*records.values()], kind),
+        **found,
+        **cut_captions(cut, {place: item["id"] for place, item in enumerate(release.items)}, release, found["groups"]),
         "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),
     }

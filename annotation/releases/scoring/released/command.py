@@ -5,13 +5,13 @@ import json
 import sys
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import PICK, Release, Unusable
+from annotation.releases.scoring.released.items import LISTED, PICK, Release, Unusable
 
 HERE = Path(__file__).resolve().parent.parent  # the release
 
 
 def table(found):
-    rows = [("", "%", "95 % interval", "chance", "people", "n")]
+    rows = [("", "%", "95 % interval", "chance", "people", "n", "read alike")]
     for group in [{"type": "", "subtype": None, **found}, *found["groups"]]:
         before = " ".join(filter(None, (group["type"], group["subtype"])))
         for name, one in group["measures"].items():
@@ -19,11 +19,11 @@ def table(found):
                 share, low, high, chance = (f"{100 * one[key]:.2f}" for key in ("share", "low", "high", "chance"))
                 path = f"{before} · {name}" if before else name
                 people = f"{100 * one['people']:.2f}" if one.get("people") is not None else ""
-                rows.append((path, share, f"{low} to {high}", chance, people, f"{one['n']:,}"))
-    if not any(people for *_, people, _ in rows[1:]):
-        rows = [(*before, n) for *before, _, n in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *cells in rows:
+                alike = f"{group['read_alike']:,}" if found["read_alike"] else ""
+                rows.append((path, share, f"{low} to {high}", chance, people, f"{one['n']:,}", alike))
+    columns = [one for one in zip(*rows, strict=True) if any(one[1:]) or one[0] not in ("people", "read alike")]
+    widths = [max(map(len, column)) for column in columns]
+    for name, *cells in zip(*columns, strict=True):
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
         yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
     if found["in_both_orders"]:
@@ -31,6 +31,12 @@ def table(found):
     if tied := found["ties"]:
         changed = ", ".join(f"{name} {100 * share:.2f}" for name, share in tied["measures"].items()) or "the same"
         yield f"{tied['items']:,} items have tied scores, which count as wrong. With ties as right: {changed}."
+    if (cut := found["cut"]) and cut["captions"]:
+        few = ", ".join(cut["items"][:LISTED])
+        yield f"{cut['captions']:,} captions are longer than the model reads, and their ends were cut off: {few}."
+    if found["read_alike"]:
+        few = ", ".join(cut["read_alike"][:LISTED])
+        yield f"{found['read_alike']:,} are left out, since the model reads two of their captions alike: {few}."
     yield from found.get("notes", ())
 
 

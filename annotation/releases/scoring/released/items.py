@@ -48,6 +48,20 @@ class Release:
         self.items = [item for item in items if item["split"] == self.split]
 
 
+def cut_captions(cut, named, release, groups):
+    """Of captions that the model does not read whole, as `compute_scores` found them, or None: `cut` has their number,
+    and the items with some; `read_alike` is how many places are left out. Each of the groups gets the latter too.
+    `named`: the item's id by place.
+    """
+    types = {item["id"]: (item["type"], item["subtype"]) for item in release.items}
+    alike = sorted(named[place] for place in cut.alike) if cut else []
+    for group in groups:
+        about = [types[id] for id in alike]
+        group["read_alike"] = sum(group["type"] == one and group["subtype"] in (None, other) for one, other in about)
+    names = {"items": sorted({named[place] for place in cut.places}), "read_alike": alike} if cut else {}
+    return {"read_alike": len(alike), "cut": cut and {"captions": cut.captions, **names}}
+
+
 def captions_of(item) -> dict[Place, str]:
     """The captions that scores compare, by role and position."""
     found: dict[Place, str] = {}

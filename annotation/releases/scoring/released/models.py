@@ -3,7 +3,9 @@
 import hashlib
 import importlib
 import importlib.util
+from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +23,7 @@ class Functions:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         self.bytes = getattr(module, "BYTES", False)
-        self.pairs = getattr(module, "score", None)
+        self.pairs, self.cut = getattr(module, "score", None), getattr(module, "cut", None)
         self.embed_images, self.embed_texts = (getattr(module, f"embed_{one}", None) for one in ("images", "texts"))
         if not self.pairs and not self.embed_texts:
             raise Unusable(f"{path} defines neither score(images, captions) nor embed_texts(texts).")
@@ -37,6 +39,15 @@ class OpenClip:
         model, self.preprocess = open_clip.create_model_from_pretrained(architecture, pretrained=pretrained)
         self.device = "cuda" if self.torch.cuda.is_available() else "cpu"
         self.model, self.tokenizer = model.eval().to(self.device), open_clip.get_tokenizer(architecture)
+        self.context = len(self.tokenizer([""])[0])
+
+    def cut(self, text):
+        """The tokens that it reads of a caption that is too long for it; None if it reads all of it. A token stands for
+        at least one byte, so there is room for all.
+        """
+        read, whole = self.tokenizer([text])[0], self.tokenizer([text], self.context + len(text.encode()))[0]
+        end = whole[self.context :]
+        return read.tolist() if (whole[: self.context] != read).any() or (end != whole[-1]).any() else None
 
     def embed_images(self, images):
         return self._vectors(self.model.encode_image, self.torch.stack([self.preprocess(one) for one in images]))
@@ -64,6 +75,12 @@ class Transformers:
             length = self.model.config.text_config.max_position_embeddings  # tokenizers of SigLIP 2 do not name it
             self.padding = {"padding": "max_length", "max_length": length}
 
+    def cut(self, text):
+        most = self.padding.get("max_length")
+        whole = self.processor.tokenizer(text, verbose=False)["input_ids"]
+        read = self.processor.tokenizer(text, truncation=True, max_length=most, verbose=False)["input_ids"]
+        return read if len(whole) > len(read) else None
+
     def embed_images(self, images):
         return self._vectors(self.model.get_image_features, images=images)
 
@@ -77,8 +94,20 @@ class Transformers:
         return getattr(found, "pooler_output", found).float().cpu().numpy()
 
 
+class Cut(NamedTuple):
+    """`captions`: how many are longer than the model reads; `places`: where; `alike`: where two captions are the same
+    in what it reads of them.
+    """
+
+    captions: int
+    places: list
+    alike: set
+
+
 def compute_scores(release, wanted, asked):
-    """(item's place, name of a score) → the score, of those `wanted`: with what is compared, as `wanted_of` has it."""
+    """(item's place, name of a score) → the score, of those `wanted`: with what is compared, as `wanted_of` has it; and
+    what was `Cut`. Places whose captions the model reads alike have no scores: it cannot be right or wrong there.
+    """
     model, size = loaded(asked), asked.batch_size
     if not model.pairs and not model.embed_images:
         wanted = [one for one in wanted if one[2][0] == "text"]
@@ -99,7 +128,33 @@ def compute_scores(release, wanted, asked):
 
     pairs = [one for one in wanted if model.pairs and one[2][0] == "image"]
     rest = [one for one in wanted if not model.pairs or one[2][0] == "text"]
-    return {**_of_pairs(pairs, model, size, picture), **_of_vectors(rest, model, size, picture)}
+    texts = vectors_of([text for _, _, what in rest for text in _captions(what)], model.embed_texts, size)
+    scores = {**_of_pairs(pairs, model, size, picture), **_of_vectors(rest, texts, model, size, picture)}
+    cut = _cut(wanted, model.cut, texts)
+    return {key: score for key, score in scores.items() if key[0] not in cut.alike}, cut
+
+
+def _captions(what):
+    kind, *compared = what
+    return compared[: 2 if kind == "text" else 1]
+
+
+def _cut(wanted, cut, vectors):
+    found = defaultdict(set)
+    for place, _, what in wanted:
+        found[place].update(_captions(what))
+    every = sorted(set().union(*found.values()))
+    read = {text: str([*tokens]) for text in every if cut and (tokens := cut(text)) is not None}
+    places = [place for place, texts in found.items() if texts & read.keys()]
+    return Cut(len(read), places, {place for place in places if _alike(found[place], read, vectors)})
+
+
+def _alike(texts, read, vectors):
+    """Whether what the model reads of one is what it reads of another, or all of it."""
+    of_cut = [read[text] for text in texts if text in read]
+    whole = [vectors[text] for text in texts if text not in read and text in vectors]
+    equal = (np.array_equal(vectors[one], other) for one in texts & read.keys() & vectors.keys() for other in whole)
+    return len({*of_cut}) < len(of_cut) or any(equal)
 
 
 def _of_pairs(wanted, model, size, picture):
@@ -112,12 +167,9 @@ def _of_pairs(wanted, model, size, picture):
     return found
 
 
-def _of_vectors(wanted, model, size, picture):
-    """Cosines."""
-    compared = [what for _, _, what in wanted]
-    texts = [text for kind, *rest in compared for text in rest[: 2 if kind == "text" else 1]]
-    texts = vectors_of(texts, model.embed_texts, size)
-    shown = [sha256 for kind, _, sha256 in compared if kind == "image"]
+def _of_vectors(wanted, texts, model, size, picture):
+    """Cosines; `texts`: the vectors of captions."""
+    shown = [sha256 for _, _, (kind, _, sha256) in wanted if kind == "image"]
     images = vectors_of(shown, lambda some: model.embed_images([picture(one) for one in some]), size)
     return {
         (place, name): float(texts[one] @ (texts if kind == "text" else images)[other])

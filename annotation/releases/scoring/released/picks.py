@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.releases.scoring.released.items import Unusable, require_answers
+from annotation.releases.scoring.released.items import Unusable, cut_captions, require_answers
 from benchmarks.metrics.base import by_type, figure
 from benchmarks.predictions.choices import letter
 
@@ -42,35 +42,45 @@ def questions_of(release):
 def run(release, asked, load):
     """All figures, as `--json` prints them."""
     questions = questions_of(release)
+    cut = None
     if asked.predictions:
         given = dict(read_predictions(asked.predictions, questions))
     else:
-        given = computed(release, questions, load("models").compute_scores, asked)
+        given, cut = computed(release, questions, load("models").compute_scores, asked)
+    alike = cut.alike if cut else ()
     if not asked.skip_incomplete:
-        lacking = [" ".join(filter(None, key)) for key in questions if key not in given]
+        lacking = [" ".join(filter(None, key)) for key in questions if key not in given and key not in alike]
         require_answers(lacking, len(questions), "questions")
     if asked.out:
         write_scores(asked.out, given)
     chosen = {key: best(one) if isinstance(one, dict) else one for key, one in given.items()}
-    measures, people = release.evaluation["measures"], people_of(release)
-    found = verdicts(release, questions, chosen)
+    people = people_of(release)
+    found = tables(verdicts(release, questions, chosen), release.evaluation["measures"], people)
     tied = sum(one is None for key, one in chosen.items() if isinstance(given[key], dict))
-
-    def as_json(figures, kind=None):
-        return {name: {**asdict(one), "people": people.get((name, kind))} for name, one in figures.items()}
-
     return {
         "kind": release.evaluation["kind"],
         "split": release.split,
         "in_both_orders": False,
         "n": len(chosen),
+        **found,
+        **cut_captions(cut, {key: key[0] for key in questions}, release, found["groups"]),
+        "ties": None,
+        "notes": list(notes(release, list(chosen.values()), tied, people)),
+    }
+
+
+def tables(found, measures, people):
+    """The measures over all questions, and by type and subtype, each with the share of people."""
+
+    def as_json(figures, kind=None):
+        return {name: {**asdict(one), "people": people.get((name, kind))} for name, one in figures.items()}
+
+    return {
         "measures": as_json(figures(found, measures)),
         "groups": [
             {"type": one.type, "subtype": one.subtype, "measures": as_json(one.measures, (one.type, one.subtype))}
             for one in by_types(found, measures)
         ],
-        "ties": None,
-        "notes": list(notes(release, list(chosen.values()), tied, people)),
     }
 
 
@@ -164,7 +174,7 @@ def best(scores):
 
 
 def computed(release, questions, compute_scores, asked):
-    """The scores that a model gives to the options of each question."""
+    """The scores that a model gives to the options of each question, and what was cut of their captions."""
     wanted = []
     for key, one in questions.items():
         texts, images = ([part[kind] for part in one["shown"] if kind in part] for kind in ("text", "sha256"))
@@ -175,9 +185,10 @@ def computed(release, questions, compute_scores, asked):
                 raise Unusable(CANNOT_COMPARE)
             wanted.append((key, option["value"], ("image", caption[0], image[0])))
     found = defaultdict(dict)
-    for (key, option), score in compute_scores(release, wanted, asked).items():
+    scores, cut = compute_scores(release, wanted, asked)
+    for (key, option), score in scores.items():
         found[key][option] = score
-    return found
+    return found, cut
 
 
 def write_scores(path, given):

@@ -3,6 +3,7 @@
 from benchmarks.predictions.item_figures import ItemFigure, figures_of
 from benchmarks.predictions.kinds import KINDS
 
+ORDERS = ("first_order", "second_order")  # of a question's options
 ESCAPED = {"%": "%25", "/": "%2F", ",": "%2C"}  # lmms-eval separates names of metrics from filters by commas
 
 
@@ -22,6 +23,11 @@ def rows_of(evaluation, items):
                 name = "/".join([measure, *map(_escaped, filter(None, (type, subtype)))])
                 found[name] = ItemFigure(measure, type, subtype)
     return found
+
+
+def in_one_order(rows):
+    """Name → figure of the answers in each order of the options alone, over all items."""
+    return {f"{order}/{name}": figure for order in ORDERS for name, figure in rows.items() if not figure.type}
 
 
 def lower_is_better(evaluation, figure):

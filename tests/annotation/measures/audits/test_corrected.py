@@ -54,6 +54,14 @@ def test_neighbours_are_compared_and_equal_models_share_a_rank():
     assert found.differences[-1].sure == 0.5
 
 
+def test_models_asked_in_both_orders_are_ranked_apart():
+    twice = [Model(f"twice {one.name}", one.everywhere, one.right, True) for one in (A, B)]
+    found = corrected([*twice, A, B], WRONG)
+    ranks = [(row.name, row.rank, row.valid_rank) for row in found.rows]
+    assert ranks == [("B", 2, 1), ("A", 1, 2), ("twice B", 2, 1), ("twice A", 1, 2)]
+    assert [(one.first, one.second) for one in found.differences] == [("B", "A"), ("twice B", "twice A")]
+
+
 @pytest.mark.parametrize(("models", "wrong"), [([], WRONG), ([A], {}), ([A], {31: True})])
 def test_without_models_or_valid_items_nothing_is_compared(models, wrong):
     found = corrected(models, wrong)
