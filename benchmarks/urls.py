@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.utils.module_loading import import_string
+from django.views.decorators.csrf import csrf_exempt
 
 from benchmarks.accounts import views as accounts_views
 from benchmarks.corrections import views as corrections_views
@@ -16,6 +17,7 @@ from benchmarks.scoring import views as scoring_views
 from benchmarks.training import views as training_views
 from benchmarks.views import benchmarks, images, users
 
+SAML = "login/provider/<slug:organization_slug>/"
 OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
 
 
@@ -38,8 +40,12 @@ urlpatterns = [
     path("password/", accounts_views.first_password, name="first-password"),
     path("login/code/", later("second_factor.authenticate"), name="mfa_authenticate"),
     path("login/passkey/", later("second_factor.passkey_login"), name="mfa_login_webauthn"),
-    path("login/provider/", later("provider_views.provider_login"), name="provider-login"),
-    path("login/provider/callback/", later("provider_views.provider_callback"), name="provider-callback"),
+    path("login/provider/<slug:slug>/", later("provider_views.provider_login"), name="provider-login"),
+    path("login/provider/<slug:slug>/callback/", later("provider_views.provider_callback"), name="provider-callback"),
+    path(f"{SAML}answer/", csrf_exempt(later("provider_views.saml_answer")), name="saml_acs"),  # allauth's names
+    path(f"{SAML}answered/", later("provider_views.saml_answered"), name="saml_finish_acs"),
+    path(f"{SAML}logout/", later("provider_views.saml_logout"), name="saml_sls"),
+    path(f"{SAML}metadata/", later("provider_views.saml_metadata"), name="saml_metadata"),
     path("account/", accounts_views.account, name="account"),
     path("account/confirm/", later("second_factor.confirm_password"), name="account_reauthenticate"),
     path("account/confirm/code/", later("second_factor.confirm_code"), name="mfa_reauthenticate"),
@@ -50,8 +56,12 @@ urlpatterns = [
     path("account/passkeys/<int:pk>/remove/", later("second_factor.passkey_remove"), name="mfa_remove_webauthn"),
     path("account/codes/", later("second_factor.recovery_codes"), name="mfa_view_recovery_codes"),
     path("account/codes/new/", later("second_factor.recovery_codes_new"), name="mfa_generate_recovery_codes"),
-    path("account/provider/connect/", later("provider_views.provider_connect"), name="provider-connect"),
-    path("account/provider/disconnect/", later("provider_views.provider_disconnect"), name="provider-disconnect"),
+    path("account/provider/<slug:slug>/connect/", later("provider_views.provider_connect"), name="provider-connect"),
+    path(
+        "account/provider/<slug:slug>/disconnect/",
+        later("provider_views.provider_disconnect"),
+        name="provider-disconnect",
+    ),
     path("account/sessions/end/", accounts_views.sessions_end, name="sessions-end"),
     path("users/", users.user_list, name="user-list"),
     path("users/<int:pk>/", users.user_change, name="user-change"),

@@ -1,6 +1,7 @@
-"""Registers the check of Redis."""
+"""Registers the checks of Redis and of the providers of logins."""
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.core import checks
 
 from config.cache import redis_answers
@@ -11,6 +12,7 @@ class Config(AppConfig):
 
     def ready(self) -> None:
         checks.register(redis_works, deploy=True)
+        checks.register(providers_work, deploy=True)
 
 
 def redis_works(**given) -> list[checks.CheckMessage]:
@@ -19,3 +21,22 @@ def redis_works(**given) -> list[checks.CheckMessage]:
         return []
     what = "No Redis answers at REDIS_URL, and without one no job is done; it looks like redis://host:6379/0."
     return [checks.Error(what, id="winnow.E002")]
+
+
+def providers_work(**given) -> list[checks.CheckMessage]:
+    """Whether what each provider says of itself fits the settings. One that does not answer now is no error."""
+    found: list[checks.CheckMessage] = []
+    for slug in settings.PROVIDERS:
+        from requests import RequestException
+
+        from benchmarks.accounts import provider  # here: both load long
+
+        try:
+            provider.named(None, slug).check()
+        except RequestException as error:
+            what = f"WINNOW_PROVIDERS, [{slug}]: the provider does not answer, for now: {error}."
+            found.append(checks.Info(what, id="winnow.I003"))
+        except provider.WRONG as error:
+            what = f"WINNOW_PROVIDERS, [{slug}]: {error}. docs/guide/login.md says what each setting must be."
+            found.append(checks.Error(what, id="winnow.E003"))
+    return found

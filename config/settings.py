@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from annotation.releases.schema import WINNOW as VERSION
-from config import oidc, services
+from config import services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("WINNOW_VAR", BASE_DIR / "var")).resolve()
@@ -37,7 +37,7 @@ def required(name: str, what: str) -> str:
 
 SECRETS = (
     "SECRET_KEY", "DATABASE_URL", "DATABASE_POOL_URL", "PGPASSWORD", "REDIS_URL", "EMAIL_HOST_PASSWORD",
-    "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY", "WINNOW_OIDC_CLIENT_SECRET", "WINNOW_LLM_KEY",
+    "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY", "WINNOW_PROVIDERS", "WINNOW_LLM_KEY",
     "WINNOW_METRICS_TOKEN",
 )  # fmt: skip
 for secret in SECRETS:
@@ -207,10 +207,14 @@ LOGIN_REDIRECT_URL = "study-list"
 LOGOUT_REDIRECT_URL = "login"
 
 # Login through a provider, second factors and sessions: django-allauth, behind our own pages (benchmarks/accounts).
-OIDC: Any = oidc.read(os.environ, secure=PRODUCTION)  # None without a provider
+PROVIDERS: dict[str, Any] = {}
+if PROVIDERS_TEXT := os.environ.get("WINNOW_PROVIDERS", ""):
+    from config import providers  # here, since nobody else pays for its libraries
+
+    PROVIDERS.update(providers.read(PROVIDERS_TEXT, secure=PRODUCTION))
 LOCAL_LOGIN = flag("WINNOW_LOCAL_LOGIN") or not os.environ.get("WINNOW_LOCAL_LOGIN")
-if not LOCAL_LOGIN and OIDC is None:
-    raise ImproperlyConfigured("WINNOW_LOCAL_LOGIN=0 needs a provider: set WINNOW_OIDC_ISSUER, or nobody can log in.")
+if not LOCAL_LOGIN and not PROVIDERS:
+    raise ImproperlyConfigured("WINNOW_LOCAL_LOGIN=0 needs a provider: set WINNOW_PROVIDERS, or nobody can log in.")
 ACCOUNT_ADAPTER = "benchmarks.accounts.adapter.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_UNIQUE_EMAIL = False

@@ -24,7 +24,7 @@ WITHIN = 60  # seconds
 QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
 PACKAGES = ("annotation", "benchmarks", "config", "workers")
-NOT_FOR_MODELS = ("EMAIL_", "WINNOW_OIDC_", "WINNOW_LOCAL_LOGIN")  # beginnings of variables
+NOT_FOR_MODELS = ("EMAIL_", "WINNOW_PROVIDERS", "WINNOW_LOCAL_LOGIN")  # beginnings of variables
 LOOK_EVERY = 1  # second: one look at all modules takes a few milliseconds
 
 

@@ -86,7 +86,7 @@ def follow_groups(user: User, studies: dict[str, list[str]]) -> None:
         except CannotChange as reason:
             log.warning("The groups of user %s were not applied to study %s: %s", user.pk, study.pk, reason)
     if missing := set(studies) - set(Study.objects.filter(name__in=studies).values_list("name", flat=True)):
-        log.warning("WINNOW_OIDC_ROLES names studies that do not exist: %s", ", ".join(sorted(missing)))
+        log.warning("WINNOW_PROVIDERS names studies that do not exist: %s", ", ".join(sorted(missing)))
 
 
 def members_of(study: Study) -> QuerySet[Member]:

@@ -1,4 +1,4 @@
-"""What a user has set up to log in beside the password: an authenticator app, passkeys, recovery codes, the provider.
+"""What a user has set up to log in beside the password: an authenticator app, passkeys, recovery codes, providers.
 
 The pages on which they do so are in second_factor.py and provider_views.py, whose libraries take long to load.
 """
@@ -15,7 +15,7 @@ from django.dispatch import receiver
 
 from benchmarks import audit
 
-PROVIDER = "oidc"  # the one provider, in allauth's tables
+SINGLE_LOGOUT = "single_logout"  # in the session of who came through a provider: what ends the session there
 
 
 def factors(user: User) -> dict[str, Any]:
@@ -53,6 +53,6 @@ def _by() -> str:
     return audit.named(request.user) if request and request.user.is_authenticated else "command"
 
 
-def is_connected(user: User) -> bool:
-    """Whether the user can log in through the provider."""
-    return SocialAccount.objects.filter(user=user, provider=PROVIDER).exists()
+def connected(user: User) -> set[str]:
+    """The names of the providers through which the user can log in."""
+    return set(SocialAccount.objects.filter(user=user).values_list("provider", flat=True))

@@ -1,4 +1,4 @@
-"""The page on which people log in: by password, by passkey, or through the provider, as the settings allow."""
+"""The page on which people log in: by password, by passkey, or through a provider, as the settings allow."""
 
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
@@ -15,7 +15,7 @@ def login_page(
         "form": form or AuthenticationForm(request),
         "why": why,
         "local": settings.LOCAL_LOGIN,
-        "provider": settings.OIDC,
+        "providers": settings.PROVIDERS.values(),
         "next": request.POST.get("next") or request.GET.get("next") or "",
     }
     return render(request, "accounts/login.html", context, status=status)
@@ -37,3 +37,8 @@ def after_login(request: HttpRequest) -> str:
     asked = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
     return asked if safe else resolve_url("study-list")
+
+
+def through() -> str:
+    """Which buttons are left where passwords are switched off."""
+    return f"Log in through {' or '.join(given.label for given in settings.PROVIDERS.values())}."

@@ -1,14 +1,13 @@
-"""What the groups of a provider give an account: staff, superuser, and roles in studies (WINNOW_OIDC_ROLES).
+"""What the groups of a provider give an account: staff, superuser, and roles in studies (`roles` in WINNOW_PROVIDERS).
 
 With such a map, each login through the provider sets these rights anew, so that whoever leaves a group loses them.
 Rooms above register what follows from it in their own tables, as they register actions after an import.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -37,11 +36,13 @@ def on_rights(listener: Listener) -> Listener:
     return listener
 
 
-def rights_of(groups: Iterable[str]) -> Rights:
-    """What the map in the settings gives to somebody in these groups."""
+def rights_of(groups: Iterable[str], grants: Mapping[str, str | dict[str, str]]) -> Rights | None:
+    """What the provider's map gives to somebody in these groups; None without a map."""
+    if not grants:
+        return None
     found = Rights()
     held = {EVERYBODY, *groups}
-    for group, grant in settings.OIDC.roles.items():
+    for group, grant in grants.items():
         if isinstance(grant, str):
             found.superuser |= group in held and grant == "superuser"
             found.staff |= group in held
@@ -53,9 +54,9 @@ def rights_of(groups: Iterable[str]) -> Rights:
 
 
 @transaction.atomic
-def apply(*, user: User, rights: Rights) -> None:
-    """Give the account exactly these rights. Without a map, nothing changes."""
-    if not settings.OIDC.roles:
+def apply(*, user: User, rights: Rights | None) -> None:
+    """Give the account exactly these rights. None changes nothing."""
+    if rights is None:
         return
     before = user.is_staff, user.is_superuser
     user.is_staff, user.is_superuser = rights.staff, rights.superuser

@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from benchmarks.accounts.limits import seconds_to_wait
-from benchmarks.accounts.login_page import login_page, wait_page
+from benchmarks.accounts.login_page import login_page, through, wait_page
 from benchmarks.permissions import staff_only
 
 HELD = {"section": "account"}
@@ -36,7 +36,7 @@ def _removal(what: str) -> dict[str, Any]:
 @sensitive_post_parameters()
 def passkey_login(request: HttpRequest) -> HttpResponse:
     if not settings.LOCAL_LOGIN:
-        return login_page(request, why=f"Log in through {settings.OIDC.name}.", status=403)
+        return login_page(request, why=through(), status=403)
     if request.method == "POST" and (wait := seconds_to_wait(request, None)):
         return wait_page(request, wait)
     return LoginWebAuthnView.as_view()(request)

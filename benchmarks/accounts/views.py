@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.module_loading import import_string
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
@@ -24,7 +25,7 @@ from benchmarks import audit, permissions
 from benchmarks.accounts import accounts, factors, sessions, tokens
 from benchmarks.accounts.forms import EmailForm, TokenForm
 from benchmarks.accounts.limits import seconds_to_wait
-from benchmarks.accounts.login_page import after_login, login_page, too_many, wait_page
+from benchmarks.accounts.login_page import after_login, login_page, through, too_many, wait_page
 from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest
 from benchmarks.seen import latest
@@ -39,7 +40,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return login_page(request)
     if not settings.LOCAL_LOGIN:
-        return login_page(request, why=f"Passwords are switched off. Log in through {settings.OIDC.name}.", status=403)
+        return login_page(request, why=f"Passwords are switched off. {through()}", status=403)
     if wait := seconds_to_wait(request, request.POST.get("username", "")):
         form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
         return wait_page(request, wait, form)
@@ -83,8 +84,12 @@ def _first_time(request: HttpRequest) -> User | None:
 
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
+    """Here, and where the provider through which they came has single logout, there too."""
+    onwards = None
+    if held := request.session.get(factors.SINGLE_LOGOUT):
+        onwards = import_string("benchmarks.accounts.provider_views.way_out")(request, held)
     logout(request)
-    return redirect("login")
+    return redirect("login") if onwards is None else render(request, "accounts/to_provider.html", onwards)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -124,8 +129,8 @@ def account(request: StaffRequest) -> HttpResponse:
         "sessions": sessions.open_sessions(user),
         "present": request.session.session_key,
         "local": settings.LOCAL_LOGIN,
-        "provider": settings.OIDC,
-        "connected": settings.OIDC and factors.is_connected(user),
+        "providers": settings.PROVIDERS.values(),
+        "connected": factors.connected(user),
     }
     return render(request, "accounts/account.html", context, status=422 if email.errors or password.errors else 200)
 

@@ -76,6 +76,10 @@ mfa_login_webauthn      ++++++  ++++++
 provider-login          xxxxxx  000000
 provider-callback       000000  xxxxxx
 provider-connect        xxxxxx  000-0L
+saml_acs                xxxxxx  000000
+saml_finish_acs         000000  xxxxxx
+saml_sls                000000  xxxxxx
+saml_metadata           000000  xxxxxx
 provider-disconnect     xxxxxx  +++-+L
 account_reauthenticate  +++-+L  +++-+L
 mfa_reauthenticate      +++-+L  +++-+L
@@ -384,7 +388,7 @@ def address(name: str, world: World) -> str:
         "task": Task.objects.filter(stage__study=study).first().pk,
         "language": "es", "seed": 7, "do": "renew", "question": "verify", "benchmark": study.benchmark_id,
         "version": "verify@1", "door": study.report_door.token,
-        "shared": study.shared_results.token, "rest": "studies/",
+        "shared": study.shared_results.token, "rest": "studies/", "slug": "lab", "organization_slug": "lab",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

@@ -77,8 +77,8 @@ def test_a_passkey_is_added_and_logs_in_alone_and_as_second_factor(site, page, s
 
 def test_the_way_to_a_provider_and_back(site, page, settings, tmp_path, axe_violations):
     with oidc.running(tmp_path) as provider:
-        settings.OIDC = provider.configured()
-        provider.set(claims={"groups": ["lab"]}, redirect_uri=f"{site}/login/provider/callback/")
+        settings.PROVIDERS = provider.configured()
+        provider.set(claims={"groups": ["lab"]}, redirect_uri=f"{site}/login/provider/lab/callback/")
         page.goto(f"{site}/benchmarks/")
         assert flaws(page, axe_violations) == []
         press(page, "Log in through Lab")

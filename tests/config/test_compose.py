@@ -95,7 +95,7 @@ def test_kubernetes_objects_fit_their_schemas_and_run_without_rights():
 def test_the_models_service_has_none_of_the_others_secrets():
     models, worker = SERVICES["models"], SERVICES["worker"]
     shared = models["environment"].items() & worker["environment"].items()
-    secret = {name for name, _ in shared if re.search("KEY|SECRET|PASSWORD|DATABASE|EMAIL|OIDC", name)}
+    secret = {name for name, _ in shared if re.search("KEY|SECRET|PASSWORD|DATABASE|EMAIL|PROVIDERS", name)}
     assert secret == {"DATABASE_URL", "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY"}
     assert models["volumes"] == ["data:/data"]
 

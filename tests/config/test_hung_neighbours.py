@@ -41,7 +41,7 @@ def silent() -> Iterator[int]:
 @pytest.fixture(autouse=True)
 def nothing_is_known_afterwards():
     yield
-    known = [base.NAMES, REDIS, BROKER, provider.PROVIDER, connection.NAMES]
+    known = [base.NAMES, REDIS, BROKER, provider.NEIGHBOUR, connection.NAMES]
     try:
         from benchmarks.storage import bucket
     except ImportError:
@@ -136,10 +136,10 @@ class TestObjectStorage:
 
 
 def test_a_provider_of_logins_is_soon_said_to_be_silent(client, settings, silent, monkeypatch):
-    monkeypatch.setattr(provider.PROVIDER, "seconds", 0.5)
-    settings.OIDC = oidc.RunningProvider(f"http://127.0.0.1:{silent}").configured()
-    assert is_waited_for_once(lambda: client.post(reverse("provider-login")))
-    assert "Lab does not answer." in client.post(reverse("provider-login")).text
+    monkeypatch.setattr(provider.NEIGHBOUR, "seconds", 0.5)
+    settings.PROVIDERS = oidc.RunningProvider(f"http://127.0.0.1:{silent}").configured()
+    assert is_waited_for_once(lambda: client.post(reverse("provider-login", args=["lab"])))
+    assert "Lab does not answer." in client.post(reverse("provider-login", args=["lab"])).text
 
 
 def test_the_database_is_found_where_it_was_while_its_name_does_not_resolve(monkeypatch):

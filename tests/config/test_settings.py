@@ -25,11 +25,15 @@ PRODUCTION = {
 
 
 MAIL = {"EMAIL_HOST": "mail.example.org", "EMAIL_FROM": "w@example.org", "WINNOW_URL": "https://winnow.example.org/"}
-PROVIDER = {
-    "WINNOW_OIDC_ISSUER": "https://login.example.org/",
-    "WINNOW_OIDC_CLIENT_ID": "winnow",
-    "WINNOW_OIDC_CLIENT_SECRET": "x",
-}
+PROVIDER = {"issuer": '"https://login.example.org/"', "client_id": '"winnow"', "client_secret": '"x"'}
+IDP = {"metadata": '"https://idp.example.org/metadata"', "entity_id": '"https://idp.example.org"'}
+
+
+def provider(of: dict[str, str] = PROVIDER, /, **changed: str) -> dict[str, str]:
+    """The environment with a provider that has these settings, in TOML."""
+    return {"WINNOW_PROVIDERS": "\n".join(["[uni]", *(f"{name} = {of}" for name, of in (of | changed).items())])}
+
+
 BUCKET = {"WINNOW_S3_BUCKET": "winnow", "WINNOW_S3_ACCESS_KEY": "k", "WINNOW_S3_SECRET_KEY": "s"}
 # What is wrong with one setting or lacks, and how the sentence about it begins, by what else is set
 REFUSED = [
@@ -48,17 +52,31 @@ REFUSED = [
     (MAIL, {"WINNOW_URL": "winnow.example.org"}, ".*WINNOW_URL"),
     (MAIL, {"EMAIL_PORT": "smtp"}, ".*EMAIL_PORT"),
     (MAIL, {"EMAIL_USE_TLS": "1", "EMAIL_USE_SSL": "1"}, ".*EMAIL_USE_TLS"),
-    (PROVIDER, {"WINNOW_OIDC_ISSUER": "login.example.org"}, ".*WINNOW_OIDC_ISSUER"),
-    (PROVIDER, {**PRODUCTION, "WINNOW_OIDC_ISSUER": "http://login.example.org"}, ".*WINNOW_OIDC_ISSUER"),
-    (PROVIDER, {"WINNOW_OIDC_CLIENT_ID": ""}, ".*WINNOW_OIDC_CLIENT_ID"),
-    (PROVIDER, {"WINNOW_OIDC_CLIENT_SECRET": ""}, ".*WINNOW_OIDC_CLIENT_SECRET"),
-    (PROVIDER, {"WINNOW_OIDC_SCOPES": "profile"}, ".*WINNOW_OIDC_SCOPES"),
-    (PROVIDER, {"WINNOW_OIDC_ROLES": "lab=staff"}, ".*WINNOW_OIDC_ROLES is not JSON"),
-    (PROVIDER, {"WINNOW_OIDC_ROLES": '["lab"]'}, ".*must be a JSON object"),
-    (PROVIDER, {"WINNOW_OIDC_ROLES": '{"lab": "boss"}'}, ".*the group 'lab' an unknown role"),
-    (PROVIDER, {"WINNOW_OIDC_ROLES": '{"lab": {"Pilot": "staff"}}'}, ".*the group 'lab' an unknown role"),
-    (PROVIDER, {"WINNOW_OIDC_ROLES": '{"lab": {"Pilot": ["viewer"]}}'}, ".*the group 'lab' an unknown role"),
-    (PROVIDER, {"WINNOW_OIDC_ISSUER": "", "WINNOW_LOCAL_LOGIN": "0"}, ".*WINNOW_LOCAL_LOGIN=0 needs a provider"),
+    ({}, {"WINNOW_PROVIDERS": "uni = {"}, "WINNOW_PROVIDERS is not TOML.*An example: "),
+    ({}, {"WINNOW_PROVIDERS": 'uni = "x"'}, r".*\[uni\]: give each provider a table"),
+    ({}, {"WINNOW_PROVIDERS": '["a b"]'}, r".*\[a b\]: a name has small letters"),
+    *(
+        ({}, provider(of, **wrong), rf"WINNOW_PROVIDERS, \[uni\]: .*{says}")
+        for of, wrong, says in (
+            (PROVIDER, {"isuer": '"x"'}, "isuer"),
+            (PROVIDER, {"issuer": '"login.example.org"'}, "issuer must be an address like"),
+            (PROVIDER, {"client_id": '""'}, "set client_id"),
+            (PROVIDER, {"client_secret": '""'}, "client_secret or client_secret_file"),
+            (PROVIDER, {"client_secret_file": '"/missing"'}, "/missing"),
+            (PROVIDER, {"scopes": '["profile"]'}, "scopes must contain openid"),
+            (PROVIDER, {"scopes": '"openid"'}, "scopes"),
+            (PROVIDER, {"roles": '["lab"]'}, "roles"),
+            (PROVIDER, {"roles": '{lab = "boss"}'}, "'boss'"),
+            (PROVIDER, {"roles": '{lab = {Pilot = "staff"}}'}, "'staff'"),
+            (IDP, {"metadata": '"/missing.xml"'}, "/missing.xml"),
+            (IDP, {"entity_id": '""'}, "set entity_id"),
+            (IDP, {"key_file": '"/missing"'}, "set key_file and certificate_file, or neither"),
+            (IDP, {"key_file": '"/missing"', "certificate_file": '"/missing"'}, "/missing"),
+        )
+    ),
+    (PRODUCTION, provider(issuer='"http://login.example.org"'), ".*issuer must be"),
+    (PRODUCTION, provider(IDP, metadata='"http://idp.example.org"'), ".*metadata must be"),
+    ({}, {"WINNOW_LOCAL_LOGIN": "0"}, ".*WINNOW_LOCAL_LOGIN=0 needs a provider"),
     (BUCKET, {"WINNOW_S3_SECRET_KEY": ""}, ".*WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY"),
     (BUCKET, {"WINNOW_S3_SECRET_KEY": "replace-this"}, ".*WINNOW_S3_SECRET_KEY"),
     (BUCKET, {"WINNOW_S3_URL": "s3.example.org"}, ".*WINNOW_S3_URL"),
@@ -80,7 +98,7 @@ def load(tmp_path, monkeypatch):
     """`load(NAME=value, …)`: the settings that this environment gives, by name."""
 
     def read(**environment: str) -> dict:
-        for name in (*PRODUCTION, *PROVIDER):
+        for name in (*PRODUCTION, "WINNOW_PROVIDERS"):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"WINNOW_VAR": str(tmp_path), **environment}.items():
             monkeypatch.setenv(name, value)
@@ -113,6 +131,7 @@ def test_a_redis_that_does_not_answer_does_not_pass(settings):
 def test_a_secret_comes_from_a_file_that_its_variable_names(load, tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, "in the environment")  # restored afterwards
     values = {"REDIS_URL": "redis://kept:6379/0"} | dict.fromkeys(("DATABASE_URL", "DATABASE_POOL_URL"), DATABASE)
+    values |= provider()
     (tmp_path / "secret").write_text(f"{values.get(name, 'kept')}\n")
     load(**{f"{name}_FILE": str(tmp_path / "secret")})
     assert os.environ[name] == values.get(name, "kept")
@@ -163,14 +182,28 @@ def test_e_mail_is_sent_where_a_mail_server_is_named(load, more, port):
     assert (found["SITE_URL"], found["DEFAULT_FROM_EMAIL"]) == ("https://winnow.example.org", "w@example.org")
 
 
-def test_a_provider_is_read_from_the_environment(load):
-    assert load()["OIDC"] is None and load()["LOCAL_LOGIN"]
-    roles = '{"lab": "staff", "crowd": {"Pilot": "manager"}}'
-    found = load(**PROVIDER, WINNOW_OIDC_ROLES=roles, WINNOW_LOCAL_LOGIN="0", WINNOW_OIDC_SCOPES="openid groups")
-    assert not found["LOCAL_LOGIN"]
-    provider = found["OIDC"]
-    assert (provider.issuer, provider.name) == ("https://login.example.org", "login.example.org")
-    assert provider.roles == {"lab": "staff", "crowd": {"Pilot": "manager"}} and provider.scopes == ["openid", "groups"]
+def test_providers_are_read_from_the_environment(load, tmp_path):
+    assert load()["PROVIDERS"] == {} and load()["LOCAL_LOGIN"]
+    (tmp_path / "secret").write_text("of a file\n")
+    (tmp_path / "idp.xml").write_text("<xml/>")
+    roles = '{lab = "staff", crowd = {Pilot = "manager"}}'
+    secret, metadata = f'"{tmp_path}/secret"', f'"{tmp_path}/idp.xml"'
+    text = provider(roles=roles, client_secret_file=secret)["WINNOW_PROVIDERS"]
+    text += "\n" + provider(IDP, label='"Lab"', metadata=metadata)["WINNOW_PROVIDERS"].replace("[uni]", "[lab]")
+    found = load(WINNOW_PROVIDERS=text, WINNOW_LOCAL_LOGIN="0")
+    assert not found["LOCAL_LOGIN"] and [*found["PROVIDERS"]] == ["uni", "lab"]
+    uni, lab = found["PROVIDERS"].values()
+    assert (uni.issuer, uni.label, uni.client_secret) == ("https://login.example.org", "login.example.org", "of a file")
+    assert uni.roles == {"lab": "staff", "crowd": {"Pilot": "manager"}} and uni.scopes == ["openid", "profile", "email"]
+    assert (lab.label, lab.metadata) == ("Lab", (tmp_path / "idp.xml").as_uri())
+
+
+def test_without_providers_nobody_loads_what_they_need(tmp_path):
+    code = "import sys, django; django.setup(); import benchmarks.accounts.views, config.urls; print(*sys.modules)"
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = {**kept, "WINNOW_VAR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=environment, text=True).split()
+    assert not {"config.providers", "benchmarks.accounts.provider", "onelogin", "xmlsec"} & {*loaded}
 
 
 def test_files_are_in_a_folder_unless_a_bucket_is_named(load):

@@ -28,7 +28,7 @@ class State:
     signed: str = ""  # by whom else: "foreign", "none", "HS256"
     deny: bool = False
     answers: dict = field(default_factory=dict)  # by path: [status, text]
-    redirect_uri: str = "http://testserver/login/provider/callback/"
+    redirect_uri: str = "http://testserver/login/provider/lab/callback/"
 
 
 STATE = State()

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
 
+from benchmarks.accounts.login_page import through
 from benchmarks.storage.files import Unavailable, kept
 from config import preparation, processes, supervisor
 from config.lock import STOPPING, Lock, Taken, take_from_the_stopping
@@ -119,7 +120,7 @@ class Command(BaseCommand):
 
     def how_to_log_in(self, admin: tuple[str, str] | None) -> str:
         if not settings.LOCAL_LOGIN:
-            return f"(through {settings.OIDC.name})"
+            return through()
         if admin is None:
             return "(lost the password? .venv/bin/python manage.py changepassword admin)"
         return f"name {admin[0]}, one-time password {admin[1]}   (shown only once; choose your own when you log in)"

@@ -1,10 +1,15 @@
 """Login through an OpenID Connect provider: allauth.idp in its own process, asked over HTTP."""
 
+import json
 import time
+from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
+import requests
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
+from django.core import checks
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
@@ -12,10 +17,11 @@ from django.urls import reverse
 from annotation.models import Member, Role
 from annotation.studies import members
 from benchmarks.accounts import accounts
-from benchmarks.accounts.factors import PROVIDER
-from benchmarks.accounts.provider import ENDPOINTS, Adapter, ProviderAdapter
+from benchmarks.accounts.openid import ENDPOINTS, Adapter
+from benchmarks.accounts.provider import ProviderAdapter
 from benchmarks.models import Event
 from config import preparation
+from config.apps import providers_work
 from tests.builders import oidc, studies
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +42,7 @@ def no_tries_yet():
 
 @pytest.fixture
 def provider(running, settings):
-    settings.OIDC = running.configured()
+    settings.PROVIDERS = running.configured()
     running.set(claims=LAB)
     return running
 
@@ -67,10 +73,71 @@ def test_another_subject_is_another_person_whatever_name_and_address_it_has(clie
     assert User.objects.count() == 3
 
 
+@pytest.mark.parametrize(
+    ("claims", "name"),
+    [({"email": "Bo.Lind@example.org", "email_verified": False}, "bo.lind"), ({"preferred_username": 5}, "sub-1"),
+     ({"preferred_username": "", "email": "@"}, "sub-1"), ({"email": "ana@example.org"}, "ana2")],
+)  # fmt: skip
+def test_without_a_name_the_address_or_the_subject_names_the_account(client, provider, claims, name):
+    ana = User.objects.create_user("ana", email="ana@example.org")
+    provider.set(claims={"groups": ["lab"], **claims})
+    oidc.log_in(client)
+    made = User.objects.exclude(pk=ana.pk).get()
+    assert made.username.startswith("ana") and made.email == "" if name == "ana2" else made.username == name
+
+
+def test_of_several_providers_each_logs_in_its_own_people_by_its_own_map(client, provider, settings):
+    """A login that began at one cannot end at another, though both know the same subject."""
+    elsewhere = provider.address.replace("localhost", "127.0.0.1")
+    other = provider.configured(slug="other", label="Other", issuer=elsewhere, roles={"lab": "superuser"})
+    settings.PROVIDERS = provider.configured() | other
+    page = client.get(reverse("login")).text
+    assert page.index("Log in through Lab") < page.index("Log in through Other")
+    back = oidc.at_the_provider(oidc.provider_address(client.post(reverse("provider-login", args=["lab"]))))
+    assert client.get(back.replace("/lab/", "/other/")).status_code == 400 and not User.objects.exists()
+    oidc.log_in(client)
+    provider.set(claims=LAB, redirect_uri="http://testserver/login/provider/other/callback/")
+    oidc.log_in(second := Client(), "other")
+    assert [user.is_superuser for user in User.objects.order_by("pk")] == [False, True]
+    shown = second.get(reverse("account")).text
+    assert "You can log in through Other." in shown and "Connect your account to log in through Lab" in shown
+
+
+def test_logging_out_goes_through_the_provider(client, provider):
+    oidc.log_in(client)
+    assert client.get(reverse("logout")).status_code == 405 and is_logged_in(client)
+    page = client.post(reverse("logout"))
+    address = urlsplit(oidc.provider_address(page))
+    given = {name: value for name, [value] in parse_qs(address.query).items()}
+    assert f"{address.scheme}://{address.netloc}" == provider.address and address.path == "/identity/o/logout"
+    assert given["post_logout_redirect_uri"] == "http://testserver/login/" and given["client_id"] == "winnow"
+    assert jwt.decode(given["id_token_hint"], options={"verify_signature": False})["sub"] == "sub-1"
+    assert not is_logged_in(client) and "to log out there too" in page.text
+
+
+def test_who_came_by_password_or_whose_provider_has_no_logout_is_logged_out_here(client, provider, ana):
+    assert client.post(reverse("logout")).url == reverse("login")
+    description = requests.get(f"{provider.address}/.well-known/openid-configuration", timeout=10).json()
+    del description["end_session_endpoint"]
+    provider.set(claims=LAB, answers={"/.well-known/openid-configuration": [200, json.dumps(description)]})
+    oidc.log_in(client)
+    assert is_logged_in(client) and client.post(reverse("logout")).url == reverse("login") and not is_logged_in(client)
+
+
+@pytest.mark.parametrize(
+    ("issuer", "level"), [("", None), ("http://127.0.0.1:1", checks.INFO), ("127.0.0.1", checks.ERROR)]
+)
+def test_the_check_before_a_start_reads_what_the_provider_says(provider, settings, issuer, level):
+    elsewhere = issuer if "://" in issuer else provider.address.replace("localhost", issuer or "localhost")
+    provider.set(answers={"/.well-known/openid-configuration": [200, "{}"]} if level == checks.ERROR else {})
+    settings.PROVIDERS = provider.configured(issuer=elsewhere)
+    assert [one.level for one in providers_work()] == [level] * (level is not None)
+
+
 def test_the_same_subject_of_another_issuer_is_another_person(client, provider, settings):
     oidc.log_in(client)
     elsewhere = provider.address.replace("localhost", "127.0.0.1")  # the same server, under another name
-    settings.OIDC = provider.configured(issuer=elsewhere)
+    settings.PROVIDERS = provider.configured(issuer=elsewhere)
     oidc.log_in(Client())
     assert User.objects.count() == 2
 
@@ -78,7 +145,7 @@ def test_the_same_subject_of_another_issuer_is_another_person(client, provider, 
 def test_a_first_login_in_two_windows_at_once_makes_one_account(client, provider, monkeypatch):
     def later(adapter, request, login, form=None, save=ProviderAdapter.save_user):
         other = User.objects.create_user("other", is_staff=True)
-        SocialAccount.objects.create(user=other, provider=PROVIDER, uid=login.account.uid)
+        SocialAccount.objects.create(user=other, provider="lab", uid=login.account.uid)
         return save(adapter, request, login, form)
 
     monkeypatch.setattr(ProviderAdapter, "save_user", later)
@@ -130,7 +197,7 @@ def test_a_bad_answer_is_one_sentence_and_makes_no_account(client, provider, sta
 @pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"issuer": "https://elsewhere.example.org"}', '{"issuer": 5}'])
 def test_a_bad_description_of_the_provider_is_refused_at_the_start(client, provider, text):
     provider.set(answers={"/.well-known/openid-configuration": [200, text]})
-    answer = client.post(reverse("provider-login"))
+    answer = client.post(reverse("provider-login", args=["lab"]))
     assert answer.status_code == 502 and REFUSED in answer.text
 
 
@@ -140,21 +207,21 @@ def test_a_provider_with_https_has_all_its_addresses_there(client, settings, mon
     issuer = "https://login.example.org"
     found = {"issuer": issuer, name: "http://login.example.org/"}
     monkeypatch.setattr(Adapter, "_fetch", lambda self, address: dict.fromkeys(ENDPOINTS, f"{issuer}/x") | found)
-    settings.OIDC = oidc.RunningProvider(issuer).configured()
-    answer = client.post(reverse("provider-login"))
+    settings.PROVIDERS = oidc.RunningProvider(issuer).configured()
+    answer = client.post(reverse("provider-login", args=["lab"]))
     assert answer.status_code == 502 and REFUSED in answer.text
 
 
 def test_a_provider_that_is_down_is_named(client, provider, settings):
-    address = oidc.at_the_provider(oidc.provider_address(client.post(reverse("provider-login"))))
-    settings.OIDC = provider.configured(issuer="http://localhost:1")
-    for answer in (client.get(address), client.post(reverse("provider-login"))):
+    address = oidc.at_the_provider(oidc.provider_address(client.post(reverse("provider-login", args=["lab"]))))
+    settings.PROVIDERS = provider.configured(issuer="http://localhost:1")
+    for answer in (client.get(address), client.post(reverse("provider-login", args=["lab"]))):
         assert answer.status_code == 502 and "Lab does not answer." in answer.text
 
 
 def test_an_answer_that_nobody_asked_for_logs_nobody_in(client, provider):
     """Not without a login begun in this browser, and not twice."""
-    begun = client.post(reverse("provider-login"))
+    begun = client.post(reverse("provider-login", args=["lab"]))
     address = oidc.at_the_provider(oidc.provider_address(begun))
     for browser in (Client(), client, client):
         answer = browser.get(address)
@@ -184,7 +251,7 @@ def test_groups_give_rights_and_without_them_no_account_is_made(client, provider
 
 
 def test_a_claim_may_be_inside_another(client, provider, settings):
-    settings.OIDC = provider.configured(groups_claim="realm_access.roles")
+    settings.PROVIDERS = provider.configured(groups="realm_access.roles")
     provider.set(claims={"realm_access": {"roles": ["admins"]}})
     oidc.log_in(client)
     assert User.objects.get().is_superuser
@@ -204,7 +271,7 @@ def test_who_leaves_a_group_loses_its_rights_at_the_next_login(client, provider)
 
 def test_groups_make_members_of_studies_and_unmake_them(client, provider, settings):
     study, other = studies.study(name="Pilot"), studies.study(name="Other")
-    settings.OIDC = provider.configured(
+    settings.PROVIDERS = provider.configured(
         roles={"lab": "staff", "readers": {"Pilot": "viewer"}, "crowd": {"Pilot": "manager", "Missing": "owner"}}
     )
     provider.set(claims={"groups": ["readers", "crowd"]})
@@ -221,7 +288,7 @@ def test_groups_make_members_of_studies_and_unmake_them(client, provider, settin
 
 def test_a_study_keeps_its_last_owner(client, provider, settings):
     study = studies.study(name="Pilot")
-    settings.OIDC = provider.configured(roles={"*": "staff", "boss": {"Pilot": "owner"}})
+    settings.PROVIDERS = provider.configured(roles={"*": "staff", "boss": {"Pilot": "owner"}})
     provider.set(claims={"groups": ["boss"]})
     oidc.log_in(client)
     provider.set(claims={"groups": []})
@@ -243,13 +310,13 @@ def confirm(client, answer):
 
 
 def test_an_account_is_connected_after_its_password_and_disconnected(client, provider, ana):
-    begun = confirm(client, client.post(reverse("provider-connect")))
+    begun = confirm(client, client.post(reverse("provider-connect", args=["lab"])))
     assert client.get(oidc.at_the_provider(oidc.provider_address(begun))).url == reverse("account")
     assert "You can log in through Lab." in client.get(reverse("account")).text
     other = Client()
     oidc.log_in(other)
     assert other.get(reverse("account")).context["user"] == ana
-    client.post(reverse("provider-disconnect"))
+    client.post(reverse("provider-disconnect", args=["lab"]))
     assert not ana.socialaccount_set.exists()
     verbs = set(Event.objects.values_list("verb", flat=True))
     assert {"connected to the provider", "disconnected from the provider"} <= verbs
@@ -257,7 +324,7 @@ def test_an_account_is_connected_after_its_password_and_disconnected(client, pro
 
 def test_who_is_connected_elsewhere_is_not_connected_twice(client, provider, ana):
     oidc.log_in(Client())
-    begun = confirm(client, client.post(reverse("provider-connect")))
+    begun = confirm(client, client.post(reverse("provider-connect", args=["lab"])))
     client.get(oidc.at_the_provider(oidc.provider_address(begun)))
     assert "Another account here is connected" in client.get(reverse("account")).text
     assert not ana.socialaccount_set.exists()
@@ -265,7 +332,7 @@ def test_who_is_connected_elsewhere_is_not_connected_twice(client, provider, ana
 
 def test_the_only_way_in_is_kept(client, provider):
     oidc.log_in(client)
-    client.post(reverse("provider-disconnect"))
+    client.post(reverse("provider-disconnect", args=["lab"]))
     assert User.objects.get().socialaccount_set.exists()
 
 
@@ -292,6 +359,6 @@ def test_with_passwords_off_only_the_provider_logs_in(client, provider, settings
 
 
 def test_without_a_provider_there_is_none(client, ana):
-    assert client.post(reverse("provider-login")).status_code == 404
-    assert client.get(reverse("provider-callback")).status_code == 404
+    assert client.post(reverse("provider-login", args=["lab"])).status_code == 404
+    assert client.get(reverse("provider-callback", args=["lab"])).status_code == 404
     assert "through" not in client.get(reverse("login")).text
