@@ -72,6 +72,8 @@ QUALITY = [
 ]
 RESULTS = [
     path("", results_views.study_results, name="study-results"),
+    path("score/", comparison_views.study_score, name="study-score"),
+    path("ask/", comparison_views.study_ask, name="study-ask"),
     path("share/", results_views.study_share, name="study-share"),
     path("baseline/", dashboard_views.study_baseline, name="study-baseline"),
     path("corrected/<int:position>/", comparison_views.study_corrected, name="study-corrected"),

@@ -11,10 +11,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation import permissions
-from annotation.comparison.table import ASKED, BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
+from annotation.comparison.table import ASKED, BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, RESULT, Entry
 from annotation.figures import human_baseline, paper
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
@@ -27,9 +27,11 @@ from benchmarks.runs import figures as run_figures
 from benchmarks.runs.reported import HUMAN
 
 
-def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
-    """In order of creation."""
-    return list(benchmark.runs.filter(kind=kind).select_related("model", "job").order_by("made_at", "pk"))
+def runs_of(benchmark: Benchmark, kind: str, studies: QuerySet[Study] | None = None) -> list[Run]:
+    """In order of creation; of runs on a study's result, those of `studies`, by default none."""
+    theirs = Q() if studies is None else Q(study__in=studies.order_by().values("pk"))
+    runs = benchmark.runs.filter(Q(study=None) | theirs)
+    return list(runs.filter(kind=kind).select_related("model", "job").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
@@ -49,9 +51,12 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
     if notes := [note for note in (_cut_captions(run), _old_words(corrected)) if note]:
         figures = {**figures, "notes": [*figures["notes"], *notes]}
+    source = run.source or _place(run)
+    if run.study is not None:
+        source = " · ".join(filter(None, [f"result of study {run.study}", source]))
     return Entry(
-        run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported,
-        _cut(run).get("alike", {}).get("count", 0),
+        run.title, stands(run), figures, source, family, run.pk, is_reported,
+        _cut(run).get("alike", {}).get("count", 0), run.asked_in_both_orders, run.study,
     )  # fmt: skip
 
 
@@ -88,6 +93,8 @@ def _place(run: Run) -> str:
 def stands(run: Run) -> str:
     if run.origin == RunOrigin.REPORTED:
         return HUMANS if run.figures.get("family") == HUMAN else REPORTED
+    if run.study is not None:
+        return RESULT
     if run.asked_in_both_orders:
         return ASKED
     return BLIND if run.blind else MEASURED if run.origin == RunOrigin.MEASURED else IMPORTED

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils import timezone
 
+from annotation import permissions
 from annotation.comparison import charts, latex, paired, table, tables
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison.table import ByType, Entry
@@ -47,7 +48,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
     asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
-    every_run = comparison_entries.runs_of(benchmark, asked.kind)
+    every_run = comparison_entries.runs_of(benchmark, asked.kind, permissions.studies_for(user))
     found, missing = comparison_entries.entries_of(every_run)
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)

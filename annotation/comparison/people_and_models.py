@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.comparison import entries, table
-from annotation.comparison.table import HUMANS, Entry
+from annotation.comparison.table import HUMANS, RESULT, Entry
 from annotation.figures import human_baseline
 from annotation.figures.attributes import attributes_of
 from annotation.figures.funnel import measures, walk_of
@@ -42,6 +42,7 @@ FOIL: Mapping[str, str] = {
 }  # fmt: skip
 CIRCULAR = "their own answers chose these items"
 NOT_ALL = "asked only about items that an earlier stage kept"
+ON_RESULT = "scored on the items that were kept"
 NOBODY = "nobody else was asked about these items"
 
 Part = tuple[str, str | None]  # a type, or with one type only its subtypes
@@ -51,7 +52,8 @@ Figure = dict[str, Any]  # share, low, high and n
 @dataclass
 class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
-    the one whose people these are, if it is another; `apart`: the question is not the one that models are asked.
+    the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
+    `in_both_orders`: a model that was asked each question twice.
     """
 
     title: str
@@ -60,6 +62,7 @@ class Row:
     study: int | None = None
     run: int | None = None
     apart: bool = False
+    in_both_orders: bool = False
     all: Figure | None = None
     valid: Figure | None = None
     parts: list[Figure | None] = field(default_factory=list)
@@ -293,20 +296,23 @@ def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: Measu
 
 
 def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> list[Row]:
-    runs = entries.runs_of(study.benchmark, kind)
+    runs = entries.runs_of(study.benchmark, kind, Study.objects.filter(pk=study.pk))
     run_figures.compute_missing(run_figures.of_runs(runs).missing)
     made = [one for one in table.only_newest(entries.entries_of(runs)[0])[0] if table.of_whole(one, measure)]
     scored_here = {one.run for one in made if not one.reported}
     of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, kind)
     by_type = table.ByType(kind, measure.name)
     rows = []
-    for entry in sorted(table.ordered(made, "best", measure), key=lambda one: one.asked_in_both_orders):
+    for entry in sorted(table.ordered(made, "best", measure), key=lambda one: one.ranked_among):
         here = of_items.get(entry.run or 0, {})
         whole = here.get("all", entry.figures)
-        row = Row(entry.title, entry.stands, _about(entry), run=entry.run)
-        row.all = _figure(whole["measures"].get(measure.name))
-        row.parts = _parts(whole["groups"], by_type, found)
+        row = Row(entry.title, entry.stands, _about(entry), run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
+        if entry.stands == RESULT and found.valid is not None:
+            row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
+        else:
+            row.all = _figure(whole["measures"].get(measure.name))
+            row.parts = _parts(whole["groups"], by_type, found)
         if found.valid is not None and row.valid is None:
             row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
         rows.append(row)
@@ -314,9 +320,14 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> lis
 
 
 def _about(entry: Entry) -> str:
-    if entry.asked_in_both_orders:
-        return "asked in both orders, right only if both answers are; ranked apart"
-    return "reported" if entry.reported else table.TITLES[entry.stands].lower() if entry.stands == table.BLIND else ""
+    if entry.reported:
+        return "reported"
+    words = {
+        RESULT: "on the kept items, with the images that people chose",
+        table.BLIND: table.TITLES[table.BLIND].lower(),
+    }
+    both = entry.asked_in_both_orders and "asked in both orders, right only if both answers are; ranked apart"
+    return "; ".join(filter(None, [words.get(entry.stands), both]))
 
 
 def _figure(of: Mapping[str, Any] | None) -> Figure | None:

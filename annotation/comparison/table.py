@@ -12,9 +12,11 @@ from annotation.measures.audits import corrected
 from benchmarks.naming import kind_name
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 
-HUMANS, MEASURED, ASKED, IMPORTED, BLIND, REPORTED = "humans", "measured", "asked", "imported", "blind", "reported"
+HUMANS, MEASURED, ASKED, RESULT = "humans", "measured", "asked", "result"
+IMPORTED, BLIND, REPORTED = "imported", "blind", "reported"
 TITLES = {
     HUMANS: "Humans",
+    RESULT: "Models measured on a study’s result",
     MEASURED: "Models measured here",
     ASKED: "Models asked in both orders, right only if both answers are",
     IMPORTED: "Predictions imported",
@@ -28,7 +30,8 @@ DECIMALS = 4  # of a share, as papers print it: what is equal there is equally g
 @dataclass(frozen=True, slots=True)
 class Entry:
     """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups;
-    `read_alike`: the items left out of its figures, whose captions are the same in what it reads of them.
+    `read_alike`: the items left out of its figures, whose captions are the same in what it reads of them; `study`: the
+    number of the study whose result was scored.
     """
 
     title: str
@@ -39,10 +42,13 @@ class Entry:
     run: int | None = None
     reported: bool = False
     read_alike: int = 0
+    asked_in_both_orders: bool = False
+    study: int | None = None
 
     @property
-    def asked_in_both_orders(self) -> bool:
-        return self.stands == ASKED
+    def ranked_among(self) -> tuple[bool, int]:
+        """Equal for models that were asked alike about the same items; only these are compared."""
+        return self.asked_in_both_orders, self.study or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +133,13 @@ def _cell(figure: Mapping | None, rank: int) -> Cell:
 
 
 def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
-    """1 and 2 for the entries with the best and the second best value, as printed; humans do not take part. Models that
-    are asked in both orders must be consistent, so they are ranked among themselves.
+    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans do not take part.
+    Models asked in both orders must be consistent, and a study's result has other items, so each are ranked apart.
     """
     ranks: dict[int, int] = {}
     models = [entry for entry in entries if entry.stands != HUMANS]
-    for twice in (False, True):
-        found = {id(entry): figures(entry, column) for entry in models if entry.asked_in_both_orders == twice}
+    for among in {entry.ranked_among for entry in models}:
+        found = {id(entry): figures(entry, column) for entry in models if entry.ranked_among == among}
         shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
         best = sorted(set(shares.values()), reverse=not column.lower)[:2]
         if len(shares) > 1:

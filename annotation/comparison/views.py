@@ -1,25 +1,29 @@
 """The managers' pages of models beside people: a benchmark's comparison, and the tasks on which the two disagree."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
 from annotation.adjudication.disagreement_list import types_of
 from annotation.charts.study import Subject
-from annotation.comparison import charts, corrected, items, page
+from annotation.comparison import charts, corrected, items, own_result, page
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
 from annotation.comparison.question_map import asked_in
-from annotation.models import Stage
+from annotation.models import Role, Stage
 from annotation.protocols.registry import protocol_named
-from benchmarks.models import Run
+from benchmarks.jobs.orders import OrderForm
+from benchmarks.jobs.views import asked_before, benchmark_order_page
+from benchmarks.models import Benchmark, Job, Run
 from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
+from benchmarks.scoring import ask, score
+from benchmarks.scoring.views import AskForm, ScoreForm
 from benchmarks.tables import page_or_csv
 
 PAGE = 12
@@ -101,3 +105,43 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
         "lists": lists, "count": len(found), "compared": len(whole.tasks), "page": page, "last": last,
         **types_of(stage), "plot": charts.margins(whole, of),
     }  # fmt: skip
+
+
+# Models answer what a study has kept
+
+
+class ScoreResultForm(ScoreForm):
+    not_asked = ("measure", "seeds")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_score(request: StaffRequest, pk: int) -> HttpResponse:
+    """Score the study's result."""
+    form = ScoreResultForm(request.POST or None, initial=asked_before(request, score.KIND))
+    return _order_page(request, pk, "comparison/score_result.html", form, score.queue_score)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_ask(request: StaffRequest, pk: int) -> HttpResponse:
+    """Ask an endpoint about the study's result; with `estimate`, what that would take and cost."""
+    form = AskForm(request.POST or None, initial=asked_before(request, ask.KIND).get("order", {}))
+    return _order_page(request, pk, "comparison/ask_result.html", form, ask.queue_ask, ask.estimate_for)
+
+
+def _order_page(
+    request: StaffRequest, pk: int, template: str, form: OrderForm, queue: Callable[..., Job],
+    estimate: Callable[..., object] | None = None,
+) -> HttpResponse:  # fmt: skip
+    study = permissions.study_for(request.user, pk, Role.MANAGER)
+
+    def queue_it(**given) -> Job:
+        return queue(result=own_result.result_of(study), **given)
+
+    def estimate_it(benchmark: Benchmark, order: object) -> object:
+        return estimate and estimate(benchmark, order, own_result.result_of(study))
+
+    return benchmark_order_page(
+        request, template, form, study.benchmark, queue_it, estimate and estimate_it, study=study
+    )

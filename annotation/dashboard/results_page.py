@@ -13,7 +13,7 @@ from annotation.adjudication import cases
 from annotation.charts.bars import funnel_bars
 from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
 from annotation.comparison import charts, people_and_models
-from annotation.comparison.table import ASKED, HUMANS
+from annotation.comparison.table import HUMANS, RESULT
 from annotation.dashboard import headline_tiles, stage_progress
 from annotation.dashboard.headline_tiles import Tile
 from annotation.dashboard.study_overview import overview
@@ -143,7 +143,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         valid = number(f"valid {data['valid']:,}", "valid.share", html=lambda row: _points(row, "valid"), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     columns += [_part(place, name) for place, name in enumerate(data["parts"])]
-    asked = {row["stands"] == ASKED for row in rows}
+    asked = {row["in_both_orders"] for row in rows}
     guesses = {"guessing": (False, data["chance"]), "guessing in both orders": (True, data["chance_in_both_orders"])}
     foot = [
         [name, f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
@@ -237,6 +237,10 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
         )
     elif people and "valid" in people[0]["why"]:
         found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
+    if best := next((row for row in rows if row["stands"] == RESULT and row["valid"]), None):
+        found.append(
+            f"The best model on the kept items, {best['title']}, is right on {percent(best['valid']['share'])} of them."
+        )
     return found
 
 

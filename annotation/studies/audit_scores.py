@@ -61,8 +61,8 @@ def choices(benchmark: int) -> list[tuple[str, list[tuple[int, str]]]]:
     """The runs of each benchmark that an audit can use, newest first, for a form: this benchmark's come first. One
     query.
     """
-    runs = Run.objects.exclude(origin=RunOrigin.REPORTED).select_related("benchmark").order_by("benchmark__name", "-pk")
-    ordered = sorted(runs, key=lambda run: run.benchmark_id != benchmark)
+    runs = Run.objects.filter(study=None).exclude(origin=RunOrigin.REPORTED).select_related("benchmark")
+    ordered = sorted(runs.order_by("benchmark__name", "-pk"), key=lambda run: run.benchmark_id != benchmark)
     return [
         (name, [(run.pk, f"{run.title} ({run.made_at:%Y-%m-%d})") for run in of])
         for name, of in groupby(ordered, key=lambda run: run.benchmark.name)

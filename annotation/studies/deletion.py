@@ -12,7 +12,7 @@ from annotation.models import InstructionsImage, Judgment, Study, Task
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.housekeeping.delete import CannotDelete
-from benchmarks.models import Job, JobState
+from benchmarks.models import Job, JobState, Run
 from benchmarks.transactions import retry_deadlocks
 
 OF_STAGE = "stage_id IN (SELECT id FROM annotation_stage WHERE study_id = %(study)s)"
@@ -93,6 +93,7 @@ def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False
         _exports_go(study, after)
         after.files(image.path for image in InstructionsImage.objects.filter(stage__study=study))
         audit.record(by=by, verb="deleted", subject=study, name=study.name, afterwards=after.id, **went)
+        Run.objects.filter(study=study.pk).delete()
         cursor.execute("SELECT set_config('winnow.deletes_study', %s, true)", [str(study.pk)])
         _below(cursor, study)
         _whole(study)

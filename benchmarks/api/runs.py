@@ -18,7 +18,7 @@ from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters, ordering
 from benchmarks.api.errors import invalid, wrong_field
 from benchmarks.api.serializers import GoneData
 from benchmarks.jobs import jobs
-from benchmarks.models import Run, RunOrigin
+from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.runs import figures, reported
 from benchmarks.runs.forms import KIND_CHOICES
 from benchmarks.runs.published_tables import tables_for
@@ -66,6 +66,11 @@ def _with_figures(runs: list[Run]) -> list[Run]:
     return runs
 
 
+def of_whole(benchmark: Benchmark) -> QuerySet[Run]:
+    """Without those on a study's result, which the study's members see."""
+    return benchmark.runs.filter(study=None).select_related("model", "job")
+
+
 class RunFilters(OffsetFilters):
     ordering = ordering("title", "made_at")
     kind = serializers.CharField(required=False)
@@ -80,7 +85,7 @@ class RunList(Endpoint, ListAPIView):
     operation, serializer_class, filters, pagination_class = "runs", RunData, RunFilters, Counted
 
     def get_queryset(self) -> QuerySet[Run]:
-        return permissions.benchmark_for(self.user, self.kwargs["pk"]).runs.select_related("model", "job")
+        return of_whole(permissions.benchmark_for(self.user, self.kwargs["pk"]))
 
     def paginate_queryset(self, queryset):
         return _with_figures(list(super().paginate_queryset(queryset) or ()))
@@ -94,7 +99,7 @@ class RunDetail(Endpoint):
     def get(self, request: Request, pk: int, run: int) -> Response:
         refuse_filters(request)
         benchmark = permissions.benchmark_for(self.user, pk)
-        return Response(RunData(*_with_figures([get_object_or_404(benchmark.runs, pk=run)])).data)
+        return Response(RunData(*_with_figures([get_object_or_404(of_whole(benchmark), pk=run)])).data)
 
 
 class RunDelete(Command):

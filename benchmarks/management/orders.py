@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from benchmarks.jobs import jobs
 from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
-from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.tasks import WORK_OF_MODELS
 
@@ -72,15 +72,16 @@ class ModelCommand(BaseCommand):
     takes: type
     own_options: ClassVar[Iterable[str]] = ()  # fields that the subclass reads in its own way
     cancelled: ClassVar[str]  # what a cancelled job leaves
+    about: ClassVar[str] = "benchmark"  # what is named first, and read by `find`
 
     def add_arguments(self, parser):
-        parser.add_argument("benchmark", help="the benchmark's name")
+        parser.add_argument(self.about, help=f"the {self.about}'s name")
         add_options(parser, self.takes, self.own_options)
         parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
 
-    def handle(self, *, benchmark, now, **options):
+    def handle(self, *, now, **options):
         try:
-            job = self.queue(benchmark_named(benchmark), self.order(options), now, options)
+            job = self.queue(self.find(options.pop(self.about)), self.order(options), now, options)
         except Refused as refusal:
             raise CommandError(f"{refusal.problems[0].code} · {refusal.problems[0].advice}") from None
         if job is None:
@@ -96,11 +97,15 @@ class ModelCommand(BaseCommand):
             raise CommandError("\n".join(map(problem_line, job.problems)))
         self.stdout.write("\n".join(self.summary(job)))
 
+    def find(self, name: str) -> Any:
+        """CommandError if there is none of that name."""
+        return benchmark_named(name)
+
     def order(self, options: dict[str, Any]) -> Any:
         return self.takes(**values_of(self.takes, options))
 
-    def queue(self, benchmark: Benchmark, order: Any, now: bool, options: dict[str, Any]) -> Job | None:
-        """None if the command was to do something else. Raises Refused."""
+    def queue(self, found: Any, order: Any, now: bool, options: dict[str, Any]) -> Job | None:
+        """`found`: what `find` has found. None if the command was to do something else. Raises Refused."""
         raise NotImplementedError
 
     def summary(self, job: Job) -> list[str]:

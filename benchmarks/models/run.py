@@ -58,6 +58,8 @@ class Run(models.Model):
     source = models.CharField(max_length=500, blank=True)  # a file, a paper's table
     digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeating it needs no new run
     blind = models.BooleanField(default=False)  # the model saw no image
+    # The number of the study whose result was scored; None: the benchmark as it was imported.
+    study = models.BigIntegerField(null=True, db_index=True)
     figures = models.JSONField(default=dict)  # reported figures only: such runs have no predictions
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

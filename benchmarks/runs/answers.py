@@ -41,11 +41,11 @@ GROUP BY run_id, question
 
 
 def runs_of(benchmark: Benchmark | int) -> list[Run]:
-    """Runs with predictions, the newest of each model, by title. One query.
+    """Runs with predictions on the benchmark as imported, the newest of each model, by title. One query.
 
     A model used without images counts as a different one; the same weights on different hardware count as one.
     """
-    found = Run.objects.filter(benchmark=benchmark, origin__in=(RunOrigin.MEASURED, RunOrigin.IMPORTED))
+    found = Run.objects.filter(benchmark=benchmark, study=None, origin__in=(RunOrigin.MEASURED, RunOrigin.IMPORTED))
     newest: dict[tuple, Run] = {}
     for run in found.select_related("model").order_by("made_at", "pk"):
         weights = (run.model.name, run.model.pretrained) if run.model else ()

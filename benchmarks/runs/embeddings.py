@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
 
-from benchmarks.models import Benchmark, Caption, Embedding, Image, ItemImage, ScoringModel
-from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES
+from benchmarks.models import Caption, Embedding, Image, ItemImage, ScoringModel
 
 FLOATS = np.dtype("<f4")
 
@@ -26,18 +25,16 @@ def of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def missing_images(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet[Image]:
-    """Images needed for the benchmark's scores that this model has not encoded yet; with None, all that are needed."""
-    uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=IMAGE_ROLES, position=0)
+def missing_images(model: ScoringModel, uses: QuerySet[ItemImage]) -> QuerySet[Image]:
+    """The images of these uses that this model has not encoded yet."""
     found = Image.objects.filter(pk__in=uses.values("image")).annotate(content=F("sha256")).order_by("pk")
-    return found.exclude(encoded(model)) if model else found
+    return found.exclude(encoded(model))
 
 
-def missing_texts(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet:
+def missing_texts(model: ScoringModel, captions: QuerySet[Caption]) -> QuerySet:
     """The same for captions, each text once: rows of `text` and its `content`."""
-    captions = Caption.objects.filter(item__benchmark=benchmark, role__in=CAPTION_ROLES)
     found = captions.annotate(content=Content("text")).order_by("content").values("text", "content").distinct()
-    return found.exclude(encoded(model)) if model else found
+    return found.exclude(encoded(model))
 
 
 def encoded(model: ScoringModel) -> Exists:

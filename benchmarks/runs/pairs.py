@@ -7,10 +7,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.models import Benchmark, Caption, Embedding, Image, ScoringModel
+from benchmarks.models import Embedding, Image, ScoringModel
 from benchmarks.predictions.plan import Place, WantedScore
 from benchmarks.runs import material
-from benchmarks.runs.embeddings import of_text
 
 Wanted = Callable[[Mapping[Place, str]], list[WantedScore]]
 
@@ -29,15 +28,15 @@ def of_pair(caption: str, image: str) -> str:
     return hashlib.sha256(f"{image} {caption}".encode()).hexdigest()
 
 
-def missing_pairs(model: ScoringModel, benchmark: Benchmark, wanted: Wanted) -> Iterator[Pair]:
+def missing_pairs(model: ScoringModel, scope: material.Scope, wanted: Wanted) -> Iterator[Pair]:
     """Pairs that this model has not scored yet, in the items' order, some hundred items in memory at a time."""
-    for chunk in material.chunks(benchmark):
+    for chunk in scope.chunks():
         asked = _asked(chunk, wanted)
         stored = Embedding.objects.filter(model=model, content__in=list(asked))
         scored = set(stored.values_list("content", flat=True))
         left = {content: parts for content, parts in asked.items() if content not in scored}
         if left:
-            yield from _with_files(left, [one.item for one in chunk])
+            yield from _with_files(left, scope.texts(one.item for one in chunk))
 
 
 def _asked(chunk: list[material.Material], wanted: Wanted) -> dict[str, tuple[str, str]]:
@@ -51,9 +50,7 @@ def _asked(chunk: list[material.Material], wanted: Wanted) -> dict[str, tuple[st
     return asked
 
 
-def _with_files(asked: dict[str, tuple[str, str]], items: list[int]) -> Iterator[Pair]:
-    texts = Caption.objects.filter(item__in=items).order_by().values_list("text", flat=True).distinct()
-    by_content = {of_text(text): text for text in texts}
+def _with_files(asked: dict[str, tuple[str, str]], by_content: Mapping[str, str]) -> Iterator[Pair]:
     shown = Image.objects.filter(sha256__in={image for _, image in asked.values()})
     paths = {image.sha256: image.original_path for image in shown.only("sha256")}
     for content, (caption, image) in asked.items():

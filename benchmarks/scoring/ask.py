@@ -18,13 +18,12 @@ from django.conf import settings
 from benchmarks import audit
 from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
-from benchmarks.models import ASKED, Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
+from benchmarks.models import ASKED, Benchmark, Image, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import choices, stored
 from benchmarks.predictions.choices import Choice, Verdict
 from benchmarks.predictions.kinds import KINDS, of_answers
 from benchmarks.predictions.names import NAMES
 from benchmarks.runs import import_predictions, material, model_answers
-from benchmarks.runs.embeddings import of_text
 from benchmarks.scoring.score import AGAIN
 from benchmarks.storage.files import kept
 from workers import images
@@ -66,10 +65,15 @@ class AskOrder:
         return chat.Settings(0.0, self.max_tokens, 0)
 
 
-def queue_ask(*, benchmark: Benchmark, order: AskOrder, by: str, created_by=None, foreground: bool = False) -> Job:
-    """Create a job that asks. Raises Refused for invalid orders; the worker reports further problems."""
+def queue_ask(
+    *, benchmark: Benchmark, order: AskOrder, by: str, created_by=None, foreground: bool = False,
+    result: material.Result | None = None,
+) -> Job:  # fmt: skip
+    """Create a job that asks; with `result`, about a study's result. Raises Refused for invalid orders; the worker
+    reports further problems."""
     check_order(order)
     params = {"benchmark": benchmark.pk, "order": asdict(order), "foreground": foreground, "by": by}
+    params |= result.params() if result else {}
     title = f"Ask {order.model.strip()} about {benchmark.name}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
@@ -117,11 +121,10 @@ class Put:
         return chat.key_of(f"{identity} {SIDE}", [{"role": "user", "content": self.parts()}], settings)
 
 
-def puts(benchmark: Benchmark, kind: str) -> Iterator[Put]:
+def puts(scope: material.Scope, kind: str) -> Iterator[Put]:
     """Every question in both orders, in the items' order."""
-    for chunk in material.chunks(benchmark):
-        rows = Caption.objects.filter(item__in=[one.item for one in chunk]).order_by().values_list("text", flat=True)
-        texts = {of_text(text): text for text in rows}
+    for chunk in scope.chunks():
+        texts = scope.texts(one.item for one in chunk)
         for one in chunk:
             captions = {place: texts[content] for place, content in one.captions.items() if content in texts}
             for choice in choices.choices(kind, captions, one.images):
@@ -139,10 +142,12 @@ def estimated(order: AskOrder, asked: Iterator[Put]) -> model_answers.Estimate:
     return model_answers.estimate_of(count, usage, order.prices)
 
 
-def estimate_for(benchmark: Benchmark, order: AskOrder) -> model_answers.Estimate:
+def estimate_for(
+    benchmark: Benchmark, order: AskOrder, result: material.Result | None = None
+) -> model_answers.Estimate:
     """The estimate of what is not answered yet, before anything is asked."""
     check_order(order)
-    return estimated(order, _unanswered(order, puts(benchmark, material.kind(benchmark))))
+    return estimated(order, _unanswered(order, puts(material.Scope(benchmark, result), material.kind(benchmark))))
 
 
 def _unanswered(order: AskOrder, asked: Iterator[Put]) -> Iterator[Put]:
@@ -157,6 +162,7 @@ class Asking(BenchmarkWork):
     def __init__(self, job: Job, progress: jobs.Progress):
         super().__init__(job, progress)
         self.order, self.kind = AskOrder(**job.params["order"]), material.kind(self.benchmark)
+        self.scope = material.Scope(self.benchmark, material.result_in(job.params))
         self.report: dict[str, Any] = {"benchmark": self.benchmark.pk, "kind": self.kind}
         self.report["model"] = self.order.model.strip()
         self.asker = model_answers.Asker(job, self.report, self.order.prices, progress)
@@ -164,12 +170,12 @@ class Asking(BenchmarkWork):
     def run(self) -> None:
         self.progress.begin("reading items")
         self.identity = chat.endpoint_identity(self.order.chat_name)
-        asked = list(puts(self.benchmark, self.kind))
+        asked = list(puts(self.scope, self.kind))
         keys = [put.key(self.identity, self.order.settings) for put in asked]
         if not asked:
             advice = "No item has the captions and images that a question about images needs. Import images first."
             raise CannotScore("NOTHING_TO_ASK", advice)
-        digest = material.digest(self.benchmark, self.kind, self.fingerprint())
+        digest = self.scope.digest(self.kind, self.fingerprint())
         self.ask_missing(dict(zip(keys, asked, strict=True)))
         answers = model_answers.answers(keys)
         verdicts = list(self.verdicts(asked, keys, answers))
@@ -231,7 +237,7 @@ class Asking(BenchmarkWork):
             facts = {
                 "questions": questions, "outcomes": {name: outcomes[name] for name in OUTCOMES},
                 "unanswered": questions - len(verdicts), "reasons": Counter(self.asker.usage.unanswered.values()),
-                "first": self.first[True], "named": self.first.total(), "items": self.benchmark.present.count(),
+                "first": self.first[True], "named": self.first.total(), "items": self.scope.items.count(),
                 "orders": self.by_order(verdicts),
             }  # fmt: skip
             run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
@@ -240,7 +246,7 @@ class Asking(BenchmarkWork):
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=model.title, model=model,
                 source=self.order.address.strip()[:500], digest=digest, blind=False, job=self.job,
-                created_by_id=self.job.created_by_id,
+                study=self.scope.study, created_by_id=self.job.created_by_id,
             )  # fmt: skip
             import_predictions.copy_in(run, ((item, name, None, one.choice) for item, name, one in verdicts))
             audit.record(by=self.by, verb="asked", subject=self.benchmark, run=run.pk, job=self.job.pk)
@@ -249,7 +255,7 @@ class Asking(BenchmarkWork):
     def by_order(self, verdicts: list[tuple[int, str, Verdict]]) -> dict[str, dict[str, Any]]:
         """The measures if the questions had been asked in one order alone, of each order: `stored.summarize`'s."""
         kind, found = of_answers(KINDS[self.kind], 1), {}
-        rows_of_items = self.benchmark.present.values_list("pk", "type", "subtype")
+        rows_of_items = self.scope.items.values_list("pk", "type", "subtype")
         types = {item: (type, subtype) for item, type, subtype in rows_of_items}
         for at, order in enumerate(ORDERS):
             rows = defaultdict[str, list](list)

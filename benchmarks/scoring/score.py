@@ -7,6 +7,7 @@ worker can resume. The run with all its predictions is stored in one transaction
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import cast
 
 from django import forms
@@ -66,9 +67,12 @@ class ScoreOrder:
     )
 
 
-def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=None, foreground=False) -> Job:
-    """Create a job of the kind that the order measures. Raises Refused for invalid orders; the worker reports further
-    problems."""
+def queue_score(
+    *, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=None, foreground=False,
+    result: material.Result | None = None,
+) -> Job:  # fmt: skip
+    """Create a job of the kind that the order measures; with `result`, it scores a study's result. Raises Refused for
+    invalid orders; the worker reports further problems."""
     with refused():
         named = parse_model(order.model, order.pretrained, settings.MODELS, order.prompt)
         check_device(order.device)
@@ -77,6 +81,7 @@ def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=
     params |= {name: getattr(order, name) for name in ("model", "pretrained", "prompt", "device")}
     if order.measure in SEEDS:
         params |= {"measure": order.measure, "seeds": order.seeds or SEEDS[order.measure]}
+    params |= result.params() if result else {}
     title = f"{MEASURES[order.measure][0]} {benchmark.name} with {named.title}"
     return jobs.queue_job(kind=order.measure, title=title, params=params, by=by, created_by=created_by)
 
@@ -90,6 +95,7 @@ class Scoring(BenchmarkWork):
         asked, prompt = job.params, job.params.get("prompt", "")
         self.model_name = parse_model(asked["model"], asked["pretrained"], settings.MODELS, prompt)
         self.kind = material.kind(self.benchmark)
+        self.scope = material.Scope(self.benchmark, material.result_in(job.params))
         self.encoder: Encoder | PairScorer | None = None
         self.encoded = {"pairs": 0} if self.model_name.scores_pairs else {"images": 0, "captions": 0}
 
@@ -120,7 +126,7 @@ class Scoring(BenchmarkWork):
         if self.model_name.kind == "detector" and self.kind not in detected.QUESTIONS:
             advice = "A detector answers the questions of BiVLC and SugarCrepe, and these items have others."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose another model.")
-        if self.model_name.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
+        if self.model_name.sees_images and not texts and not self.scope.images().exists():
             advice = "These items have no images, and without them this model has nothing to compare."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import images, or choose a language model.")
 
@@ -133,8 +139,8 @@ class Scoring(BenchmarkWork):
 
     def complete(self, model: ScoringModel) -> bool:
         if self.model_name.scores_pairs:
-            return next(pairs.missing_pairs(model, self.benchmark, self.wanted), None) is None
-        return not any(found.exists() for found in self.missing(model).values())
+            return next(pairs.missing_pairs(model, self.scope, self.wanted), None) is None
+        return not any(found.exists() for found in self.missing(model).values()) and not self.written(model)
 
     def wanted(self, captions: Mapping[Place, str]) -> list[scoring_plan.WantedScore]:
         return scoring_plan.wanted_scores(self.kind, captions)
@@ -145,11 +151,17 @@ class Scoring(BenchmarkWork):
         return model_row(self.encoder, self.model_name, self.device)
 
     def missing(self, model: ScoringModel) -> dict:
-        images = embeddings.missing_images(model, self.benchmark)
+        images = embeddings.missing_images(model, self.scope.images())
         return {
             "images": images if self.model_name.sees_images else images.none(),
-            "captions": embeddings.missing_texts(model, self.benchmark),
+            "captions": embeddings.missing_texts(model, self.scope.captions()),
         }
+
+    def written(self, model: ScoringModel) -> dict[str, str]:
+        """The captions that the study's people wrote and that this model has not encoded yet, by content."""
+        texts = self.scope.result.texts() if self.scope.result else {}
+        there = embeddings.known(model, texts)
+        return {content: text for content, text in texts.items() if content not in there}
 
     # The vectors
 
@@ -159,16 +171,17 @@ class Scoring(BenchmarkWork):
         if self.model_name.scores_pairs:
             return self.score_pairs(model, cast("PairScorer", self.encoder))
         encoder = cast("Encoder", self.encoder)
-        missing = self.missing(model)
+        missing, written = self.missing(model), self.written(model)
         images = ((image.content, kept.contents(image.original_path), "") for image in missing["images"].iterator())
-        texts = ((row["content"], row["text"]) for row in missing["captions"].iterator())
+        imported = ((row["content"], row["text"]) for row in missing["captions"].iterator())
+        texts = chain(imported, written.items())
         captions = ((content, text, cut_digest(encoder.cut(text))) for content, text in texts)
         self.fill(model, "images", missing["images"].count(), images, encoder.images)
-        self.fill(model, "captions", missing["captions"].count(), captions, encoder.texts)
+        self.fill(model, "captions", missing["captions"].count() + len(written), captions, encoder.texts)
 
     def score_pairs(self, model: ScoringModel, scorer: PairScorer) -> None:
-        count = sum(1 for _ in pairs.missing_pairs(model, self.benchmark, self.wanted))
-        missing = pairs.missing_pairs(model, self.benchmark, self.wanted)
+        count = sum(1 for _ in pairs.missing_pairs(model, self.scope, self.wanted))
+        missing = pairs.missing_pairs(model, self.scope, self.wanted)
         asked = (
             (pair.content, (kept.contents(pair.path), pair.text), cut_digest(scorer.cut(pair.text), pair.path))
             for pair in missing
@@ -190,13 +203,13 @@ class Scoring(BenchmarkWork):
 
     def digest(self, model: ScoringModel) -> str:
         self.progress.begin("reading items")
-        return material.digest(self.benchmark, self.kind, model.fingerprint)
+        return self.scope.digest(self.kind, model.fingerprint)
 
     def stored(self, model: ScoringModel, digest: str) -> Run | None:
         return Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
 
     def compared(self, model: ScoringModel) -> similarity.Scores:
-        self.progress.begin("comparing", self.benchmark.present.count())
+        self.progress.begin("comparing", self.scope.items.count())
         alone, scores = self.model_name.kind == "language", similarity.Scores()
         together = self.model_name.scores_pairs
         asker = similarity.Asker(
@@ -212,7 +225,7 @@ class Scoring(BenchmarkWork):
         def cuts(contents: set[str]) -> dict:
             return embeddings.cuts(model, contents)
 
-        for chunk in material.chunks(self.benchmark):
+        for chunk in self.scope.chunks():
             if self.model_name.kind == "detector":
                 detected.add_choices(scores, chunk, self.kind, look_up)
             else:
@@ -226,7 +239,7 @@ class Scoring(BenchmarkWork):
                 return self.finish_with(same, {"note": AGAIN})
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.model_name.title,
-                model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job,
+                model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job, study=self.scope.study,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
             import_predictions.copy_in(run, scores.predictions())
@@ -243,7 +256,7 @@ class Scoring(BenchmarkWork):
         model = run.model
         assert model is not None  # run_measured_by_one
         report = {
-            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.present.count(),
+            "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.scope.items.count(),
             "model": model.title, "fingerprint": model.fingerprint, "precision": model.precision,
             "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded, **facts,
         }  # fmt: skip

@@ -29,7 +29,7 @@ class Command(BaseCommand):
             self.list_shares(found)
 
     def list_shares(self, benchmark: Benchmark) -> None:
-        runs = list(benchmark.runs.filter(blind=True))
+        runs = list(benchmark.runs.filter(blind=True, study=None))
         if not runs:
             raise CommandError(
                 "No model without images has scored it. Score it with a language model (manage.py score)."

@@ -27,7 +27,9 @@ SUBJECT = charts.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
 
 def entry(title: str, stands="reported", n=None, groups=(), **percents) -> Entry:
     figures = {"n": n, "measures": shares(percents), "groups": list(groups), "notes": []}
-    return Entry(title, stands, figures, "a paper", "", None, stands == "reported")
+    return Entry(
+        title, stands, figures, "a paper", "", None, stands == "reported", asked_in_both_orders=stands == "asked"
+    )  # fmt: skip
 
 
 def published(kind: str) -> list[Entry]:
