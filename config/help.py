@@ -55,6 +55,8 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "study-prolific": "guide/participants",
     "study-report": "guide/report",
     "study-results": "guide/people-and-models",
+    "study-score": "guide/scoring",
+    "study-ask": "guide/scoring",
     "study-webhooks": "guide/webhooks",
     "study-model-errors": "guide/people-and-models",
     "release-": "guide/releases",

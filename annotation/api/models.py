@@ -9,7 +9,6 @@ from annotation.comparison.own_result import result_of
 from annotation.comparison.views import ScoreResultForm
 from annotation.models import Role
 from benchmarks.api import orders
-from benchmarks.api.forms import OrderBody
 from benchmarks.api.runs import RunList
 from benchmarks.models import Run
 from benchmarks.scoring import ask, score
@@ -26,8 +25,8 @@ class _OfResult:
         self.benchmark = self.study.benchmark
 
 
-class ScoreResultBody(OrderBody):
-    order, without = score.ScoreOrder, tuple(ScoreResultForm.not_asked)
+class ScoreResultBody(orders.ScoreBody):
+    without = tuple(ScoreResultForm.not_asked)
 
 
 class ScoreResult(_OfResult, orders.Score):

@@ -187,6 +187,8 @@ stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 study-results           +++-0L  xxxxxx
 study-share             xxxxxx  ++--0L
+study-score             ++--0L  ++--0L
+study-ask               ++--0L  ++--0L
 shared-results          ++++++  xxxxxx
 unversioned-api         ++++++  ++++++
 protocol-list           +++-+L  +++-+L
@@ -249,7 +251,7 @@ API_COMMANDS = {
         ["api-study-archive", "api-annotator-decide", "api-annotator-erase", "api-flag-settle"]
         + [f"api-task-{act}" for act in ("decide", "send-back", "withdraw")]
         + [f"api-stage-{act}" for act in ("screening", "known", "forget", "assign", "unassign")]
-        + ["api-study-share", "api-report-answer"],
+        + ["api-study-share", "api-study-score", "api-study-ask", "api-report-answer"],
         (NO_SUCH_METHOD, OF_MANAGERS),
     ),
     "api-study-settings": (OF_MANAGERS, OF_MANAGERS),
@@ -263,6 +265,7 @@ API_COMMANDS = {
     "api-study-prolific": (OF_MANAGERS, OF_MANAGERS),
     "api-prolific-returned": (NO_SUCH_METHOD, OF_MANAGERS),
     "api-export-list": (OF_A_STUDY, OF_MANAGERS),
+    "api-study-runs": (OF_A_STUDY, NO_SUCH_METHOD),
     "api-export-file": (OF_MANAGERS, NO_SUCH_METHOD),
     "api-release-list": (OF_A_STUDY, OF_MANAGERS),
     "api-release-again": (NO_SUCH_METHOD, OF_MANAGERS),
