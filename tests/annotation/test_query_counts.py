@@ -53,8 +53,8 @@ NO_ROWS = {
     "judge", "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
     "study-instructions", "study-new-screen", "import-new", "study-try", "study-try-history", "study-adjudicate-own",
     "study-adjudicate-own-act", "job-detail", "api-benchmark-detail",
-    "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new", "study-score", "study-ask",
-    "ratings-new", "report-error", "images-new", "study-delete", "release-download",
+    "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "captions-new", "ask-new",
+    "study-score", "study-ask", "ratings-new", "report-error", "images-new", "study-delete", "release-download",
     "release-file", "client", "client-file", "benchmark-settings", "study-stages", "shared-results", "study-adjudicate",
     "help", "help-page", "help-picture", "api-upload-detail", "api-export-file", "api-release-detail",
     "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
@@ -245,7 +245,7 @@ def corrected(rows: int) -> Study:
 
 
 def scored(study: Study, rows: int) -> None:
-    """By so many models that see images, and so many that see none, whose figures are known; and on the study's result."""
+    """By so many models that see images, so many on the study's result, and so many that see none."""
     of = {item: predictions.bivlc(right=False) for item in study.benchmark.items.all()}
     for _ in range(rows):
         predictions.model(study.benchmark, of)
