@@ -129,7 +129,7 @@ def pairs_speed(benchmark, scorer, rounds: int) -> dict:
     work = scoring_work(benchmark)
     row = score.model_row(scorer, work.model_name, work.device)
     Embedding.objects.all().delete()
-    asked = [(kept.contents(pair.path), pair.text) for pair in pairs.missing_pairs(row, work.benchmark, work.wanted)]
+    asked = [(kept.contents(pair.path), pair.text) for pair in pairs.missing_pairs(row, work.scope, work.wanted)]
 
     def bare() -> None:
         size = scorer.most

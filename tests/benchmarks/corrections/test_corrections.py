@@ -160,4 +160,4 @@ def test_figures_of_models_leave_out_what_is_withdrawn_and_say_what_is_old(bench
     change("item-1", Action.WITHDRAW)
     change("item-0", Action.CAPTION, "caption-negative-0", "A green cup.")
     assert n() == 1 and run_figures.corrected_since([run]) == {run.pk: 1}
-    assert [one.key for chunk in material.chunks(benchmark) for one in chunk] == ["item-0"]
+    assert [one.key for chunk in material.Scope(benchmark).chunks() for one in chunk] == ["item-0"]
