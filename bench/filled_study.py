@@ -15,9 +15,15 @@ INSERT INTO benchmarks_caption (item_id, role, position, text)
 SELECT id, role, 0, 'The ' || role || ' caption of ' || key
 FROM benchmarks_item, unnest(ARRAY['positive', 'negative']) role WHERE benchmark_id = %(benchmark)s
 """
+PICTURES = """
+INSERT INTO benchmarks_image (sha256, format, width, height, size, opaque)
+SELECT md5(%(benchmark)s || '-' || n) || md5(''), 'JPEG', 9, 9, 9, md5('served-' || %(benchmark)s || '-' || n)
+FROM generate_series(1, %(pictures)s) n
+"""
 IMAGES = """
 INSERT INTO benchmarks_itemimage (item_id, image_id, role, position, round, opaque, source_name, licence, attribution)
-SELECT id, (%(images)s::bigint[])[n + 1], CASE n WHEN 4 THEN 'positive' ELSE 'candidate' END, n %% 4, 1,
+SELECT id, (SELECT max(id) FROM benchmarks_image) - (5 * position + n) %% %(pictures)s,
+       CASE n WHEN 4 THEN 'positive' ELSE 'candidate' END, n %% 4, 1,
        md5(id || '-' || n), '', '', ''
 FROM benchmarks_item, generate_series(0, 4) n WHERE benchmark_id = %(benchmark)s
 """
@@ -97,37 +103,38 @@ def run(statement: str, **values: object) -> None:
         cursor.execute(statement, values or None)
 
 
-def filled(judgments: int):
-    """A study of about so many judgments, five a task; its stage. Vacuum afterwards, unless inside a transaction."""
+def filled(judgments: int, pictures: int = CHOICES + 1, tidy: bool = True, number: int = 0):
+    """A study of about so many judgments, five a task, which share so many pictures; its stage. Not `tidy`: without
+    statistics of the tables, for a small one. Vacuum afterwards, unless inside a transaction."""
     from annotation.models import Annotator, Instructions, Seat, Stage, Study
-    from benchmarks.models import Benchmark, Image
+    from benchmarks.models import Benchmark
 
     tasks, people = judgments // OVERLAP, min(PEOPLE, max(8, judgments // 200))
-    benchmark = Benchmark.objects.create(name=f"{judgments:,} judgments", source="measure")
-    study = Study.objects.create(name=f"{judgments:,} judgments", benchmark=benchmark, pay_per_hour=12)
+    name = f"{judgments:,} judgments" + (f", {number}" if number else "")
+    benchmark = Benchmark.objects.create(name=name, source="measure")
+    study = Study.objects.create(name=name, benchmark=benchmark, pay_per_hour=12)
     stage = Stage.objects.create(study=study, name="choose", protocol="bivlc-choose", overlap=OVERLAP, seed=1)
     rules = Instructions.objects.create(stage=stage, version=1, text="x")
     who = Annotator.objects.bulk_create(Annotator(study=study, number=n, stage=stage) for n in range(1, people + 1))
     Seat.objects.bulk_create(Seat(annotator=one, stage=stage, read=rules) for one in who)
-    pictures = [
-        Image.objects.get_or_create(sha256=f"{n:064x}", defaults={"format": "JPEG", "width": 9, "height": 9, "size": 9})
-        for n in range(CHOICES + 1)
-    ]
-    fill(benchmark.pk, stage.pk, tasks, [image.pk for image, _ in pictures], [one.pk for one in who], rules.pk)
+    fill(benchmark.pk, stage.pk, tasks, pictures, [one.pk for one in who], rules.pk, tidy)
     return stage
 
 
-def fill(benchmark: int, stage: int, tasks: int, images: list[int], people: list[int], rules: int) -> None:
+def fill(benchmark: int, stage: int, tasks: int, pictures: int, people: list[int], rules: int, tidy: bool) -> None:
     """Without the checks of foreign keys, which would take most of the time."""
     run("SET session_replication_role = replica")
     run(ITEMS, benchmark=benchmark, tasks=tasks)
     run(CAPTIONS, benchmark=benchmark)
-    run(IMAGES, benchmark=benchmark, images=images)
+    run(PICTURES, benchmark=benchmark, pictures=pictures)
+    run(IMAGES, benchmark=benchmark, pictures=pictures)
     run(TASKS, benchmark=benchmark, stage=stage, overlap=OVERLAP)
     run(SLOTS, stage=stage, overlap=OVERLAP)
-    run("ANALYZE")  # or what was there before decides how the rest is joined
+    if tidy:
+        run("ANALYZE")  # or what was there before decides how the rest is joined
     run(JUDGE, stage=stage, people=people, rules=rules, below=tasks - tasks // 100)
     run(DECIDE, stage=stage)
     run(FLAGS, stage=stage, flags=tasks // 1000)
     run("SET session_replication_role = DEFAULT")
-    run("ANALYZE")
+    if tidy:
+        run("ANALYZE")
