@@ -14,22 +14,25 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
+import psutil
+
 from bench import scratch, world
 
-TIMES, WORST = 5, 20
+WORST = 20
 
 
 @dataclass(frozen=True)
 class Taken:
-    """By one page: milliseconds, queries and kB, of HTML or of another type."""
+    """By one page: milliseconds, those of the CPU (also PostgreSQL's), queries and kB, of HTML or of another type."""
 
     ms: float
+    cpu: float
     queries: int
     kb: float
     html: bool
 
     def __str__(self) -> str:
-        return f"{self.ms:7.0f} ms {self.queries:4} q {self.kb:7.0f} kB"
+        return f"{self.ms:6.0f} ms {self.cpu:6.0f} cpu {self.queries:3} q {self.kb:6.0f} kB"
 
 
 def work() -> None:
@@ -44,33 +47,53 @@ def work() -> None:
         print(f"  worker: {done.params['kind']} {done.state}, CPU {time.process_time() - begun:.1f} s", flush=True)
 
 
-def get(client, url: str) -> tuple[float, int, int, bool]:
-    """Milliseconds, status, bytes, and whether it is HTML."""
-    begun = time.perf_counter()
+@dataclass(frozen=True)
+class Answer:
+    ms: float
+    cpu: float
+    status: int
+    bytes: int
+    html: bool
+
+
+def cpu(backend: int) -> float:
+    """Milliseconds of this process and of its server in PostgreSQL, whose clock has steps of 10."""
+    return 1000 * (time.process_time() + sum(psutil.Process(backend).cpu_times()[:2]))
+
+
+def get(client, url: str) -> Answer:
+    from django.db import connection
+
+    connection.ensure_connection()
+    backend = connection.connection.info.backend_pid
+    begun, spent = time.perf_counter(), cpu(backend)
     answer = client.get(url)
     content = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    taken = 1000 * (time.perf_counter() - begun)
-    return taken, answer.status_code, len(content), "html" in answer.headers.get("Content-Type", "")
+    ms = 1000 * (time.perf_counter() - begun)
+    html = "html" in answer.headers.get("Content-Type", "")
+    return Answer(ms, cpu(backend) - spent, answer.status_code, len(content), html)
 
 
-def asked(client, url: str) -> Taken | None:
+def asked(client, url: str, times: int) -> Taken | None:
     """None if the page is not there, or only leads elsewhere."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
     with CaptureQueriesContext(connection) as queries:
-        _, status, size, html = get(client, url)
+        first = get(client, url)
     count = len(queries)  # the next request forgets them
-    if status != 200:
+    if first.status != 200:
         return None
-    return Taken(median(get(client, url)[0] for _ in range(TIMES)), count, size / 1000, html)
+    answers = [get(client, url) for _ in range(times)]
+    ms, spent = (median(getattr(one, name) for one in answers) for name in ("ms", "cpu"))
+    return Taken(ms, spent, count, first.bytes / 1000, first.html)
 
 
-def measure(client, pages: dict[str, str]) -> dict[str, Taken]:
+def measure(client, pages: dict[str, str], times: int) -> dict[str, Taken]:
     for url in pages.values():
         get(client, url)
     work()
-    found = {name: asked(client, url) for name, url in pages.items()}
+    found = {name: asked(client, url, times) for name, url in pages.items()}
     if gone := [name for name, taken in found.items() if taken is None]:
         print(f"  not there: {' '.join(gone)}")
     return {name: taken for name, taken in found.items() if taken}
@@ -86,10 +109,10 @@ def show(found: dict[str, dict[str, Taken]], most: argparse.Namespace) -> int:
         if taken.ms > most.ms or taken.queries > most.queries or (taken.html and taken.kb > most.kb)
     }
     names = sorted(largest, key=lambda name: -max(of[name].ms for of in found.values() if name in of))
-    print(f"{'':48}" + "".join(f"{size:>28}" for size in found))
+    print(f"{'':48}" + "".join(f"{size:>36}" for size in found))
     for place, name in enumerate(names):
         if place < WORST or name in over:
-            cells = "".join(f"{of.get(name, '')!s:>28}" for of in found.values())
+            cells = "".join(f"{of.get(name, '')!s:>36}" for of in found.values())
             print(f"{'!' if name in over else ' '} {name:46}{cells}")
     print(f"{len(names)} pages, {len(over)} over {most.ms} ms, {most.queries} queries or {most.kb} kB of HTML")
     return len(over)
@@ -100,6 +123,7 @@ def main() -> None:
     parser.add_argument("--judgments", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each study")
     parser.add_argument("--studies", type=int, default=200, help="small ones, beside")
     parser.add_argument("--only", default="", help="pages whose names contain this")
+    parser.add_argument("--times", type=int, default=5, help="of which the median counts")
     for name, default in {"ms": 300, "queries": 30, "kb": 150}.items():
         parser.add_argument(f"--{name}", type=int, default=default, help="what a page may take")
     options = parser.parse_args()
@@ -115,8 +139,8 @@ def main() -> None:
                 begun = time.monotonic()
                 study = world.large_study(size)
                 print(f"{size:,} judgments stored in {time.monotonic() - begun:.0f} s", flush=True)
-                found[f"{size:,}"] = measure(client, chosen(world.addresses(study, user), options.only))
-            found["small"] = measure(client, chosen(world.addresses(small, user), options.only))
+                found[f"{size:,}"] = measure(client, chosen(world.addresses(study, user), options.only), options.times)
+            found["small"] = measure(client, chosen(world.addresses(small, user), options.only), options.times)
         sys.exit(bool(show(found, options)))
 
 
