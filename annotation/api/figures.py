@@ -11,10 +11,11 @@ from rest_framework.exceptions import APIException
 
 from annotation.figures import cache
 from annotation.figures.funnel import funnel
-from annotation.figures.stage import study_figures
+from annotation.figures.stage import study_figures, without_pairs
 from annotation.models import Judgment, Stage, Study
 
 FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
+PAIRS = "pairs"  # key of FIGURES: with every two annotators
 COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
 
 
@@ -40,16 +41,21 @@ def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
 
 
 # What is of a whole study is kept with its first stage.
-cache.computes(FIGURES)(lambda stage, key, tell: study_figures(stage))
+cache.computes(FIGURES)(lambda stage, key, tell: _figures(stage, key))
 cache.computes(FUNNEL)(lambda stage, key, tell: funnel(stage.study))
 cache.computes(GIVEN)(lambda stage, key, tell: _counted(stage.study.annotators.values("pk")))
 
 
-def stage_figures(stage: Stage, by: str) -> dict:
-    """`study_figures`; `now.at` says as of when. Raises NotYet."""
+def _figures(stage: Stage, key: str) -> dict:
+    return study_figures(stage) if key == PAIRS else without_pairs(study_figures(stage))
+
+
+def stage_figures(stage: Stage, by: str, pairs: bool = False) -> dict:
+    """`study_figures`, without `kappa_pairs` unless asked; `now.at` says as of when. Raises NotYet."""
+    key = PAIRS if pairs else ""
     if cache.is_small(stage.study):
-        return study_figures(stage)
-    found = cache.latest(stage, FIGURES, by=by).data
+        return _figures(stage, key)
+    found = cache.latest(stage, FIGURES, key, by=by).data
     if found is None:
         raise NotYet
     return found

@@ -35,6 +35,10 @@ class StageFilters(_OfStage):
     stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
 
 
+class FiguresFilters(StageFilters):
+    pairs = BooleanField(required=False, help_text="True adds `kappa_pairs`: every two annotators’ kappa.")
+
+
 class AgreementFilters(StageFilters):
     view = CharField(required=False, default="answer", help_text="`answer`, or a projection that the protocol names.")
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation import permissions
 from annotation.api import figures
-from annotation.api.filters import AgreementFilters, StageFilters
+from annotation.api.filters import AgreementFilters, FiguresFilters
 from annotation.api.serializers import (
     AgreementData,
     ProtocolData,
@@ -127,13 +127,15 @@ class StageProtocol(StudyEndpoint):
 
 
 class StudyFiguresData(StudyEndpoint):
-    """Every figure of one stage, as on the study page and in figures.json; docs/reference/measures.md defines them."""
+    """Every figure of one stage, as on the study page and in figures.json, without pairs of annotators unless asked;
+    docs/reference/measures.md defines them.
+    """
 
-    operation, filters = "figures", StageFilters
+    operation, filters = "figures", FiguresFilters
     refusals = {503: "A worker is computing the figures for the first time; `Retry-After` says when to ask again."}
 
     def get(self, request: Request, pk: int) -> Response:
-        return Response(figures.stage_figures(self.stages[0], self.by))
+        return Response(figures.stage_figures(self.stages[0], self.by, pairs=self.asked.get("pairs", False)))
 
 
 class StudyAgreement(StudyEndpoint):

@@ -10,7 +10,7 @@ from annotation.dashboard import audit_block, stage_progress
 from annotation.figures import blocked_items, cache
 from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import figures_of, measures, walk_of
-from annotation.figures.stage import stage_rows, study_figures
+from annotation.figures.stage import stage_rows, study_figures, without_pairs
 from annotation.measures import stage_figures
 from annotation.measures.funnel import fates
 from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study, StudyState
@@ -98,9 +98,8 @@ def _whole(study: Study, stages: Sequence[Stage]) -> dict:
 
 def _trimmed(figures: dict) -> dict:
     coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
-    agreement = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
     return {
-        "figures": {**figures, "agreement": agreement, "annotators": _annotators_shown(figures["annotators"])},
+        "figures": {**without_pairs(figures), "annotators": _annotators_shown(figures["annotators"])},
         "people": len(figures["annotators"]),
         "judging": sum(row["judged"] > 0 for row in figures["annotators"]),
         "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],

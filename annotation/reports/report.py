@@ -27,7 +27,7 @@ from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import stage_agreement
 from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel
-from annotation.figures.stage import stage_rows, study_figures
+from annotation.figures.stage import stage_rows, study_figures, without_pairs
 from annotation.measures import pass_rules
 from annotation.measures.counts import hourly_rate, ratio
 from annotation.measures.funnel import STATES
@@ -243,9 +243,7 @@ def _of_file(protocol: Protocol) -> dict:
 
 def published(figures: Mapping) -> dict:
     """A stage's figures, except those that depend on the clock and every pair's kappa (`agreement` has the first)."""
-    found = {name: part for name, part in figures.items() if name != "now"}
-    found["agreement"] = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
-    return found
+    return without_pairs({name: part for name, part in figures.items() if name != "now"})
 
 
 def _agreement(found: Mapping) -> dict:

@@ -257,7 +257,7 @@ def test_an_export_is_queued_and_can_be_downloaded_by_staff_alone(client, manage
 
 
 def test_the_api_answers_the_pages_figures(client, manager, study):
-    answer = client.get(address("api-study-figures", study)).json()
+    answer = client.get(address("api-study-figures", study), {"pairs": "true"}).json()
     figures = json.loads(json.dumps(study_figures(study.stages.get())))
     assert {**answer, "now": 0} == {**figures, "now": 0}
     (listed,) = client.get(reverse("api-study-list")).json()["results"]
