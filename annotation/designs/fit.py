@@ -125,18 +125,19 @@ def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tu
     return next(iter(alike), strange[0] if len(strange) == 1 else _name(role))
 
 
-def mapped_by_hand(stage: StagePlan, item: ItemRecord) -> dict[str, str]:
+def mapped_by_hand(stage: StagePlan, item: ItemRecord, before: Sequence[StagePlan] = ()) -> dict[str, str]:
     """Role → a part of the item that could be meant, where names leave it open: the way to ask a question that does
-    not suit the item; nothing if no choice of parts would.
+    not suit the item; nothing if no choice of parts would. `before`: the stages whose results it may take.
     """
     found: dict[str, str] = {}
     file = protocol_named(split(stage.protocol)[0]).made_from
-    for choice in role_choices(stage, [stage], item):
+    for choice in role_choices(stage, [*before, stage], item):
         least, most = bounds(file.roles[choice.role]) if file else (0, 0)
         could = [name for name, n in choice.there if least <= n <= (most or 99) and name not in _WRONG]
         found[choice.role] = next(iter(could), choice.name) if choice.name == _name(choice.role) else choice.name
     protocol = joined(split(stage.protocol)[0], found)
-    suits = is_known(protocol) and unsuited([replace(stage, name=stage.stage_name, protocol=protocol)], item) is None
+    asked = [*before, replace(stage, name=stage.stage_name, protocol=protocol)]
+    suits = is_known(protocol) and unsuited(asked, item) is None
     return found if suits else {}
 
 

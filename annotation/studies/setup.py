@@ -88,7 +88,9 @@ class Setup:
         """Whether the benchmark's first item suits the question, as it is or under names that can be chosen."""
         if self.first is None or fit.fitted(self.start.stages, self.first) is not None:
             return True
-        return any(fit.mapped_by_hand(form.plan, self.first) for form in self.stages if form.roles)
+        plans = [form.plan for form in self.stages]
+        forms = [(place, form) for place, form in enumerate(self.stages) if form.roles]
+        return any(fit.mapped_by_hand(form.plan, self.first, plans[:place]) for place, form in forms)
 
     @property
     def trial(self) -> str:

@@ -53,6 +53,12 @@ def test_where_names_leave_it_open_a_part_is_proposed(protocol, parts, roles):
     assert mapped_by_hand(stage, item(**parts)) == roles
 
 
+def test_a_stage_that_takes_an_earlier_ones_results_is_asked_about_with_it():
+    """Alone, it names a source that is not there."""
+    describe, revise = fitted(stages_in_order(["describe", "revise"]).stages, item(images_photo=1))
+    assert mapped_by_hand(revise, item(images_photo=1), [describe]) == {"images.picture": "photo"}
+
+
 def test_what_an_earlier_stage_writes_needs_no_mapping():
     stages = fitted(stages_in_order(["describe", "revise"]).stages, item(images_photo=1))
     assert [split(one.protocol)[1] for one in stages] == [{"images.picture": "photo"}] * 2
