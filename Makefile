@@ -35,6 +35,7 @@ load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.blinding
 	@$(BIN)/python -m bench.releases
 	@$(BIN)/python -m bench.scoring
+	@$(BIN)/python -m bench.pages
 
 # Annotators at work while every part is killed and paused, the network breaks, the disk fills and the clock steps.
 # ARGS="--seed 7 --judgments 3000 --faults 30" for another run.

@@ -50,10 +50,10 @@ WITH place AS (
 ), first AS (
   SELECT DISTINCT ON (task_id, annotator_id) * FROM place ORDER BY task_id, annotator_id, number
 ), lease AS (
-  INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
-  SELECT id, task_id, annotator_id, 'judged',
-         ARRAY['candidate-2', 'candidate-0', 'candidate-3', 'candidate-1'] FROM first
-  RETURNING id, slot_id, task_id, annotator_id
+  INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown, granted_at)
+  SELECT id, task_id, annotator_id, 'judged', ARRAY['candidate-2', 'candidate-0', 'candidate-3', 'candidate-1'],
+         now() - interval '20 days' * (1 - task_id::float / max(task_id) OVER ()) FROM first
+  RETURNING id, slot_id, task_id, annotator_id, granted_at
 ), judgment AS (
   INSERT INTO annotation_judgment (lease_id, revision, key, digest, instructions_id, answer, content, reason, withdrawn,
                                    surplus, active_ms, elapsed_ms, created_at)
@@ -62,7 +62,7 @@ WITH place AS (
                                        )[1 + task_id %% 5]
               WHEN random() < 0.7 THEN 'candidate-' || floor(random() * 4)::int ELSE 'none' END,
          '{}', '', false, false, 2000 + (random() * 9000)::int, 12000,
-         now() - interval '20 days' * (1 - task_id::float / (SELECT max(task_id) FROM lease))
+         granted_at
   FROM lease ORDER BY task_id, slot_id
   RETURNING id, lease_id
 )
