@@ -24,6 +24,7 @@ from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
+PAGE = 50  # parts of the stage
 BY = {
     "type": "type",
     "subtype": "subtype",
@@ -244,7 +245,7 @@ def by_table(
         columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
     return Table(
         "measures", columns, rows, label="by-title", css="figures stacked-cells by-table", request=request,
-        download=True, caption=f"Each measure by {asked.by}, with its interval and its count",
+        per_page=PAGE, download=True, caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
         file_rows=lambda: [{**data["whole"], "name": "whole stage", "in_file": "whole stage"}, *rows],
     )  # fmt: skip

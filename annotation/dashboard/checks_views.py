@@ -24,7 +24,7 @@ from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import SeenForm, latest
 
-PAGE, MOST_DRAWN = 50, 200  # items on a page, and of a random choice
+PAGE, MOST_DRAWN = 30, 200  # items on a page, and of a random choice
 NOUNS = {Kind.CHECK: "checks", Kind.PRACTICE: "practice"}
 
 

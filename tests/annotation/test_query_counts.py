@@ -115,7 +115,7 @@ PAGES = {
     "api-study-detail": ["judged", "stages"],
     "api-stage-list": ["stages"],
     "api-stage-detail": ["judged"],
-    "api-study-figures": ["judged"],
+    "api-study-figures": ["judged", "judged?pairs=true"],
     "api-study-agreement": ["judged"],
     "api-task-list": ["judged"],
     "api-judgment-list": ["judged"],
