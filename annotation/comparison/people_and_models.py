@@ -326,7 +326,7 @@ def _about(entry: Entry) -> str:
         RESULT: "on the kept items, with the images that people chose",
         table.BLIND: table.TITLES[table.BLIND].lower(),
     }
-    both = entry.asked_in_both_orders and "asked in both orders, right only if both answers are; ranked apart"
+    both = "asked in both orders, right only if both answers are; ranked apart" if entry.asked_in_both_orders else ""
     return "; ".join(filter(None, [words.get(entry.stands), both]))
 
 

@@ -59,6 +59,8 @@ def ask(fetch: Callable[[], Any]) -> Any:
 class Person:
     """What both kinds make of claims about somebody, which name the issuer (`iss`) and the subject (`sub`)."""
 
+    app_fields: Callable[[], dict[str, Any]]  # of allauth's SocialApp, besides its names
+
     def __init__(self, request: HttpRequest | None, given: Any):
         self.given, self.id = given, given.slug
         names = {"provider": given.slug, "provider_id": given.slug, "name": given.label}

@@ -33,7 +33,7 @@ SUBJECTS = ("urn:oasis:names:tc:SAML:attribute:subject-id", "urn:oasis:names:tc:
 class Provider(Person, SAMLProvider):
     def app_fields(self) -> dict[str, Any]:
         given = self.given
-        advanced = {"allow_single_label_domains": True, "want_attribute_statement": False}
+        advanced: dict[str, Any] = {"allow_single_label_domains": True, "want_attribute_statement": False}
         if given.key_file:
             advanced |= dict.fromkeys(("authn_request_signed", "logout_request_signed", "logout_response_signed"), True)
             advanced |= {"private_key": _read(given.key_file), "x509cert": _read(given.certificate_file)}

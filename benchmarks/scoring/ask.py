@@ -266,7 +266,7 @@ class Asking(BenchmarkWork):
         return found
 
 
-def orders_in_words(report: dict[str, Any]) -> dict[str, str]:
+def orders_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     """Of the report of a job that asked: the figures of each order on its own, by its name."""
     told = {}
     for order, measures in report["orders"].items():
