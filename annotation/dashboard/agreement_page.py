@@ -47,8 +47,7 @@ class Query:
     @classmethod
     def from_address(cls, stage: Stage, sent: QueryDict) -> "Query":
         views = rule_of(stage).projections()
-        of_several = protocol_named(stage.protocol).file is not None
-        view = _among(sent.get("view"), views, base.main_view(views) if of_several else "")
+        view = _among(sent.get("view"), views, base.main_view(views))
         level = base.level_of_view(views[view])
         return cls(
             view,
@@ -92,12 +91,11 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
+    shares = answer_shares(data["whole"].get("confusion", ()))
     return {
         "figures": data,
-        "behaviour": behaviour(shown["lines"]),
-        "words": measures_in_words(
-            data["whole"]["measures"], answer_shares(data["whole"].get("confusion", ())), data["pair"]
-        ),
+        "behaviour": behaviour(shown["lines"], shares),
+        "words": measures_in_words(data["whole"]["measures"], shares, asked.view, pairs=data["pair"]),
         **shown,
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],

@@ -1,21 +1,22 @@
-"""How well people agree, in a sentence: first the share of equal answers, then why α and κ may be far below it, then
-whose answers differ from everybody's.
+"""How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give,
+then whose answers differ from everybody's. One measure beyond chance stands beside it: AC1 where one answer is so
+common that α and κ are low whatever people do, else α.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from annotation.measures.agreement_measures import MEASURES
+from annotation.measures.agreement_measures import MEASURES, Measure
 from annotation.templatetags.figures import decimals, percent, whole_percent
 
 # How the measures that stand beside the sentence behave, in a line each.
 BEHAVES = {
     "percent": "of two people’s answers are the same",
-    "cohen": "beyond chance for each two people; low where one answer is very common",
-    "alpha": "beyond chance over all answers; low where one answer is very common",
-    "ac1": "beyond chance, but steady where one answer is very common",
+    "alpha": "beyond chance, over all answers",
+    "ac1": "beyond chance, and steady although one answer is very common",
 }
 _COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
@@ -26,52 +27,82 @@ _LOW = 0.2  # α below which people do not agree, unless one answer is that comm
 
 @dataclass(frozen=True)
 class AgreementWords:
+    """`at_chance`: people agree no better than if they guessed."""
+
     share: str
     lead: str
     rest: str
     basis: str
     who: str = ""
+    at_chance: bool = False
 
 
 def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> AgreementWords | None:
-    """Of a stage's figures; `shares` are those of the answers, the most common first. None if no item has two
-    judgments.
+    """Of a stage's figures, on the view that pages show first; `shares` are those of its answers, the most common
+    first. None if no item has two judgments.
     """
-    view = next(one for one in figures["agreement"] if one["on"] == figures["by_type_on"])
-    return measures_in_words(view["measures"], shares)
+    views = {one["on"]: one["measures"] for one in figures["agreement"]}
+    on = figures["by_type_on"]
+    return measures_in_words(views[on], shares, on, whole=views.get("answer", {}))
 
 
 def measures_in_words(
-    measures: Mapping[str, Any], shares: Sequence[float], pairs: Sequence[Mapping[str, Any]] = ()
-) -> AgreementWords | None:
-    """Of the measures of a view; `pairs` are its rows by pair of annotators, with their names."""
-    share = measures["percent"]["value"] if "percent" in measures else None
+    measures: Mapping[str, Any], shares: Sequence[float], on: str, *, whole: Mapping[str, Any] = MappingProxyType({}),
+    pairs: Sequence[Mapping[str, Any]] = (),
+) -> AgreementWords | None:  # fmt: skip
+    """Of the measures of the view `on`; `whole` are those of the answer itself, if they are known, and `pairs` the
+    view's rows by pair of annotators, with their names.
+    """
+    share, same = (of["percent"]["value"] if "percent" in of else None for of in (measures, whole))
     if share is None:
         return None
-    chance = {key: found for key, found in measures.items() if found and found["value"] is not None}
-    alpha = next((found["value"] for key, found in chance.items() if key.startswith("alpha")), None)
-    rest = ""
-    if shares and shares[0] >= _COMMON:
-        guess = sum(one * one for one in shares)
-        above = "α counts only what is above that." if share - guess >= _ABOVE else "they agree no better than that."
-        common = f"One answer is so common ({percent(shares[0])} of all) that two people who guess would agree on about"
-        rest = f"{common} {whole_percent(guess)}; {above}"
-    elif alpha is not None and alpha < _LOW:
-        chances = "less than" if alpha < 0 else "hardly more than"
-        rest = f"That is {chances} by chance: people do not agree."
-    heads = [f"{one.head} {decimals(chance[one.key]['value'])}" for one in MEASURES if one.key in chance][1:]
     lead = f"Two people give the same answer on {percent(share)} of the items"
-    return AgreementWords(percent(share), lead, rest, " · ".join(heads[:3]), who_disagrees(pairs))
+    if on != "answer":
+        lead = f"Two people agree on “{on}” for {percent(share)} of the items"
+        lead += f", and give the same answer on {percent(same)}" if same is not None else ""
+    values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
+    known = [(one, value) for one, value in values if value is not None]
+    rest, at_chance = _beside_chance(share, shares, known)
+    basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one.key == recommended(known, shares))
+    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), at_chance)
 
 
-def behaviour(lines: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Of the measures (`measured_in_words`) in BEHAVES that are defined: name, value and how it behaves."""
-    known = [(one, one["measure"]) for one in lines if one["value"] is not None]
+def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
+    """What guessing would give, where that says something; and whether people agree no better."""
+    if _is_common(shares):
+        guess = sum(one * one for one in shares)
+        gives = f"{whole_percent(guess)}, because one answer makes up {percent(shares[0])}."
+        if share - guess < _ABOVE:
+            return f"That is no better than guessing, which gives about {gives}", True
+        return f"Guessing would give about {gives}", False
+    alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
+    if alpha is None or alpha >= _LOW:
+        return "", False
+    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance: people do not agree.", True
+
+
+def _is_common(shares: Sequence[float]) -> bool:
+    return bool(shares) and shares[0] >= _COMMON
+
+
+def recommended(known: Sequence[tuple[Measure, float]], shares: Sequence[float]) -> str:
+    """The key of the measure beyond chance to report, of those whose value is known; "" if there is none."""
+    keys = [one.key for one, _ in known if one.key != "percent"]
+    first = "ac1" if _is_common(shares) else "alpha"
+    return next((key for key in keys if key.startswith(first)), next((key for key in keys if key[:5] == "alpha"), ""))
+
+
+def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float]) -> list[tuple[str, str, str]]:
+    """Of the share of equal answers and the recommended measure: name, value and how it behaves. `lines` are
+    agreement_page.measured_in_words.
+    """
+    known = [(one["measure"], one["value"]) for one in lines if one["value"] is not None]
+    shown = {"percent", recommended(known, shares)}
     return [
-        (measure.head, percent(one["value"]) if measure.is_share else decimals(one["value"]), words)
-        for one, measure in known
+        (measure.head, percent(value) if measure.is_share else decimals(value), words)
+        for measure, value in known
         for start, words in BEHAVES.items()
-        if measure.key.startswith(start)
+        if measure.key in shown and measure.key.startswith(start)
     ]
 
 

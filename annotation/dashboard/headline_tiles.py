@@ -30,7 +30,9 @@ BASELINE = ("group", "i2t", "t2i")
 
 @dataclass(frozen=True)
 class Tile:
-    """`lead` is what the number means, `rest` what else to know, `basis` the interval, n and who it rests on."""
+    """`lead` is what the number means, `rest` what else to know, `basis` the interval, n and who it rests on; `warns`:
+    the number should worry.
+    """
 
     label: str
     value: str
@@ -38,6 +40,7 @@ class Tile:
     rest: str = ""
     basis: str = ""
     small: str = ""
+    warns: bool = False
 
 
 def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
@@ -224,7 +227,9 @@ def _interval(found: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def _agreement(data: Mapping[str, Any]) -> Tile | None:
     words = agreement_in_words(data["figures"], data["shares"])
-    return None if words is None else Tile("People agree", words.share, words.lead, words.rest, words.basis)
+    if words is None:
+        return None
+    return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=words.at_chance)
 
 
 def _judged(study: Study, data: Mapping[str, Any]) -> Tile:

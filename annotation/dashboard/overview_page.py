@@ -79,10 +79,11 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
 
 
 def _drawn(stage: Stage, data: dict) -> dict:
-    whole = data["whole"]
+    whole, shown = data["whole"], tiles(stage, data)
     return {
         "judged": bool(data["figures"]["progress"]["judgment_rows"]),
-        "tiles": tiles(stage, data),
+        "tiles": shown,
+        "at_chance": any(tile.warns for tile in shown),
         "whole": whole,
         "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
         "funnel": bars.funnel_bars(whole),

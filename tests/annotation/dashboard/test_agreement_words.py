@@ -42,8 +42,9 @@ def test_the_shares_of_answers_are_those_of_the_pairs():
     assert answer_shares([[1, 1, 8], [0, 1, 2]]) == [0.9, 0.1] and answer_shares([]) == []
 
 
-def test_four_measures_stand_beside_the_sentence_and_say_how_they_behave():
+@pytest.mark.parametrize(("shares", "head", "key"), [((0.9, 0.1), "AC1", "ac1"), ((0.7, 0.3), "α", "alpha")])
+def test_one_measure_beyond_chance_stands_beside_the_sentence_steady_where_one_answer_is_common(shares, head, key):
     lines = [{"measure": measure, "value": 0.5} for measure in measures_on(NOMINAL)]
-    found = behaviour(lines)
-    assert ("percent agreement", "50.0%", BEHAVES["percent"]) in found and ("AC1", "0.50", BEHAVES["ac1"]) in found
-    assert behaviour([{**line, "value": None} for line in lines]) == []
+    found = behaviour(lines, shares)
+    assert found == [("percent agreement", "50.0%", BEHAVES["percent"]), (head, "0.50", BEHAVES[key])]
+    assert behaviour([{**line, "value": None} for line in lines], shares) == []

@@ -30,33 +30,42 @@ def test_a_share_in_words_never_says_all_or_none_of_what_is_not(count, of, words
     assert headline_tiles.share_in_words(count, of) == words
 
 
-def agreed(percent: float | None, alpha: float | None) -> dict:
+def agreed(percent: float | None, alpha: float | None, **views: float) -> dict:
+    """On the answer, or on the last of other `views` by their percent agreement."""
+
     def found(value):
         return {"value": value, "low": None, "high": None, "n": 60, "note": ""}
 
     measures = {"percent": found(percent), "ac1": found(0.72), "alpha_nominal": found(alpha)}
-    return {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": measures}]}
+    seen = {"answer": measures} | {on: {"percent": found(value)} for on, value in views.items()}
+    return {"by_type_on": [*seen][-1], "agreement": [{"on": on, "measures": of} for on, of in seen.items()]}
 
 
-GUESS = "One answer is so common (88.0% of all) that two people who guess would agree on about"
+NO_BETTER = "That is no better than guessing, which gives about"
 
 
 @pytest.mark.parametrize(
-    ("alpha", "shares", "words"),
+    ("alpha", "shares", "words", "basis", "at_chance"),
     [
-        (0.08, [0.88, 0.12], f"{GUESS} 79%"),
-        (0.08, [0.88, 0.06, 0.06], f"{GUESS} 78%"),
-        (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree."),
-        (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree."),
-        (0.7, [0.5, 0.5], ""),
-        (None, [0.5, 0.5], ""),
+        (0.08, [0.88, 0.12], f"{NO_BETTER} 79%, because one answer makes up 88.0%.", "AC1 0.72", True),
+        (0.3, [0.8, 0.2], "Guessing would give about 68%, because one answer makes up 80.0%.", "AC1 0.72", False),
+        (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree.", "α 0.08", True),
+        (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree.", "α −0.28", True),
+        (0.7, [0.5, 0.5], "", "α 0.70", False),
+        (None, [0.5, 0.5], "", "", False),
     ],
 )
-def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, shares, words):
-    said = agreement_in_words(agreed(0.81, alpha), shares)
-    assert said.lead == "Two people give the same answer on 81.0% of the items"
-    assert said.rest.startswith(words) and bool(said.rest) == bool(words)
-    assert ("α 0.08" in said.basis) == (alpha == 0.08)
+def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, shares, words, basis, at_chance):
+    said = agreement_in_words(agreed(0.80, alpha), shares)
+    assert said.lead == "Two people give the same answer on 80.0% of the items"
+    assert (said.rest, said.basis, said.at_chance) == (words, basis, at_chance)
+
+
+def test_the_sentence_names_the_view_of_the_answers_and_gives_the_share_of_equal_answers_too():
+    said = agreement_in_words(agreed(0.6, 0.5, fit=0.917), [0.5, 0.5])
+    assert (said.share, said.lead) == (
+        "91.7%", "Two people agree on “fit” for 91.7% of the items, and give the same answer on 60.0%",
+    )  # fmt: skip
 
 
 def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
