@@ -245,7 +245,10 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
         lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to come"
         rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
-    return Tile("Judged", share, lead, rest, f"{done:,} of {counted(wanted, 'judgment')}")
+        if forecast["stopped"]:
+            lead, rest = f"Stopped: {forecast['reason']}", f"{lead}."
+    basis = f"{done:,} of {counted(wanted, 'judgment')}"
+    return Tile("Judged", share, lead, rest, basis, warns=missing > 0 and forecast["stopped"])
 
 
 def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:

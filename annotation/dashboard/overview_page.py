@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from annotation.adjudication import answers_shown
 from annotation.charts import bars
 from annotation.dashboard import home_page, lately, stage_progress, study_page
+from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.dashboard.headline_tiles import tiles
 from annotation.dashboard.study_overview import latest
 from annotation.designs import part
@@ -79,11 +80,11 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
 
 
 def _drawn(stage: Stage, data: dict) -> dict:
-    whole, shown = data["whole"], tiles(stage, data)
+    whole, agreed = data["whole"], agreement_in_words(data["figures"], data["shares"])
     return {
         "judged": bool(data["figures"]["progress"]["judgment_rows"]),
-        "tiles": shown,
-        "at_chance": any(tile.warns for tile in shown),
+        "tiles": tiles(stage, data),
+        "at_chance": agreed is not None and agreed.at_chance,
         "whole": whole,
         "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
         "funnel": bars.funnel_bars(whole),

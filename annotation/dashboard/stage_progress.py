@@ -11,6 +11,8 @@ from annotation.templatetags.figures import data, percent
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
          "not_asked": "Not asked about"}  # fmt: skip
 
+BEING_JUDGED = "being judged"
+
 
 @dataclass(frozen=True)
 class Part:
@@ -62,7 +64,7 @@ def _state_in_words(stage: Stage, done: int, total: int) -> str:
     """What an open stage is at, which *open* does not say."""
     if stage.state == StageState.CLOSED:
         return "closed"
-    return "waiting" if not total else "all judged" if done == total else "being judged"
+    return "waiting" if not total else "all judged" if done == total else BEING_JUDGED
 
 
 def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.adjudication import cases, disagreement_list
 from annotation.dashboard import audit_block, stage_progress
-from annotation.figures import blocked_items, cache
+from annotation.figures import cache
 from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import figures_of, measures, walk_of
 from annotation.figures.stage import stage_rows, study_figures, without_pairs
@@ -48,7 +48,6 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: _whole(stage.study, stages),
         "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
-        "stuck": blocked_items.counts,
         "batches": _batches,
         "again": _again,
         "no_checks": _no_checks,
@@ -61,6 +60,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
         **_trimmed(figures),
         "headline": stage_figures.headline(figures),
         "shares": stage_figures.answer_shares(rows),
+        "stuck": figures["now"]["blocked"],
     }
     for name, compute in parts.items():
         found[name] = compute(stage)

@@ -150,7 +150,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": progress["total"] - progress["done"],
-        "state_words": progress["words"],
+        "state_words": "stopped" if _has_stopped(figures, progress) else progress["words"],
         "waits_for": progress["waits_for"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
@@ -160,6 +160,10 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
+
+
+def _has_stopped(figures: Mapping, progress: Mapping) -> bool:
+    return figures["now"]["forecast"]["stopped"] and progress["words"] == stage_progress.BEING_JUDGED
 
 
 def agreement_rows(agreement: Sequence[Mapping]) -> list[dict]:

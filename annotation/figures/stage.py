@@ -1,12 +1,14 @@
 """The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
 
-Six queries, however many items, judgments and annotators there are, and up to three more for what a paper
+Seven queries, however many items, judgments and annotators there are, and up to three more for what a paper
 reports besides (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from annotation import wording
+from annotation.figures import blocked_items
 from annotation.figures.attributes import attributes_of
 from annotation.figures.judgments import judgments_of, stage_tasks, task_rows
 from annotation.figures.paper import paper
@@ -115,13 +117,15 @@ def _now(stage: Stage, counted: Judgments, remaining: int) -> dict:
     ((leased, until, at),) = fetch(LEASED, stage=stage.pk)
     recent = int((counted.at > at - HOUR).sum())
     hours = min(1.0, max(1 / 60, (at - int(counted.at.min(initial=at))) / HOUR))
-    stopped = halted(stage)
+    blocked = blocked_items.counts(stage)
+    stopped = halted(stage) or (_nobody_left(blocked) if len(counted) else "")
     return {
         "at": iso_time(at),
         "leased": leased,
         "held_until": iso_time(until),
         "last_hour": {"judgments": recent, "hours": hours, "per_hour": measures_counts.hourly_rate(recent, hours)},
-        "forecast": no_forecast(stopped) if stopped else forecast(at, recent, hours, counted, remaining),
+        "blocked": blocked,
+        "forecast": no_forecast(stopped, stopped=True) if stopped else forecast(at, recent, hours, counted, remaining),
     }
 
 
@@ -132,8 +136,14 @@ def halted(stage: Stage) -> str:
     return "the stage is closed" if stage.state == StageState.CLOSED else ""
 
 
-def no_forecast(reason: str) -> dict:
-    return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
+def _nobody_left(blocked: Mapping[str, int]) -> str:
+    items = sum(blocked.get(reason, 0) for reason in blocked_items.UNSTAFFED)
+    return f"nobody is left to judge {wording.counted(items, 'item')}" if items else ""
+
+
+def no_forecast(reason: str, stopped: bool = False) -> dict:
+    """`stopped`: it will not go on by itself."""
+    return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason, "stopped": stopped}
 
 
 def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: int) -> dict:
@@ -151,7 +161,8 @@ def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: 
         return no_forecast("too early for a forecast")
     counts = {"finish": n, "earliest": n + 1.96 * math.sqrt(n), "latest": n - 1.96 * math.sqrt(n)}
     found = {name: _reached(at, remaining, count / span) for name, count in counts.items()}
-    return {**found, "basis": basis, "reason": "" if found["finish"] else "more than ten years at this pace"}
+    reason = "" if found["finish"] else "more than ten years at this pace"
+    return {**found, "basis": basis, "reason": reason, "stopped": False}
 
 
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:

@@ -40,6 +40,18 @@ def test_an_untouched_study_has_figures_that_say_so():
     json.dumps(figures)
 
 
+def test_nothing_is_forecast_once_nobody_is_left_to_judge_the_rest():
+    stage = studies.stage(items=2, overlap=2)
+    one = studies.annotator(stage.study)
+    for answer in ("candidate-0", "none"):
+        studies.judgment(one, stage, answer)
+    now = study_figures(stage)["now"]
+    assert (now["blocked"], now["forecast"]["stopped"]) == ({"nobody": 2}, True)
+    assert now["forecast"]["reason"] == "nobody is left to judge 2 items"
+    studies.annotator(stage.study)
+    assert study_figures(stage)["now"]["forecast"]["reason"] == "too early for a forecast"
+
+
 def test_agreement_on_the_answer_and_on_any_or_none():
     stage = judged(
         [["candidate-0", "candidate-1", "none", "none"], ["candidate-0", "candidate-2", "none", "candidate-3"]]
