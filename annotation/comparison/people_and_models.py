@@ -45,6 +45,7 @@ NOT_ALL = "asked only about items that an earlier stage kept"
 ON_RESULT = "scored on the items that were kept"
 NOBODY = "nobody else was asked about these items"
 
+SINGLE = "Single annotator"
 Part = tuple[str, str | None]  # a type, or with one type only its subtypes
 Figure = dict[str, Any]  # share, low, high and n
 
@@ -201,7 +202,7 @@ def _people(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureN
     }
     rows = []
     for stage in asked:
-        title = "One person" if len(asked) == 1 else f"One person, stage {stage.position}"
+        title = average_of("" if len(asked) == 1 else f"stage {stage.position}")
         row = _of_people(title, given[stage.pk], found, stage)
         row.apart = bool(measure and measure_of(stage, kind) != measure)
         if found.valid is not None:
@@ -211,6 +212,11 @@ def _people(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureN
             _on_valid(row, others, found, NOBODY if measures(stage) else CIRCULAR)
         rows.append(row)
     return rows
+
+
+def average_of(where: str) -> str:
+    """The title of the share right of single annotators of a stage or another study."""
+    return f"{SINGLE}, {where} (average)" if where else f"{SINGLE} (average)"
 
 
 def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
@@ -258,7 +264,7 @@ def _other_studies(
     for stage in stages.order_by("study", "position"):
         same = measure_of(stage, kind) == measure if measure else asks and asks_about_the_foil(stage)
         if same and (picks := _among(right_picks(stage), found)):
-            row = _of_people(f"One person, {stage.study.name}", picks, found, stage, stage.study_id)
+            row = _of_people(average_of(stage.study.name), picks, found, stage, stage.study_id)
             if found.valid is not None:
                 _on_valid(row, picks, found, NOBODY)
             rows.append(row)

@@ -23,6 +23,7 @@ from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.studies import audit_target
+from annotation.wording import counted
 
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
@@ -42,7 +43,7 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
         "standing": standing(found.met, found.ended, found.futile), "verdict": verdict(found, target),
-        "settled": needs.settled,
+        "settled": needs.settled, "counts": _counts(stage, found, needs.settled),
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
@@ -67,6 +68,17 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
             scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def _counts(stage: Stage, found: Progress, settled: int) -> str:
+    """How the counts of items on different pages hang together."""
+    asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
+    n, late, begun = found.n, settled - found.n, asked.values("task__item").distinct().count() - settled
+    later = "do not, as the audit had ended" if found.ended else "will once every item before them is settled"
+    parts = [f"{n:,} {'counts' if n == 1 else 'count'}"]
+    parts += [f"{late:,} settled later {later}"] if late > 0 else []
+    parts += [f"{begun:,} {'has' if begun == 1 else 'have'} answers but no outcome"] if begun > 0 else []
+    return f"Audited sample: {settled + max(begun, 0):,} of {counted(found.items, 'item')}. {'; '.join(parts)}."
 
 
 def _decision(stage: Stage) -> str:

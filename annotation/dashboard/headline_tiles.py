@@ -24,7 +24,6 @@ from benchmarks.predictions.names import NAMES
 MOST, REASONS = 4, 3
 MOST_SCORES = 2
 NAMED = 1  # pair that is not told apart
-ROUND = (10, 20, 100)  # of items, in a share in words
 BASELINE = ("group", "i2t", "t2i")
 
 
@@ -86,23 +85,17 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     others = whole["dropped"] - sum(count for _, count in reasons.most_common(REASONS))
     told += [f"other reasons {others:,}"] if others else []
     rest = f"Dropped: {', '.join(told)}." if told else ""
-    basis = f"{whole['kept']:,} of {settled:,} settled items"
-    return Tile("Valid items", percent(share), f"{share_in_words(whole['kept'], settled)} items are good", rest, basis)
+    asked = whole["imported"] - whole["not_asked"]
+    lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'is' if settled == 1 else 'are'} good"
+    basis = f"{settled:,} of {counted(asked, 'item')} settled{_stages_settled(whole)}"
+    return Tile("Valid items", percent(share), lead, rest, basis)
 
 
-def share_in_words(count: int, of: int) -> str:
-    """ "19 of 20": of few their numbers, else the nearest share of 10, 20 or 100; where that would say all or none,
-    "All but 1 of 233"."""
-    if count in (0, of):
-        return "All" if count else "No"
-    if of < ROUND[-1]:
-        return f"{count} of {of}"
-    share = count / of
-    whole = next((n for n in ROUND if 0.5 <= share * n <= n - 0.5 and abs(share * n - round(share * n)) < 0.25), 0)
-    if whole or 0.005 <= share <= 0.995:
-        whole = whole or ROUND[-1]
-        return f"{min(max(round(share * whole), 1), whole - 1)} of {whole}"
-    return f"All but {of - count:,} of {of:,}" if share > 0.5 else f"Only {count:,} of {of:,}"
+def _stages_settled(whole: Mapping[str, Any]) -> str:
+    """How many of several stages are settled."""
+    steps = [*whole["stages"], *whole["measuring"]]
+    done = sum(bool(step.get("entered", step.get("tasks"))) and not step["open"] for step in steps)
+    return f" · {done} of {len(steps)} stages settled" if len(steps) > 1 else ""
 
 
 def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
@@ -118,15 +111,12 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
             "Wrong items", percent(audit["estimate"]), lead, rest,
             f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
         )  # fmt: skip
-    ahead = audit["settled"] - audit["n"]
-    counts = "do not count: the audit had ended" if audit["ended"] else "will count once every item before is settled"
-    held = f"{counted(ahead, 'later settled item')} {counts}." if ahead else ""
     more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
     width = audit["half_width"]
     yield Tile(
         "Precision", f"±{100 * width:.1f}" if width is not None else "–",
         audit["verdict"].rstrip(".") if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
-        held, f"target: {audit['aim']}",
+        audit["counts"], f"target: {audit['aim']}",
     )  # fmt: skip
 
 
@@ -238,7 +228,7 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     missing, cost = wanted - done, data["figures"]["cost"]
     if data["audit"] and data["audit"]["ended"]:
         of, basis = f"of {counted(data['audit']['items'], 'item')}", counted(done, "judgment")
-        return Tile("Judged", f"{data['audit']['settled']:,}", "The audit needs no more judgments", "", basis, of)
+        return Tile("Settled", f"{data['audit']['settled']:,}", "The audit needs no more judgments", "", basis, of)
     share = f"{math.floor(1000 * done / wanted) / 10:g}%" if wanted else "–"
     lead, rest = "Everything is judged", ""
     if missing > 0:

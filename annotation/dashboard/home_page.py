@@ -81,8 +81,8 @@ RELEASED = {"released": "version", "release": "pk", "released_at": "frozen_at"}
 PAGE = 50  # studies
 SEARCH = 200  # characters
 NEEDS, RUNNING, DONE, ARCHIVED = "needs", "running", "done", "archived"
-GROUPS = {NEEDS: "Needs you", RUNNING: "Running by themselves", DONE: "Done", ARCHIVED: "Archived"}
-FILTERS = {"": "All", NEEDS: "Needs you", RUNNING: "Running", DONE: "Done", ARCHIVED: "Archived"}
+GROUPS = {NEEDS: "Needs you", RUNNING: "Nothing to do now", DONE: "Done", ARCHIVED: "Archived"}
+FILTERS = {"": "All", **GROUPS}
 
 
 def contents(request: HttpRequest) -> dict:
@@ -171,7 +171,10 @@ def _result(study: ListedStudy) -> SafeString:
 
 
 def _people(study: ListedStudy) -> str:
-    return f"{study.people:,} joined" + (f", {study.judging:,} judged" if study.people else "")
+    if not study.people:
+        return "0 joined"
+    left = f", {study.active:,} active" if study.active < study.people else ""
+    return f"{study.people:,} joined, {study.judging:,} judged{left}"
 
 
 def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
@@ -259,8 +262,8 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         step = _step(study, at, results[study.pk], reached[study.pk], unstaffed)
         count, released = sum(stage.undecided for stage in at), _released(study)
         points = steps.way(
-            step, reached[study.pk], joined=study.people, review=len(study.review), tested=study.tested,
-            undecided=count, released=released,
+            step, reached[study.pk], joined=study.people, active=study.active, review=len(study.review),
+            tested=study.tested, undecided=count, released=released,
         )  # fmt: skip
         found.append(StudyStep(study, at, step, points, count))
     return found
@@ -321,5 +324,6 @@ def _reached(stage: Stage, found: StageResults, audit: audits.Needs | None) -> R
         return Reached(stage, found.settled, found.tasks)
     total, precision = sum(found.items.values()), ""
     if audit and (now := sentence.reached(audit.progress, target := audits.target_of(stage))):
-        precision = f"The result is {now} so far; the audit aims at {sentence.aim(target)}."
+        so_far = "" if audit.progress.ended else " so far"
+        precision = f"The result is {now}{so_far}; the audit aims at {sentence.aim(target)}."
     return Reached(stage, total - found.items.get("open", 0), total, precision)

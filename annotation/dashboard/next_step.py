@@ -136,6 +136,10 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
     url = reverse("release-new", args=[study.pk])
     if released is None:
         done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
+        if all(one.stage.strategy == Strategy.AUDIT for one in reached):
+            why = " ".join(filter(None, (f"{done}.", reached[-1].precision, "A release can follow.")))
+            report = reverse("study-report", args=[study.pk])
+            return NextStep(Kind.RELEASE, "Read the report on the error rate", why, "Open the report", report)
         return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
     if released.changed:
         why = f"Answers, decisions or exclusions came after {released.version}, which stays as it is."
@@ -193,19 +197,19 @@ def _close(reached: Sequence[Reached]) -> NextStep | None:
 
 
 def way(
-    step: NextStep, reached: Sequence[Reached], *, joined: int, review: int, tested: bool, undecided: int,
+    step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool, undecided: int,
     released: Released | None,
 ) -> list[Point]:  # fmt: skip
-    """The points from the invitation to the release, with what waits at each and which one `step` is at. `tested`:
-    there were enough judgments to test somebody for signs.
+    """The points from the invitation to the release, with what waits at each and which one `step` is at. `active`: of
+    those who `joined`, who have neither left nor been excluded. `tested`: there were enough judgments to test somebody
+    for signs.
     """
-    done, total = sum(one.done for one in reached), sum(one.total for one in reached)
-    share = f"{math.floor(100 * done / total)}%" if total else "nothing"
+    done, all_settled = sum(one.done for one in reached), all(one.is_done for one in reached)
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
     over = any(one.stage.study.state == StudyState.CLOSED for one in reached)
     points = {
-        Kind.INVITE: (f"{counted(joined, 'annotator')} joined" if joined else "Invite people", bool(joined)),
-        Kind.JUDGE: (f"{share} settled", bool(total) and done == total),
+        Kind.INVITE: (_joined(joined, active), bool(joined)),
+        Kind.JUDGE: (settled(reached), all_settled),
         Kind.REVIEW: _signs(review, tested),
         Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
         Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
@@ -214,7 +218,7 @@ def way(
     begun = bool(joined and done)
     return [
         Point(words, "now" if kind == step.kind and not step.is_last else ("done" if is_done and begun else ""))
-        if kind != Kind.JUDGE or kind == step.kind or done in (0, total)
+        if kind != Kind.JUDGE or kind == step.kind or not done or all_settled
         else Point(words, "part")
         for kind, (words, is_done) in points.items()
     ]
@@ -224,6 +228,20 @@ def _signs(review: int, tested: bool) -> tuple[str, bool]:
     if review:
         return f"{counted(review, 'annotator')} to look at", False
     return ("No signs" if tested else "Signs not tested yet"), tested
+
+
+def _joined(joined: int, active: int) -> str:
+    if not joined:
+        return "Invite people"
+    return f"{counted(joined, 'annotator')} joined" if active == joined else f"{active:,} active of {joined:,}"
+
+
+def settled(reached: Sequence[Reached]) -> str:
+    """The share of the items and questions, or how many stages are done where some have nothing to ask about yet."""
+    done, total = sum(one.done for one in reached), sum(one.total for one in reached)
+    if total and done == total and not all(one.is_done for one in reached):
+        return f"{sum(one.is_done for one in reached)} of {counted(len(reached), 'stage')} settled"
+    return f"{math.floor(100 * done / total)}% settled" if total else "nothing settled"
 
 
 _ALL = ("All stages are closed", "All stages are done")

@@ -14,7 +14,7 @@ from annotation.charts.bars import funnel_bars
 from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
 from annotation.comparison import charts, people_and_models
 from annotation.comparison.table import HUMANS, RESULT
-from annotation.dashboard import headline_tiles, stage_progress
+from annotation.dashboard import headline_tiles, home_page, stage_progress
 from annotation.dashboard.headline_tiles import Tile
 from annotation.dashboard.study_overview import overview
 from annotation.exports import job as export_job
@@ -41,14 +41,14 @@ Row = Mapping[str, Any]
 @cache.computes(KIND)
 def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """Of the study of its first stage: `people_and_models`, and of the page to share the headline `tiles` and what
-    became of all items (`whole`).
+    became of all items (`whole`); of an audit its `audit` (audit_block.summary).
     """
     found = people_and_models.people_and_models(stage.study)
     main = stage_progress.main_stage(stage_progress.stages_of(stage.study))
     main.study = stage.study
     of_main = overview(main, tell=tell)
     tiles = headline_tiles.of_results(main, of_main)
-    return {**found, "tiles": [asdict(tile) for tile in tiles], "whole": of_main["whole"]}
+    return {**found, "tiles": [asdict(tile) for tile in tiles], "whole": of_main["whole"], "audit": of_main["audit"]}
 
 
 def contents(request: HttpRequest, study: Study) -> dict:
@@ -61,6 +61,7 @@ def contents(request: HttpRequest, study: Study) -> dict:
     shared = SharedResults.objects.filter(study=study).first()
     return {
         "study": study,
+        "next": home_page.step_of(request.user, study) if study.may.manage else None,
         "latest": found,
         "large": not small,
         **_drawn(request, study, found),
@@ -97,7 +98,7 @@ def shared(study: Study) -> dict:
     of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), found.data["whole"]
     return {
         "study": study, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
-        "public": True, "whole": whole, "parts": stage_progress.parts_of(whole),
+        "public": True, "whole": whole, "parts": stage_progress.parts_of(whole, audits=bool(found.data.get("audit"))),
         "stages": [*whole["stages"], *whole["measuring"]],
         "funnel": funnel_bars(whole), "plots": {"valid": valid_plot(whole["by_type"], of)},
         "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],
@@ -171,7 +172,7 @@ def _named(row: Row, items: int) -> object:
 def _points(row: Row, name: str) -> object:
     if row[name]:
         return exact(row[name]["share"], lambda share: f"{100 * share:.1f}")
-    return "no figure" if name in row["why"] else NOTHING
+    return NOTHING
 
 
 def _interval(row: Row) -> str:
@@ -213,12 +214,13 @@ def _best(rows: Sequence[Row]) -> Row | None:
 def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int) -> list[str]:
     person, best = _person(rows), _best(rows)
     name = f" ({measure['short']}: {measure['long']})" if measure and measure["name"] == "group" else ""
-    who = "One person alone is" if person and person["title"].startswith("One person") else "People are"
+    single = person and person["title"].startswith(people_and_models.SINGLE)
+    who = "A single annotator is on average" if single else "People are"
     model = f"the best model, {best['title']}, on {percent(best['all']['share'])}" if best else ""
     if person and person["all"] and not person["apart"]:
         beside = f", {model}" if model else ""
         asked = person["all"]["n"]
-        of = "all items" if asked in (None, items) else f"the {asked:,} items asked about"
+        of = "all items" if asked in (None, items) else f"the {asked:,} items with answers"
         return [f"{who} right on {percent(person['all']['share'])} of {of}{name}{beside}."]
     return [f"{model[0].upper()}{model[1:]} of all items{name}.".replace(", on ", ", is right on ")] if model else []
 
@@ -232,9 +234,7 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
     known = max((row for row in people if row["valid"]), key=lambda row: row["valid"]["n"], default=None)
     if known:
-        found.append(
-            f"People who did not choose the valid items are right on {percent(known['valid']['share'])} of them."
-        )
+        found.append(_of_others(known))
     elif people and "valid" in people[0]["why"]:
         found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
     if best := next((row for row in rows if row["stands"] == RESULT and row["valid"]), None):
@@ -242,6 +242,16 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
             f"The best model on the kept items, {best['title']}, is right on {percent(best['valid']['share'])} of them."
         )
     return found
+
+
+def _of_others(row: Row) -> str:
+    """The figure of people on valid items that they did not choose, and why it may be below theirs on all."""
+    who = "People of this study who chose none of them" if row["study"] is None else "People from other studies"
+    on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]
+    said = f"{who} are right on {percent(on_valid)} of the valid items"
+    if on_all is None or on_all <= on_valid:
+        return f"{said}."
+    return f"{said} ({percent(on_all)} of all): others chose these items, which need not raise the share."
 
 
 def _change(models: Sequence[Row]) -> str:

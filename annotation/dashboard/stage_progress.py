@@ -10,6 +10,7 @@ from annotation.templatetags.figures import data, percent
 
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
          "not_asked": "Not asked about"}  # fmt: skip
+OF_AUDIT = {"kept": "Judged right", "dropped": "Judged wrong", "open": "Left open: an audit needs only some items"}
 
 BEING_JUDGED = "being judged"
 
@@ -88,7 +89,7 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     for kind, words in PARTS.items():
         share = counts[kind] / (whole["imported"] or 1)
         if counts[kind] or kind not in ("waiting", "not_asked"):
-            words = "Left open: an audit needs only some items" if kind == "open" and audits else words
+            words = OF_AUDIT.get(kind, words) if audits else words
             shown = data(share, percent(share))
             found.append(Part(kind, words, counts[kind], shown, 100 * x, 100 * share, reasons.get(kind, ())))
         x += share

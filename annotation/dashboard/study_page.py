@@ -39,7 +39,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
 SHOWN = 6  # flags
-FRESH = ("latest", "stage", "flags")  # always current, whatever the size
+FRESH = ("latest", "stage", "ending", "flags")  # always current, whatever the size
 BLOCKS = (
     *FRESH, "tiles", "headline", "outcomes", "kappas", "series", "annotators", "agreement", "types", "disagreements",
     "batches", "scored", "audit",

@@ -140,9 +140,12 @@ def with_judging(found: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Each study with `people`, how many have joined, and its benchmark, in one query."""
+    """Each study with `people`, how many have joined, how many of them are `active`, neither gone nor excluded, and its
+    benchmark, in one query.
+    """
     people = Annotator.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(count=Count("pk"))
-    return found.select_related("benchmark").annotate(people=counted(people))
+    active = people.filter(left_at=None, excluded_at=None)
+    return found.select_related("benchmark").annotate(people=counted(people), active=counted(active))
 
 
 def with_stages(found: Iterable[Study]) -> list[Study]:

@@ -48,7 +48,8 @@ function draw(figure) {
   const { height, ...option } = KINDS[figure.dataset.plot]({ columns, rows, mark }, look(figure), box.clientWidth);
   box.style.height = `${height}px`;
   chart.resize();
-  chart.setOption({ animation: !still.matches, ...option }, { notMerge: true });
+  const animation = drawn.get(figure.id).width > 0 && !still.matches; // at first it would begin with an empty box
+  chart.setOption({ animation, ...option }, { notMerge: true });
   drawn.get(figure.id).width = box.clientWidth;
 }
 

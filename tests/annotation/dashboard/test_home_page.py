@@ -137,7 +137,11 @@ def test_what_several_stages_keep_is_of_all_that_they_have_settled(client, manag
     for address in (reverse("study-list"), reverse("study-detail", args=[made.pk])):
         assert "33.3%" in client.get(address).text, address
     (tile, *_) = overview_page.contents(permissions.study_for(manager, made.pk), manager)["tiles"]
-    assert (tile.label, tile.value, tile.basis) == ("Valid items", "33.3%", "1 of 3 settled items")
+    assert (tile.label, tile.value, tile.basis) == (
+        "Valid items",
+        "33.3%",
+        "3 of 3 items settled · 2 of 2 stages settled",
+    )
 
 
 def test_without_a_study_it_leads_to_the_first(client, manager):
@@ -151,7 +155,7 @@ def test_without_a_study_it_leads_to_the_first(client, manager):
 def test_studies_are_grouped_by_whom_they_wait_for(client, manager, django_assert_max_num_queries):
     waits, goes, done = to_decide(), study("none"), over()
     studies.annotator(goes)  # who can judge what the first cannot
-    needs, running, over_ = "Needs you", "Running by themselves", "Done"
+    needs, running, over_ = "Needs you", "Nothing to do now", "Done"
     with django_assert_max_num_queries(30):
         assert listed(client) == [(needs, [done, waits]), (running, [goes])]
     lifecycle.move_study(study=done, to="closed", by="test")
@@ -207,7 +211,7 @@ def test_a_viewer_has_no_steps(client):
     made, viewer = study("none"), User.objects.create_user("vera", is_staff=True)
     members.add(study=made, user=viewer, role=Role.VIEWER, by="test")
     client.force_login(viewer)
-    assert listed(client) == [("Running by themselves", [made])]
+    assert listed(client) == [("Nothing to do now", [made])]
     page = client.get(reverse("study-list")).text
     assert "step-of-" not in page and "Archive</button>" not in collapsed(page)
 

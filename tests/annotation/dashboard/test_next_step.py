@@ -114,13 +114,39 @@ def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, wo
     ],
 )
 def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
-    found = {"joined": 3, "review": 0, "tested": True, "undecided": 0, "released": None} | known
+    found = {"joined": 3, "active": 3, "review": 0, "tested": True, "undecided": 0, "released": None} | known
     reached = [Reached(CHOOSE, 30 if found["joined"] else 0, 60)]
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
     assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
     unreviewed = "No signs" if found["tested"] else "Signs not tested yet"
     assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed)
+
+
+@pytest.mark.parametrize(
+    ("done", "active", "joined", "settled"),
+    [
+        ((ALL, HALF, NOTHING), 3, "3 annotators joined", "75% settled"),
+        ((ALL, ALL, NOTHING), 0, "0 active of 3", "2 of 3 stages settled"),
+        ((ALL, ALL, ALL), 1, "1 active of 3", "100% settled"),
+    ],
+)
+def test_the_way_counts_who_is_still_there_and_stages_that_have_not_begun(done, active, joined, settled):
+    reached = [Reached(one, *at) for one, at in zip((CHOOSE, FITS, ASKED), done, strict=True)]
+    step = NextStep(Kind.CLOSE, "", "")
+    points = way(step, reached, joined=3, active=active, review=0, tested=True, undecided=0, released=None)
+    assert [points[0].words, points[1].words] == [joined, settled]
+    assert points[1].state == ("done" if done == (ALL, ALL, ALL) else "part")
+
+
+def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
+    audit = stage(1, "verify", strategy="audit", state="closed")
+    STUDY.state, precision = "open", "The result is ± 3.9%; the audit aims at ± 4%."
+    step = next_step(
+        audit, [Reached(audit, 43, 43, precision)], {}, adjudicate={}, reopen=0, joined=True, released=None
+    )
+    assert (step.label, step.url) == ("Open the report", "/studies/7/results/report/")
+    assert step.sentence == f"The stage is done. {precision} A release can follow."
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():

@@ -21,15 +21,6 @@ from tests.collapsed import collapsed
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize(
-    ("count", "of", "words"),
-    [(948, 1000, "19 of 20"), (9, 10, "9 of 10"), (627, 1000, "63 of 100"), (232, 233, "All but 1 of 233"),
-     (7, 11, "7 of 11"), (1, 100, "1 of 100"), (0, 9, "No"), (9, 9, "All"), (3, 1000, "Only 3 of 1,000")],
-)  # fmt: skip
-def test_a_share_in_words_never_says_all_or_none_of_what_is_not(count, of, words):
-    assert headline_tiles.share_in_words(count, of) == words
-
-
 def agreed(percent: float | None, alpha: float | None, **views: float) -> dict:
     """On the answer, or on the last of other `views` by their percent agreement."""
 
@@ -153,7 +144,7 @@ def test_items_that_nobody_is_asked_about_are_no_dropped_ones(client, manager):
     for answer in ("candidate-0", "none"):
         assert studies.judgment(studies.annotator(stage.study), stage, answer)
     shown = overview_page.contents(permissions.study_for(manager, stage.study_id), manager)
-    assert (shown["tiles"][0].value, shown["tiles"][0].basis) == ("50.0%", "1 of 2 settled items")
+    assert (shown["tiles"][0].value, shown["tiles"][0].basis) == ("50.0%", "2 of 2 items settled")
     assert [(part.kind, part.items) for part in shown["parts"]] == [
         ("kept", 1), ("dropped", 1), ("open", 0), ("not_asked", 3),
     ]  # fmt: skip

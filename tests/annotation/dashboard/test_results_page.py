@@ -41,14 +41,14 @@ def link(study) -> str:
 def test_the_page_reads_its_table(client, built):
     shown = page(client, built)
     assert shown.context["sentences"] == [
-        "One person alone is right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
+        "A single annotator is on average right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
         "On the valid items it is right on 72.7%.",
         "People have no figure on the valid items, because their own answers chose these items.",
     ]
     text = shown.content.decode()
     assert "no figure" in text and "36 answers of 3 annotators" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
-    assert [row["row"] for row in rows] == ["One person", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
+    assert [row["row"] for row in rows] == ["Single annotator (average)", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
 
 
@@ -104,7 +104,7 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
     other = asked(built.benchmark, built.stages.get().protocol)
     judge(other.stages.get(), (set(), set(), set()))
     cells = [row["title"] for row in page(client, built).context["people_and_models"].rows]
-    assert f"One person, {other.name}" in cells
+    assert f"Single annotator, {other.name} (average)" in cells
     sharing.share(study=built, by="test")
     assert other.name not in client.get(link(built)).content.decode()
 
