@@ -243,7 +243,8 @@ def by_table(
         columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
     return Table(
         "measures", columns, rows, label="by-title", css="figures stacked-cells by-table", request=request,
-        per_page=PAGE, download=True, caption=f"Each measure by {asked.by}, with its interval and its count",
+        per_page=PAGE, download=True, cards=True,
+        caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",
         file_rows=lambda: [{**data["whole"], "name": "whole stage", "in_file": "whole stage"}, *rows],
     )  # fmt: skip

@@ -59,7 +59,7 @@ def measures_in_words(
     lead = f"Two people give the same answer on {percent(share)} of the items"
     if on != "answer":
         lead = f"Two people agree on “{on}” for {percent(share)} of the items"
-        lead += f", and give the same answer on {percent(same)}" if same is not None else ""
+        lead += f", and give the same answer on {percent(same)}" if same not in (None, share) else ""
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
     rest, at_chance = _beside_chance(share, shares, known)

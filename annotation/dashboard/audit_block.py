@@ -43,7 +43,7 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
         "standing": standing(found.met, found.ended, found.futile), "verdict": verdict(found, target),
-        "settled": needs.settled, "counts": _counts(stage, found, needs.settled),
+        "settled": needs.settled, "counts": counts(stage, found, needs.settled),
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
@@ -70,7 +70,7 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counts(stage: Stage, found: Progress, settled: int) -> str:
+def counts(stage: Stage, found: Progress, settled: int) -> str:
     """How the counts of items on different pages hang together."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     n, late, begun = found.n, settled - found.n, asked.values("task__item").distinct().count() - settled

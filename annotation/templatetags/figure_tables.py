@@ -75,7 +75,7 @@ def measures_table(rows: Rows, head: str, caption: str, name: str = "") -> Table
         number("95%", html=lambda row: span(row, 3)),
         number("n", html=lambda row: format_html('{} <span class="quiet small">{}</span>', f"{row['n']:,}", row["of"])),
     ]
-    return Table(name, columns, rows, caption=caption, css="figures of-whole")
+    return Table(name, columns, rows, caption=caption, css="figures of-whole", cards=True)
 
 
 @register.simple_tag

@@ -2,14 +2,14 @@
 //
 // A figure (templates/components/_plot.html) has a place for the drawing, a table that is open if no script runs, and
 // buttons. kinds.js defines how each kind looks, save.js makes files of it. The library, the largest part of any page by
-// far, is loaded when the first figure comes into view.
+// far, is loaded shortly before the first figure comes into view.
 
 import { afterSwaps } from "../pages/live.js";
 import { KINDS } from "./kinds.js";
 import { save } from "./save.js";
 import { look, read } from "./table.js";
 
-const NEAR = "-80px 0px"; // so far inside the window a figure is in view
+const NEAR = "100% 0px"; // a figure is near within a window's height of the window
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const drawn = new Map(); // id of a figure → { box, chart, width }

@@ -1,11 +1,13 @@
 """The block of the study page about an audit, and changing its target there."""
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.dashboard import home_page
+from annotation.dashboard import audit_block, home_page
 from annotation.figures import blocked_items, study_list
 from annotation.measures.audits.sentence import percent
 from annotation.models import Stage, StageState, Study
@@ -52,6 +54,15 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert "Of the 30 items of" in shown and "target ± 20%, not met yet). Judged by 1 annotator. The answer" in shown
     assert "An item is wrong if it is dropped as “no image fits”." in shown
     assert "No estimate without annotators’ errors: no item has three judgments, and" in shown
+
+
+def test_one_sentence_joins_the_counts_of_items_that_count_that_came_too_late_and_that_were_begun(stage):
+    judge(stage, 6)
+    found, begun = audits.progress_of(stage), "1 has answers but no outcome."
+    ends = ((True, "do not, as the audit had ended"), (False, "will once every item before them is settled"))
+    for ended, later in ends:
+        counts = audit_block.counts(stage, replace(found, n=3, ended=ended), settled=5)
+        assert counts == f"Audited sample: 6 of 30 items. 3 count; 2 settled later {later}; {begun}"
 
 
 def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_client, stage):
