@@ -43,9 +43,9 @@ def test_every_measure_stands_with_its_interval_and_count(client, manager, stage
 def test_each_breakdown_has_its_rows(client, manager, stage, by):
     rows = agreement.stage_agreement(stage, "any or none")[by]
     page = text(client, stage, view="any or none", by=by)
-    table = page[page.index('class="table figures stacked-cells by-table"') :]
+    table = page[page.index('class="table figures stacked-cells by-table rows"') :]
     table = table[: table.index("</table>")]
-    names = re.findall(r'<th scope="row">(.*?)</th>', table)
+    names = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', table)
     assert names == [agreement_page.name_of(by, row) for row in rows] != []
     assert all(decimals(row["measures"]["alpha_nominal"]["value"], 3) in table for row in rows)
 
