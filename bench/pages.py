@@ -2,6 +2,7 @@
 
     python -m bench.pages                                  (some minutes, about 5 GB of temporary disk)
     python -m bench.pages --judgments 10000 100000 --ms 500
+    python -m bench.pages --judgments 100000 --factory     (each page also with PostgreSQL's factory settings)
 
 One Winnow with many small studies gets a study of each size, and is asked through Django's client without a network:
 the median of five, queries, and bytes. `small` is the page of a small study beside the largest. What the worker would
@@ -19,6 +20,7 @@ import psutil
 from bench import scratch, world
 
 WORST = 20
+FACTORY = {"random_page_cost": "4", "work_mem": "4MB", "effective_cache_size": "4GB"}  # without restarting PostgreSQL
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,29 @@ def asked(client, url: str, times: int) -> Taken | None:
     return Taken(ms, spent, count, first.bytes / 1000, first.html)
 
 
+def set_up(statements: list[str]) -> None:
+    """Change the connection's settings, and forget the plans that it has kept."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in [*statements, "DISCARD PLANS"]:
+            cursor.execute(statement)
+
+
+def compare(client, pages: dict[str, str], times: int) -> None:
+    """Print what each page takes with PostgreSQL's factory settings and with Winnow's, in turn, and the ratio."""
+    ways = [[f"SET {name} = '{value}'" for name, value in FACTORY.items()], [f"RESET {name}" for name in FACTORY]]
+    print(f"{'':48}{'factory, ms':>12}{'Winnow, ms':>12}{'ratio':>8}")
+    for name, url in pages.items():
+        took: list[list[float]] = [[], []]
+        for way in [0, 1, 1, 0] * 2:
+            set_up(ways[way])
+            get(client, url)
+            took[way] += [get(client, url).ms for _ in range(times)]
+        factory, own = map(median, took)
+        print(f"{name:48}{factory:12.1f}{own:12.1f}{factory / own:8.2f}", flush=True)
+
+
 def measure(client, pages: dict[str, str], times: int) -> dict[str, Taken]:
     for url in pages.values():
         get(client, url)
@@ -122,8 +147,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--judgments", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each study")
     parser.add_argument("--studies", type=int, default=200, help="small ones, beside")
-    parser.add_argument("--only", default="", help="pages whose names contain this")
+    parser.add_argument("--only", nargs="+", default=[""], help="pages whose names contain one of these")
     parser.add_argument("--times", type=int, default=5, help="of which the median counts")
+    parser.add_argument("--factory", action="store_true", help="compare PostgreSQL's factory settings, judge nothing")
     for name, default in {"ms": 300, "queries": 30, "kb": 150}.items():
         parser.add_argument(f"--{name}", type=int, default=default, help="what a page may take")
     options = parser.parse_args()
@@ -139,13 +165,16 @@ def main() -> None:
                 begun = time.monotonic()
                 study = world.large_study(size)
                 print(f"{size:,} judgments stored in {time.monotonic() - begun:.0f} s", flush=True)
-                found[f"{size:,}"] = measure(client, chosen(world.addresses(study, user), options.only), options.times)
+                pages = chosen(world.addresses(study, user), options.only)
+                found[f"{size:,}"] = measure(client, pages, options.times)
+                if options.factory:
+                    compare(client, pages, options.times)
             found["small"] = measure(client, chosen(world.addresses(small, user), options.only), options.times)
-        sys.exit(bool(show(found, options)))
+        sys.exit(bool(show(found, options)) and not options.factory)
 
 
-def chosen(pages: dict[str, str], part: str) -> dict[str, str]:
-    return {name: url for name, url in pages.items() if part in name}
+def chosen(pages: dict[str, str], parts: list[str]) -> dict[str, str]:
+    return {name: url for name, url in pages.items() if any(part in name for part in parts)}
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ NO_ROWS = {
     "unversioned-api", "api-run-detail", "api-task-detail", "api-upload-list", "api-stage-instructions",
     "home", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
+    "saml_finish_acs", "saml_sls", "saml_metadata",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
     "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes",
     "mfa_generate_recovery_codes", "small-image", "thumbnail", "video", "instructions-image", "api-schema", "join",

@@ -4,6 +4,7 @@ The addresses come from the URL resolver, so one that nobody has written into th
 world, each in a savepoint.
 """
 
+import re
 from contextlib import nullcontext
 from dataclasses import dataclass
 from html import unescape
@@ -393,7 +394,7 @@ def address(name: str, world: World) -> str:
         "version": "verify@1", "door": study.report_door.token,
         "shared": study.shared_results.token, "rest": "studies/", "slug": "lab", "organization_slug": "lab",
     }  # fmt: skip
-    return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
+    return reverse(name, kwargs={key: value for key, value in values.items() if re.search(rf"[<:]{key}>", ROUTES[name])})
 
 
 def cell(client: Client, method: str, url: str, drawn: bool) -> str:
