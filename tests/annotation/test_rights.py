@@ -394,7 +394,7 @@ def address(name: str, world: World) -> str:
         "version": "verify@1", "door": study.report_door.token,
         "shared": study.shared_results.token, "rest": "studies/", "slug": "lab", "organization_slug": "lab",
     }  # fmt: skip
-    return reverse(name, kwargs={key: value for key, value in values.items() if re.search(rf"[<:]{key}>", ROUTES[name])})
+    return reverse(name, kwargs={key: values[key] for key in re.findall(r"(\w+)>", ROUTES[name])})
 
 
 def cell(client: Client, method: str, url: str, drawn: bool) -> str:

@@ -28,7 +28,8 @@ from tests.config.balancer import is_healthy
 from tests.config.running import free_port
 from tests.config.test_rolling_restart import WebServers, seated, working, wrong_with
 
-BASELINE = {"annotation": 18, "benchmarks": 12}  # the number of the last migration for which Winnow had to stop
+# The last migrations for which Winnow must stop. If you raise a number, say in CHANGELOG.md that the upgrade stops it.
+BASELINE = {"annotation": 18, "benchmarks": 12}
 WITHOUT = ("annotation", "0022")  # the newest state on which the present code judges, although migrations follow
 LOOKED_AT = {  # migrations with other operations, and why annotators do not notice them
     "annotation.0021_study_title_and_earlier_pay": "deletes cached figures, which judging does not read",
