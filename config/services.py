@@ -95,13 +95,12 @@ def _valkey_answers(var: Path) -> bool:
 def postgres_memory(memory: int) -> dict[str, str]:
     """PostgreSQL's settings on a machine with so many bytes of memory, which Winnow's other processes use too.
 
-    Buffers count towards an idle Winnow once they are used, and `work_mem` is for each sort of each connection: both
-    stay small. An index is preferred as on an SSD, or where the table is in memory.
+    `shared_buffers` stays at 128 MB: 512 take an idle Winnow 20 MiB. `work_mem`, for each sort of each connection, is
+    small too. An index is preferred as on an SSD, or where the table is in memory.
     """
     share = lambda parts, least, most: f"{min(max(memory // parts // MIB, least), most)}MB"  # noqa: E731
     return {
-        "shared_buffers": share(32, 128, 512), "effective_cache_size": share(2, 512, 65536),
-        "work_mem": share(1024, 4, 32), "random_page_cost": "1.1",
+        "effective_cache_size": share(2, 512, 65536), "work_mem": share(1024, 4, 32), "random_page_cost": "1.1",
     }  # fmt: skip
 
 
