@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
 from annotation import permissions
+from annotation.comparison.right_picks import FOIL, RANKS, asks_about_the_foil, foil_measure, pick_figures, right_picks
 from annotation.comparison.table import ASKED, BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, RESULT, Entry
 from annotation.figures import human_baseline, paper
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
@@ -24,6 +25,7 @@ from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
+from benchmarks.runs import material
 from benchmarks.runs.reported import HUMAN
 
 
@@ -101,22 +103,25 @@ def stands(run: Run) -> str:
 
 
 def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
-    """The human baselines on it, from studies that the user may view."""
-    if kind not in _PEOPLE:
-        return []
-    protocols, figures_of = _PEOPLE[kind]
-    stages = _stages(user, benchmark).filter(protocol__in=protocols).select_related("study")
+    """The people who answered what models of that kind are asked, in studies that the user may view."""
+    stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
+    protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
+    found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
     return [
         Entry(study.name, HUMANS, figures, f"study {study.pk}")
-        for study, figures in figures_of(stages.order_by("study", "position"))
+        for study, figures in found
         if any(of["n"] for of in figures["measures"].values())
     ]
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
     """The kinds whose questions stages of these studies ask people."""
-    there = set(_stages(user, benchmark).values_list("protocol", flat=True))
-    return [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
+    stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
+    there = {stage.protocol for stage in stages}
+    found = [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
+    if any(map(asks_about_the_foil, stages)) and (own := material.kind(benchmark)) in FOIL:
+        found.append(own)
+    return list(dict.fromkeys(found))
 
 
 def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
@@ -139,10 +144,20 @@ def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Fig
         yield stage.study, stored.summarize(found, HARD_POSITIVE)
 
 
+def _foil_figures(stages: Iterable[Stage], kind: str) -> Iterator[tuple[Study, Figures]]:
+    """Of each stage that asks about all items' captions and foils; three queries each. What only an earlier stage let
+    through is no sample of all items."""
+    if (measure := foil_measure(kind)) is None:
+        return
+    for stage in stages:
+        if stage.source_id is None and asks_about_the_foil(stage) and (picks := right_picks(stage)):
+            yield stage.study, pick_figures(picks, measure.name)
+
+
 # By kind of evaluation: the protocols that measure people by its questions, and their figures
 _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Figures]]]]] = {
     BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_figures),
-    HARD_POSITIVE.name: (["hard-positive-rank"], _hard_positive_figures),
+    HARD_POSITIVE.name: ([RANKS], _hard_positive_figures),
 }
 
 

@@ -9,37 +9,27 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.comparison import entries, table
+from annotation.comparison.right_picks import asks_about_the_foil, measure_of, right_picks, share_of
 from annotation.comparison.table import HUMANS, RESULT, Entry
 from annotation.figures import human_baseline
-from annotation.figures.attributes import attributes_of
 from annotation.figures.funnel import measures, walk_of
 from annotation.figures.judgments import judgments_of
-from annotation.measures import right_answers
 from annotation.measures.funnel import Walk, fates
 from annotation.measures.human_baseline import pairs_of
-from annotation.measures.judgments import JudgmentRow
-from annotation.measures.papers import rank
-from annotation.measures.scored import SHARE, Said, Scored, said_to, scored, summary
+from annotation.measures.scored import Scored
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from annotation.pipeline.part import items_of
-from annotation.protocols import schema
 from annotation.protocols.decision_rule import KEPT, OPEN
-from annotation.protocols.registry import base_name, protocol_named
 from annotation.wording import counted
 from benchmarks.models import Benchmark, Prediction, Run
 from benchmarks.naming import kind_name
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
-from benchmarks.predictions.names import MeasureName, main_measure, measure_name
+from benchmarks.predictions.kinds import BIVLC, KINDS
+from benchmarks.predictions.names import MeasureName, main_measure
 from benchmarks.runs import figures as run_figures
 
 MANY = 50_000  # of models' answers
-RANKS = "hard-positive-rank"
-# By kind of evaluation: the measure that asks models what a caption beside its foil asks people
-FOIL: Mapping[str, str] = {
-    SUGARCREPE.name: "overall", BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original",
-}  # fmt: skip
 CIRCULAR = "their own answers chose these items"
 NOT_ALL = "asked only about items that an earlier stage kept"
 ON_RESULT = "scored on the items that were kept"
@@ -142,49 +132,7 @@ def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName |
     return (kinds[0], main_measure(kinds[0])) if kinds else ("", None)
 
 
-def measure_of(stage: Stage, kind: str) -> MeasureName | None:
-    """The measure of models by which the stage's right picks can stand."""
-    if base_name(stage.protocol) == RANKS and kind == HARD_POSITIVE.name:
-        return measure_name(kind, "augmented")
-    return measure_name(kind, FOIL[kind]) if kind in FOIL and asks_about_the_foil(stage) else None
-
-
-def asks_about_the_foil(stage: Stage) -> bool:
-    """Whether it asks which of the item's caption and its foil is true of the picture."""
-    file = protocol_named(stage.protocol).made_from
-    if file is None or len(file.right) != 1 or file.tasks != "item":
-        return False
-    ((name, right),) = file.right.items()
-    answer = file.answer(name.partition(".")[0])
-    return (
-        isinstance(answer, schema.Pick)
-        and not answer.many
-        and set(answer.of) == {"captions.positive", "captions.negative"}
-        and right == "positive"
-    )
-
-
 # People
-
-
-def right_picks(stage: Stage) -> list[Scored]:
-    """1 for each counted judgment that picks what is known to be right, 0 for the others; [] if nothing is known."""
-    protocol = protocol_named(stage.protocol)
-    file = protocol.made_from
-    if file is None or not (file.right or base_name(stage.protocol) == RANKS):
-        return []
-    given = judgments_of(stage)
-    rows = list(given[given.is_judge & given.counted & given.live])
-    if not file.right:
-        return [_ranked(row) for row in rows]
-    address = next(iter(file.right))
-    right_of = right_answers.Rights(file, attributes_of(stage))
-    return right_answers.right_rows(file, address, said_to(file, address, rows), right_of)
-
-
-def _ranked(row: JudgmentRow) -> Scored:
-    """Whoever cannot judge does not rank right (measures/papers/rank.py)."""
-    return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
 
 
 def _people(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
@@ -232,8 +180,8 @@ def _of_people(title: str, picks: Sequence[Scored], found: _Items, stage: Stage,
     people = len({one.annotator for one in picks})
     row = Row(title, HUMANS, f"{counted(len(picks), 'answer')} of {counted(people, 'annotator')}", study)
     if stage.source_id is None:
-        row.all = _share(picks)
-        row.parts = [_share([one for one in picks if _is_in(one, part)]) for part in found.parts]
+        row.all = share_of(picks)
+        row.parts = [share_of([one for one in picks if _is_in(one, part)]) for part in found.parts]
     else:
         row.parts, row.why["all"] = [None for _ in found.parts], NOT_ALL
     return row
@@ -241,24 +189,16 @@ def _of_people(title: str, picks: Sequence[Scored], found: _Items, stage: Stage,
 
 def _on_valid(row: Row, picks: Sequence[Scored], found: _Items, why: str) -> None:
     valid = found.places_of_valid()
-    row.valid = _share([one for one in picks if one.item in valid])
+    row.valid = share_of([one for one in picks if one.item in valid])
     if row.valid is None:
         row.why["valid"] = why
-
-
-def _share(picks: Sequence[Scored]) -> Figure | None:
-    """With the interval for other annotators like these, if the judgments show how annotators differ."""
-    if not picks:
-        return None
-    found = summary(picks, SHARE)
-    return {"share": found["value"], "low": found["low"], "high": found["high"], "n": found["n_items"]}
 
 
 def _other_studies(
     study: Study, own: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None
 ) -> list[Row]:
     """People whom other studies asked the same about these items: their answers decided nothing here."""
-    asks = any(asks_about_the_foil(stage) for stage in own)
+    asks = any(map(asks_about_the_foil, own))
     stages = Stage.objects.filter(study__benchmark=study.benchmark_id).exclude(study=study).select_related("study")
     rows = []
     for stage in stages.order_by("study", "position"):

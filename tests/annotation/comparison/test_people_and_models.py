@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from annotation.comparison import table
 from annotation.comparison.people_and_models import people_and_models
 from annotation.designs import presets
 from annotation.figures.human_baseline import baselines
@@ -17,7 +18,7 @@ from annotation.protocols import library
 from annotation.screens.read_answer import place_on_screen
 from benchmarks.metrics.base import Z, wilson
 from benchmarks.models import Benchmark, Item
-from tests.annotation.comparison.test_pages import ranked
+from tests.annotation.comparison.test_pages import address, ranked
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import annotators, compared_models, declared, studies
 from tests.independent.clusters import errors
@@ -148,3 +149,26 @@ def test_a_baseline_has_the_figures_of_its_own_page():
     group = own["measures"]["group"]
     assert (found["measure"]["name"], people["title"]) == ("group", "People")
     assert (people["all"]["share"], people["all"]["low"]) == (group["share"], group["low"])
+
+
+def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(foil, client, manager, tmp_path):
+    """By the measure that asks models the same, as in Results: 30 of 36 judgments are right, half the items swapped."""
+    benchmark = foils()
+    study = asked(benchmark, foil)
+    scored(benchmark, tmp_path, 9, "CLIP")
+    assert "No human figures yet" in client.get(address(benchmark)).text
+    judge(study.stages.get())
+    page = client.get(address(benchmark))
+    humans, models = page.context["sections"]
+    [people], [(_, [(_, [gap, *_])])] = humans.rows, page.context["gaps"].sections
+    cells = dict(zip((one.name for one in page.context["columns"]), people.cells, strict=True))
+    assert (people.entry.title, people.entry.source, people.n) == (study.name, f"study {study.pk}", 12)
+    assert cells["overall"].share == pytest.approx(30 / 36) and cells["overall"].low < 30 / 36 < cells["overall"].high
+    assert gap.value == pytest.approx(9 / 12 - 30 / 36) and models.title == "Predictions imported"
+    (own, _) = people_and_models(study)["rows"]
+    by_type = table.ByType("sugarcrepe", "overall")
+    heads = by_type.heads([people.entry], page.context["columns"][0])
+    assert {one.name: by_type(people.entry, one)["share"] for one in heads} == pytest.approx(
+        {"replace/": 1, "replace/obj": 1, "swap/": 12 / 18, "swap/att": 12 / 18}
+    )
+    assert (cells["overall"].low, cells["overall"].high) == (own["all"]["low"], own["all"]["high"])

@@ -1,0 +1,95 @@
+"""Judgments that pick what is known to be right: which measure of models asks the same, and the share that is right."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.figures.attributes import attributes_of
+from annotation.figures.judgments import judgments_of
+from annotation.measures import right_answers
+from annotation.measures.judgments import JudgmentRow
+from annotation.measures.papers import rank
+from annotation.measures.scored import SHARE, Said, Scored, said_to, scored, summary
+from annotation.measures.types import Figures
+from annotation.models import Stage
+from annotation.protocols import schema
+from annotation.protocols.registry import base_name, protocol_named
+from annotation.protocols.schema import ProtocolFile
+from benchmarks.metrics.base import by_type
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
+from benchmarks.predictions.names import MeasureName, measure_name
+
+RANKS = "hard-positive-rank"
+# By kind of evaluation: the measure that asks models what a caption beside its foil asks people
+FOIL: Mapping[str, str] = {
+    SUGARCREPE.name: "overall", BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original",
+}  # fmt: skip
+
+
+def measure_of(stage: Stage, kind: str) -> MeasureName | None:
+    """The measure of models by which the stage's right picks can stand."""
+    if base_name(stage.protocol) == RANKS and kind == HARD_POSITIVE.name:
+        return measure_name(kind, "augmented")
+    return foil_measure(kind) if asks_about_the_foil(stage) else None
+
+
+def foil_measure(kind: str) -> MeasureName | None:
+    """The one that asks models of that kind of evaluation about a caption and its foil."""
+    return measure_name(kind, FOIL[kind]) if kind in FOIL else None
+
+
+def asks_about_the_foil(stage: Stage) -> bool:
+    """Whether it asks which of the item's caption and its foil is true of the picture."""
+    return is_about_the_foil(protocol_named(stage.protocol).made_from)
+
+
+def is_about_the_foil(file: ProtocolFile | None) -> bool:
+    """The same of a protocol file."""
+    if file is None or len(file.right) != 1 or file.tasks != "item":
+        return False
+    ((name, right),) = file.right.items()
+    answer = file.answer(name.partition(".")[0])
+    return (
+        isinstance(answer, schema.Pick)
+        and not answer.many
+        and set(answer.of) == {"captions.positive", "captions.negative"}
+        and right == "positive"
+    )
+
+
+def right_picks(stage: Stage) -> list[Scored]:
+    """1 for each counted judgment that picks what is known to be right, 0 for the others; [] if nothing is known."""
+    protocol = protocol_named(stage.protocol)
+    file = protocol.made_from
+    if file is None or not (file.right or base_name(stage.protocol) == RANKS):
+        return []
+    given = judgments_of(stage)
+    rows = list(given[given.is_judge & given.counted & given.live])
+    if not file.right:
+        return [_ranked(row) for row in rows]
+    address = next(iter(file.right))
+    right_of = right_answers.Rights(file, attributes_of(stage))
+    return right_answers.right_rows(file, address, said_to(file, address, rows), right_of)
+
+
+def _ranked(row: JudgmentRow) -> Scored:
+    """Whoever cannot judge does not rank right (measures/papers/rank.py)."""
+    return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
+
+
+def share_of(picks: Sequence[Scored]) -> dict[str, Any] | None:
+    """With the interval for other annotators like these, if the judgments show how annotators differ."""
+    if not picks:
+        return None
+    found = summary(picks, SHARE)
+    return {"share": found["value"], "low": found["low"], "high": found["high"], "n": found["n_items"]}
+
+
+def pick_figures(picks: Sequence[Scored], measure: str) -> Figures:
+    """Of some picks: what `benchmarks.predictions.stored.summarize` says of a model, with that measure alone."""
+
+    def measured(some: Sequence[Scored]) -> Figures:
+        return {measure: share_of(some)}
+
+    groups = [{"type": one.type, "subtype": one.subtype, "measures": one.measures} for one in by_type(picks, measured)]
+    whole = measured(picks)
+    return {"n": whole[measure]["n"], "measures": whole, "groups": groups, "notes": []}
