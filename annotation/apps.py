@@ -20,6 +20,7 @@ class AnnotationConfig(AppConfig):
 
         registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)
+        listeners.read_people_with(_people_of_release)
         followers.followed_by(followers.Follower(corrections.lock, corrections.follow))
         roles.on_rights(members.follow_groups)
         audit.followed_by(outbox.follow)
@@ -30,3 +31,9 @@ def _splits_for_trainings(user=None):
     from annotation.releases import lifecycle  # half a second at the start of each command that needs no releases
 
     return lifecycle.splits_for_trainings(user)
+
+
+def _people_of_release(folder, kind, log):
+    from annotation.releases import people
+
+    return people.people_of(folder, kind, log)

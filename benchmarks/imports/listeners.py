@@ -6,11 +6,16 @@ worker runs all of them for every benchmark, so that a process killed between th
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
+from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark
+from benchmarks.runs.reported import ReportedRow
 
 Listener = Callable[[Benchmark], object]
+ReadPeople = Callable[[Path, str, ProblemLog], list[ReportedRow]]
 _LISTENERS: list[Listener] = []
+_READERS: list[ReadPeople] = []
 log = logging.getLogger(__name__)
 
 
@@ -34,3 +39,17 @@ def notify_all() -> None:
     """Run every listener for every benchmark."""
     for benchmark in Benchmark.objects.order_by("pk"):
         notify(benchmark)
+
+
+# What else a release has than items
+
+
+def read_people_with(read: ReadPeople) -> None:
+    """`read(folder, kind, log)` returns rows of a release's people, by measures of that kind of evaluation."""
+    if read not in _READERS:
+        _READERS.append(read)
+
+
+def people_of(release: Path, kind: str, log: ProblemLog) -> list[ReportedRow]:
+    """What they read of a release's folder. What cannot be read is noted in the log."""
+    return [row for read in _READERS for row in read(release, kind, log)]

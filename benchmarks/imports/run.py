@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from benchmarks import audit
 from benchmarks.construction.captions import format_records
-from benchmarks.formats import recognition
+from benchmarks.formats import recognition, release
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
@@ -25,6 +25,8 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState
 from benchmarks.predictions.plan import kind_of
 from benchmarks.records import ItemRecord, Origin, Problem, Refused
+from benchmarks.runs import material
+from benchmarks.runs.reported import enter_new
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 LISTED = 100  # names of unused files kept in the report
@@ -57,8 +59,11 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
         recognition.replace_by_other_format(files.path, format, FORMATS.values(), log)
     elif format.first_format:
         order = replace(order, source=format.first_format(files.path, records, kind_of))
+    whole = format is release.FORMAT and not order.options.split
     with images_of(format, files, order.options, log) as source:
-        Run(job, progress, order, log, records, source).finish()
+        Run(
+            job, progress, order, log, records, source, release=release.folder_of(files.path) if whole else None
+        ).finish()
 
 
 def import_items(
@@ -197,15 +202,16 @@ Written = tuple[Benchmark, list[Image], dict]  # the images whose files must mov
 class Run:
     """One import, from checked records to a finished job.
 
-    `gathered`: of records whose images are all stored already, instead of their source.
+    `gathered`: of records whose images are all stored already, instead of their source. `release`: the folder of the
+    whole release that the records are, whose people stand beside models then.
     """
 
     def __init__(
         self, job: Job, progress: jobs.Progress, order: Order, log: ProblemLog, records: list[ItemRecord],
-        source: Source | None = None, gathered: import_images.Gathered | None = None,
+        source: Source | None = None, gathered: import_images.Gathered | None = None, release: Path | None = None,
     ):  # fmt: skip
         self.job, self.progress, self.order, self.log = job, progress, order, log
-        self.records, self.source, self.stored_images = records, source, gathered
+        self.records, self.source, self.stored_images, self.release = records, source, gathered, release
         self.skipped: dict[str, list[str]] = {}  # ids of rows, by the entry of the report
         self.staged = staging.Staging(job.pk)
         self.started = time.monotonic()
@@ -314,6 +320,10 @@ class Run:
         imports_store.store_items(benchmark, self.records, self.gathered, step)
         if self.records:
             self.record("imported", benchmark, items=len(self.records))
+        if self.release:
+            kind = material.kind(benchmark)
+            people = listeners.people_of(self.release, kind, self.log)
+            enter_new(benchmark=benchmark, kind=kind, rows=people, by=order.by, created_by=self.job.created_by)
         return benchmark, stored, {"new": new, "source": order.source}
 
     def write_candidates(self, step: Callable[[int], object]) -> Written:

@@ -21,6 +21,7 @@ from benchmarks.predictions.evaluators import EVALUATORS
 from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS, Kind, of_answers
 from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_lines
+from benchmarks.runs.reported import Value
 
 VERSION = 7  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
@@ -195,15 +196,17 @@ def corrected_since(runs: Sequence[Run]) -> dict[int, int]:
 
 
 def reported(run: Run) -> dict:
-    """Printed figures in the same format: shares without interval and n."""
+    """Printed figures in the same format: shares without interval and n, but for those of a release."""
     groups = [{**group, "measures": shares(group["measures"])} for group in run.figures.get("groups", [])]
-    return {"n": None, "measures": shares(run.figures.get("measures", {})), "groups": groups, "notes": [], "ties": {}}
+    measures, n = shares(run.figures.get("measures", {})), run.figures.get("n")
+    return {"n": n, "measures": measures, "groups": groups, "notes": [], "ties": {}}
 
 
-def shares(percents: dict[str, float]) -> dict[str, dict]:
+def shares(values: Mapping[str, Value]) -> dict[str, dict]:
+    none = {"low": None, "high": None, "n": None, "right": None}
     return {
-        name: {"share": round(percent / 100, 6), "low": None, "high": None, "n": None, "right": None}
-        for name, percent in percents.items()
+        name: {**none, **(value if isinstance(value, Mapping) else {"share": round(value / 100, 6)})}
+        for name, value in values.items()
     }
 
 

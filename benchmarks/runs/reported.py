@@ -30,22 +30,27 @@ OPTIONAL = ("type", "subtype", "family")
 LONGEST = {"model": 300, "source": 500, "type": 60, "subtype": 60, "family": 60}  # characters
 MOST = 5_000  # figures of a file
 HUMAN = "human"  # the family of people
+Value = float | Mapping[str, float | int | None]
 
 
 @dataclass(slots=True)
 class ReportedRow:
-    """A model’s row in a table, in percent. `measures`: overall; `groups`: by (type, subtype or None)."""
+    """A model’s row in a table, in percent; or, from a release, a `share` with `low`, `high` and `n`, and `n` of the
+    whole row. `measures`: overall; `groups`: by (type, subtype or None).
+    """
 
     model: str
     source: str
     family: str = ""
-    measures: dict[str, float] = field(default_factory=dict)
-    groups: dict[tuple[str, str | None], dict[str, float]] = field(default_factory=dict)
+    measures: dict[str, Value] = field(default_factory=dict)
+    groups: dict[tuple[str, str | None], dict[str, Value]] = field(default_factory=dict)
+    n: int | None = None
 
     def figures(self) -> dict:
         """JSON-able: what `Run.figures` holds."""
         groups = [{"type": kind, "subtype": sub, "measures": of} for (kind, sub), of in self.groups.items()]
-        return {"family": self.family, "measures": self.measures, "groups": groups}
+        own = {} if self.n is None else {"n": self.n}
+        return {"family": self.family, "measures": self.measures, "groups": groups, **own}
 
 
 def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
@@ -132,13 +137,22 @@ def enter_reported(
     *, benchmark: Benchmark, kind: str, rows: Sequence[ReportedRow], by: str, created_by=None
 ) -> list[Run]:
     """Create a run for each new row. Raises Refused (ALREADY_IMPORTED) if all exist."""
+    made = enter_new(benchmark=benchmark, kind=kind, rows=rows, by=by, created_by=created_by)
+    if not made:
+        advice = f"“{benchmark.name}” already has these {len(rows):,} rows. There is nothing to do."
+        raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+    return made
+
+
+@transaction.atomic
+def enter_new(*, benchmark: Benchmark, kind: str, rows: Sequence[ReportedRow], by: str, created_by=None) -> list[Run]:
+    """Create a run for each row that the benchmark lacks, and return these."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     digests = {_digest(row, KINDS[kind]): row for row in rows}
     there = set(benchmark.runs.filter(origin=RunOrigin.REPORTED, digest__in=digests).values_list("digest", flat=True))
     new = {name: row for name, row in digests.items() if name not in there}
     if not new:
-        advice = f"“{benchmark.name}” already has these {len(digests):,} rows. There is nothing to do."
-        raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+        return []
     made = Run.objects.bulk_create(
         Run(
             benchmark=benchmark, origin=RunOrigin.REPORTED, kind=kind, title=row.model, source=row.source,

@@ -150,6 +150,8 @@ def test_both_sides_of_hard_positives(tmp_path):
     release = released(study, tmp_path)
     assert len(contents(release / "source")) == 4
     benchmark = same_again(release, tmp_path)
+    [ranked], people = json.loads((release / "figures.json").read_text())["stages"], benchmark.runs.get().figures
+    assert people["measures"]["augmented"]["share"] == ranked["paper"]["share"]
     call_command("export_source", benchmark.name, out=tmp_path / "out", verbosity=0)
     assert contents(tmp_path / "out") == contents(tmp_path / "in")
 
