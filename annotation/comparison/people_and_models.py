@@ -16,7 +16,7 @@ from annotation.figures.funnel import measures, walk_of
 from annotation.figures.judgments import judgments_of
 from annotation.measures.funnel import Walk, fates
 from annotation.measures.human_baseline import pairs_of
-from annotation.measures.scored import Scored
+from annotation.measures.scored import Range, Scored, summary
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from annotation.pipeline.part import items_of
@@ -25,6 +25,7 @@ from annotation.wording import counted
 from benchmarks.models import Benchmark, Prediction, Run
 from benchmarks.naming import kind_name
 from benchmarks.predictions import stored
+from benchmarks.predictions.item_figures import figures_of, verdicts
 from benchmarks.predictions.kinds import BIVLC, KINDS
 from benchmarks.predictions.names import MeasureName, main_measure
 from benchmarks.runs import figures as run_figures
@@ -44,7 +45,8 @@ Figure = dict[str, Any]  # share, low, high and n
 class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
     the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
-    `in_both_orders`: a model that was asked each question twice.
+    `in_both_orders`: a model that was asked each question twice; `gap`: what the study's people have more than this
+    model, item by item (`_less`).
     """
 
     title: str
@@ -54,6 +56,7 @@ class Row:
     run: int | None = None
     apart: bool = False
     in_both_orders: bool = False
+    gap: dict[str, Any] | None = None
     all: Figure | None = None
     valid: Figure | None = None
     parts: list[Figure | None] = field(default_factory=list)
@@ -82,9 +85,12 @@ def people_and_models(study: Study) -> dict[str, Any]:
     ends = fates(walk)
     found = _items(study, walk, {item for item, end in ends.items() if end.state == KEPT})
     kind, measure = _compared(study, stages)
-    people = [*_people(stages, found, kind, measure), *_baselines(stages, found, kind, measure)]
+    given = _picks_by_stage(stages)
+    people = [*_people(stages, given, found, kind, measure), *_baselines(stages, found, kind, measure)]
     people += _other_studies(study, stages, found, kind, measure)
-    models = _models(study, found, kind, measure) if measure else []
+    alike = [stage for stage in stages if stage.source_id is None and measure and measure_of(stage, kind) == measure]
+    picks = next((given[stage.pk] for stage in alike if given.get(stage.pk)), [])
+    models = _models(study, found, kind, measure, picks) if measure else []
     return {
         "kind": kind,
         "measure": measure and {"name": measure.name, "short": measure.short, "long": measure.long},
@@ -135,10 +141,17 @@ def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName |
 # People
 
 
-def _people(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
-    """A row for each stage whose question has a right answer, without the baseline's own."""
+def _picks_by_stage(stages: Sequence[Stage]) -> dict[int, list[Scored]]:
+    """Without the baseline's own stages."""
     baseline = {stage.pk for pair in pairs_of(stages) for stage in pair.stages.values()}
-    given = {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
+    return {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
+
+
+def _people(
+    stages: Sequence[Stage], given: Mapping[int, Sequence[Scored]], found: _Items, kind: str,
+    measure: MeasureName | None,
+) -> list[Row]:  # fmt: skip
+    """A row for each stage whose question has a right answer."""
     asked = [stage for stage in stages if given.get(stage.pk)]
     if not asked:
         return []
@@ -241,12 +254,12 @@ def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: Measu
 # Models
 
 
-def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> list[Row]:
+def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks: Sequence[Scored]) -> list[Row]:
     runs = entries.runs_of(study.benchmark, kind, Study.objects.filter(pk=study.pk))
     run_figures.compute_missing(run_figures.of_runs(runs).missing)
     made = [one for one in table.only_newest(entries.entries_of(runs)[0])[0] if table.of_whole(one, measure)]
     scored_here = {one.run for one in made if not one.reported}
-    of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, kind)
+    of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, measure, picks)
     by_type = table.ByType(kind, measure.name)
     rows = []
     for entry in sorted(table.ordered(made, "best", measure), key=lambda one: one.ranked_among):
@@ -254,6 +267,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName) -> lis
         whole = here.get("all", entry.figures)
         row = Row(entry.title, entry.stands, _about(entry), run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
+        row.gap = here.get("gap")
         if entry.stands == RESULT and found.valid is not None:
             row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
         else:
@@ -285,20 +299,41 @@ def _parts(groups: Iterable[Mapping[str, Any]], by_type: table.ByType, found: _I
     return [_figure(of.get(part)) for part in found.parts]
 
 
-def _on_items(runs: Sequence[Run], study: Study, found: _Items, kind: str) -> dict[int, dict[str, Figures]]:
-    """By run: its figures on the valid items, and on all of a study that asks about a part of its benchmark."""
+def _on_items(
+    runs: Sequence[Run], study: Study, found: _Items, measure: MeasureName, picks: Sequence[Scored]
+) -> dict[int, dict[str, Figures]]:
+    """By run: its figures on the valid items, and on all of a study that asks about a part of its benchmark; and the
+    `gap` of people with these picks. What a study has kept was chosen by the same people, so models of its result have
+    none.
+    """
     which = {"all": set(found.kinds)} if study.part else {}
     if found.valid:
         which["valid"] = set(found.valid)
-    together, later = run_figures.within(run_figures.INLINE, runs) if which else ([], [])
+    together, later = run_figures.within(run_figures.INLINE, runs) if which or picks else ([], [])
     found_of: dict[int, dict[str, Figures]] = {}
     for some in filter(None, [together, *([run] for run in later)]):
-        for run, records in run_figures.records_of(some).items():
-            found_of[run] = {
-                name: stored.summarize([of for item, of in records.items() if item in items], KINDS[kind])
+        answers = run_figures.records_of(some)
+        for run in some:
+            kind, records = KINDS[run.kind], answers[run.pk]
+            of = {
+                name: stored.summarize([of for item, of in records.items() if item in items], kind)
                 for name, items in which.items()
             }
+            if run.study is None:
+                right = verdicts(figures_of(kind)[measure.name], records, kind)
+                of |= _less(picks, {found.position[item]: one for item, one in right.items() if item in found.position})
+            found_of[run.pk] = of
     return found_of
+
+
+def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figures]:
+    """The mean of each pick less the model's verdict on its item, from -1 to 1, on the items that both answered; its
+    interval is that for other annotators like these, if the judgments show how annotators differ."""
+    rows = [one._replace(value=one.value - right[one.item]) for one in picks if one.item in right]
+    if not rows:
+        return {}
+    of = summary(rows, Range(-1.0, 1.0))
+    return {"gap": {"value": of["value"], "low": of["low"], "high": of["high"], "n": of["n_items"]}}
 
 
 def many_answers(benchmark: Benchmark) -> bool:

@@ -74,14 +74,17 @@ def _cell(cell: Cell, n: int | None) -> object:
     return with_sub(share, exact_to_percent(cell.low, cell.high), cell.n != n and f"n {cell.n:,}")
 
 
+def difference(value: float, low: float | None, high: float | None, *further: object) -> object:
+    """In points, with its interval below, if it has one, and what else there is to say."""
+    ends = low is not None and format_html("{} to {}", exact(low, points), exact(high, points))
+    return with_sub(exact(value, points), ends, *further)
+
+
 def gaps(
     groups: Iterable[tuple[str, Sequence[tuple[Entry, Sequence[Gap | None]]]]], columns: Sequence[MeasureName]
 ) -> Table:
     def shown(gap: Gap | None) -> object:
-        if gap is None:
-            return NOTHING
-        ends = gap.low is not None and format_html("{} to {}", exact(gap.low, points), exact(gap.high, points))
-        return with_sub(exact(gap.value, points), ends)
+        return NOTHING if gap is None else difference(gap.value, gap.low, gap.high)
 
     heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
     return Table(
@@ -106,10 +109,8 @@ def item_by_item(runs: Sequence[Run], rows: Sequence[PairedRow], request: HttpRe
     """Two runs; the file also has every type and subtype, with shares between 0 and 1, differences between -1 and 1."""
     first, second = runs
 
-    def difference(row: PairedRow) -> object:
-        of = row.found
-        ends = format_html("{} to {}", exact(of.low, points), exact(of.high, points))
-        return with_sub(exact(of.difference, points), ends)
+    def shown(row: PairedRow) -> object:
+        return difference(row.found.difference, row.found.low, row.found.high)
 
     def p(row: PairedRow) -> str:
         written = "< 0.001" if row.found.p < 0.001 else decimals(row.found.p, 3)
@@ -125,7 +126,7 @@ def item_by_item(runs: Sequence[Run], rows: Sequence[PairedRow], request: HttpRe
         number("items", "found.n", name="n"),
         number(bdi(first.title), "found.first", exact_percent, name="first"),
         number(bdi(second.title), "found.second", exact_percent, name="second"),
-        number("difference in points", "found.difference", html=difference, name="difference"),
+        number("difference in points", "found.difference", html=shown, name="difference"),
         *(Column(end, f"found.{end}", name=end, page=False) for end in ("low", "high")),
         number("only the first is right", "found.only_first", name="only_first"),
         number("only the second is right", "found.only_second", name="only_second"),

@@ -12,7 +12,7 @@ from annotation import permissions
 from annotation.adjudication import cases
 from annotation.charts.bars import funnel_bars
 from annotation.charts.study import MeasuredRow, Plot, Subject, funnel_plot, interval_plot
-from annotation.comparison import charts, people_and_models
+from annotation.comparison import charts, people_and_models, tables
 from annotation.comparison.table import HUMANS, RESULT
 from annotation.dashboard import headline_tiles, home_page, stage_progress
 from annotation.dashboard.headline_tiles import Tile
@@ -34,6 +34,11 @@ RELEASES = 5
 EXPORTS = 5
 
 INTERVALS = "95% intervals are, for people, those for other annotators like these, and for models those over items."
+
+GAPS = (
+    "People − model is the mean of each answer of the study’s people, right or not, less the model’s about the same "
+    "item, with a 95% interval for other annotators and items like these."
+)
 
 Row = Mapping[str, Any]
 
@@ -143,6 +148,10 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     if data["valid"] is not None:
         valid = number(f"valid {data['valid']:,}", "valid.share", html=lambda row: _points(row, "valid"), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
+    if any(row["gap"] for row in rows):
+        gap = partial(_gap, items=data["items"])
+        columns.append(number(with_sub("people − model", "in points"), "gap.value", html=gap, name="people less model"))
+        columns += only_in_file("gap.low", "gap.high", "gap.n")
     columns += [_part(place, name) for place, name in enumerate(data["parts"])]
     asked = {row["in_both_orders"] for row in rows}
     guesses = {"guessing": (False, data["chance"]), "guessing in both orders": (True, data["chance_in_both_orders"])}
@@ -180,6 +189,12 @@ def _interval(row: Row) -> str:
     return NOTHING if not of or of["low"] is None else f"{100 * of['low']:.1f}–{100 * of['high']:.1f}"
 
 
+def _gap(row: Row, items: int) -> object:
+    if not (of := row["gap"]):
+        return NOTHING
+    return tables.difference(of["value"], of["low"], of["high"], of["n"] < items and f"n {of['n']:,}")
+
+
 def _part(place: int, name: str) -> Column:
     def shown(row: Row) -> object:
         of = row["parts"][place]
@@ -197,7 +212,11 @@ def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
     return {
         "sentences": sentences,
-        "notes": [*_notes(rows, " ".join(sentences)), *([INTERVALS] if rows else [])],
+        "notes": [
+            *_notes(rows, " ".join(sentences)),
+            *([INTERVALS] if rows else []),
+            *([GAPS] if any(row["gap"] for row in rows) else []),
+        ],
         "plot": charts.beside_people(plotted, data["chance"], of) if plotted else None,
     }
 

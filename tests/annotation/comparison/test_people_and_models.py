@@ -20,7 +20,7 @@ from benchmarks.metrics.base import Z, wilson
 from benchmarks.models import Benchmark, Item
 from tests.annotation.comparison.test_pages import address, ranked
 from tests.annotation.dashboard.test_human_baseline_page import answered
-from tests.builders import annotators, compared_models, declared, studies
+from tests.builders import annotators, compared_models, declared, predictions, studies
 from tests.independent.clusters import errors
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +95,31 @@ def test_the_interval_of_people_is_that_of_a_second_formula(foil):
     assert effective < 36
     expected = wilson(30 / 36 * effective, effective)
     assert (people["all"]["low"], people["all"]["high"]) == pytest.approx(expected)
+
+
+def test_a_gap_is_of_each_judgment_less_the_models_verdict_on_its_item(foil, tmp_path):
+    """On the items that the model answered, by a second formula: the errors of tests/independent, by matrices."""
+    benchmark = foils()
+    study = asked(benchmark, foil)
+    judge(study.stages.get())
+    scored(benchmark, tmp_path, 9, "CLIP")
+    people, model = people_and_models(study)["rows"]
+    cells = [(item, who) for who in range(3) for item in range(12)]
+    gaps = np.array([float(item not in WRONG[who]) - (item < 9) for item, who in cells])
+    assert people["gap"] is None
+    assert (model["gap"]["value"], model["gap"]["n"]) == (pytest.approx(30 / 36 - 9 / 12), 12)
+    variance, t = errors((gaps - gaps.mean()) / 36, *map(list, zip(*cells, strict=True)))[1]
+    share = (gaps.mean() + 1) / 2
+    effective = share * (1 - share) / (variance / 4) * (Z / t) ** 2
+    low, high = wilson(share * effective, effective)
+    assert (model["gap"]["low"], model["gap"]["high"]) == pytest.approx((2 * low - 1, 2 * high - 1))
+    items = [*benchmark.items.order_by("position")]
+    said = {item: {"caption": "positive"} for item in items[:4]}
+    predictions.model(benchmark, said, kind="sugarcrepe", title="Some")
+    predictions.model(benchmark, said, kind="sugarcrepe", title="On what they kept", study=study.pk)
+    found = {row["title"]: row["gap"] for row in people_and_models(study)["rows"]}
+    assert found["On what they kept"] is None
+    assert (found["Some"]["value"], found["Some"]["n"]) == (pytest.approx(-5 / 12), 4)
 
 
 @pytest.mark.parametrize("same_people", [True, False])
