@@ -97,7 +97,7 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
     assert [(row["reported"], row["reported_source"], row["rank_valid"]) for row in found] == [
         ("0.524", "Paper B", "1"), ("", "", "2"), ("0.5", "C", ""), ("0.5796", "'=Paper B", ""),
     ]  # fmt: skip
-    assert all(len(line) == 14 for line in csv.reader(io.StringIO(file)))
+    assert all(len(line) == 15 for line in csv.reader(io.StringIO(file)))
 
 
 def test_the_study_page_leads_there(client, stage):
