@@ -90,6 +90,10 @@ def pick_figures(picks: Sequence[Scored], measure: str) -> Figures:
     def measured(some: Sequence[Scored]) -> Figures:
         return {measure: share_of(some)}
 
-    groups = [{"type": one.type, "subtype": one.subtype, "measures": one.measures} for one in by_type(picks, measured)]
+    groups = [
+        {"type": one.type, "subtype": one.subtype, "measures": one.measures}
+        for one in by_type(picks, measured)
+        if one.subtype != ""
+    ]
     whole = measured(picks)
     return {"n": whole[measure]["n"], "measures": whole, "groups": groups, "notes": []}

@@ -36,8 +36,8 @@ EXPORTS = 5
 INTERVALS = "95% intervals are, for people, those for other annotators like these, and for models those over items."
 
 GAPS = (
-    "People − model is the mean of each answer of the study’s people, right or not, less the model’s about the same "
-    "item, with a 95% interval for other annotators and items like these."
+    "People − model is in points: the mean of each answer of the study’s people, right or not, less the model’s about "
+    "the same item, with a 95% interval for other annotators and items like these."
 )
 
 Row = Mapping[str, Any]
@@ -150,7 +150,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     if any(row["gap"] for row in rows):
         gap = partial(_gap, items=data["items"])
-        columns.append(number(with_sub("people − model", "in points"), "gap.value", html=gap, name="people less model"))
+        columns.append(number("people − model", "gap.value", html=gap, name="people less model"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
     columns += [_part(place, name) for place, name in enumerate(data["parts"])]
     asked = {row["in_both_orders"] for row in rows}

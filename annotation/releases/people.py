@@ -3,6 +3,7 @@
 asked.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,12 @@ def _about_foils(files: Files, kind: str) -> Iterator[ReportedRow]:
             whole = right["whole"]
             who = f"{counted(whole['n_judgments'], 'answer')} of {counted(whole['n_annotators'], 'annotator')}"
             about = f"stage {name}, {who} about {counted(whole['n_items'], 'item')}, kept or not"
-            groups = [{**of, "measures": {measure.name: _score(of)}} for of in right["by_type"]]
+            types = Counter(of["type"] for of in right["by_type"])  # alone without a subtype, it is the whole type
+            groups = [
+                {**of, "subtype": of["subtype"] or None, "measures": {measure.name: _score(of)}}
+                for of in right["by_type"]
+                if of["subtype"] or types[of["type"]] == 1
+            ]
             yield from _row(files, "One person", about, {measure.name: _score(whole)}, groups)
 
 

@@ -10,11 +10,12 @@ from annotation.comparison.people_and_models import people_and_models
 from annotation.models import Outcome, Study
 from annotation.studies.deletion import delete_study
 from benchmarks.jobs import jobs
-from benchmarks.models import Embedding, Job, Run
+from benchmarks.metrics import visla
+from benchmarks.models import Caption, Embedding, Job, Run
 from benchmarks.records import Refused
 from benchmarks.runs.embeddings import FLOATS, of_text
 from benchmarks.scoring import score
-from tests.builders import pipelines, studies
+from tests.builders import pipelines, studies, text_annotators
 from tests.builders.scored_benchmarks import tiny_clip
 
 pytestmark = pytest.mark.django_db
@@ -95,3 +96,20 @@ def test_a_manager_orders_it_on_the_page_and_by_the_api(study, client, tiny):
 def test_its_runs_go_with_the_study(study):
     delete_study(study=study, by="test")
     assert not Run.objects.exists()
+
+
+def test_a_model_scores_the_captions_that_people_wrote(tiny, tmp_path):
+    """In place of the second positive caption, with the item's image."""
+    study = text_annotators.visla_study(tmp_path / "in", rows=12)
+    text_annotators.work(study, seed=7)
+    written = {item: texts["second_positive"] for item, texts in result_of(study).written.items()}
+    imported = set(Caption.objects.filter(item__benchmark=study.benchmark).values_list("text", flat=True))
+    assert {text for text in written.values() if text not in imported}
+    call_command("score_result", study.name, "--model", tiny, "--now", "--device", "cpu")
+    [run] = study.benchmark.runs.all()
+    scores = dict(run.predictions.filter(question=visla.IMAGES[1]).values_list("item", "score"))
+    assert (run.kind, run.study, set(scores)) == ("visla", study.pk, set(written))
+    for item in study.benchmark.items.filter(pk__in=written):
+        image = item.item_images.get(role="positive").image.sha256
+        expected = float(vector(of_text(written[item.pk])) @ vector(image))
+        assert scores[item.pk] == pytest.approx(expected, abs=1e-6)

@@ -197,3 +197,6 @@ def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(
         {"replace/": 1, "replace/obj": 1, "swap/": 12 / 18, "swap/att": 12 / 18}
     )
     assert (cells["overall"].low, cells["overall"].high) == (own["all"]["low"], own["all"]["high"])
+    benchmark.items.update(subtype="")
+    [[people], _] = (section.rows for section in client.get(address(benchmark)).context["sections"])
+    assert [(of["type"], of["subtype"]) for of in people.entry.figures["groups"]] == [("replace", None), ("swap", None)]
