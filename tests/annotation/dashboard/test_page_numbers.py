@@ -86,7 +86,7 @@ def of_study_page(export: Export, place: int) -> Known:
     agreement = every(found["agreement"], found["disagreements"]) | pairs | few_on_views(export, place)
     tiles = totals | agreement | ends(export, place) | every(found["cost"], found["pace"], found["study"]) | BIVLC
     return {
-        "": {"": whole_of(export) | {float(len(export.stages))}},
+        "": {"": whole_of(export) | {float(len(export.stages)), share_settled(export)}},
         "live-stage": {"": every(settings, found["study"], of_batches(export, place))},
         "live-tiles": {"": tiles},
         "live-headline": {"": tiles},
@@ -124,9 +124,7 @@ def of_overview(export: Export) -> Known:
     if settled:
         share = export.funnel["kept"] / settled
         whole |= {share, *(found for n in (10.0, 20.0, 100.0) for found in (n, float(max(round(n * share), 1))))}
-    done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
-    done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
-    whole.add(math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100)
+    whole.add(share_settled(export))
     where = {"": whole, **by_kind(export.funnel["by_type"])}
     return {
         "": {"": whole | tiles},
@@ -134,6 +132,12 @@ def of_overview(export: Export) -> Known:
         "funnel": {"": whole, **{step_name(row): every(row) for row in steps}, "imported": whole},
         "series": {"": series},
     }
+
+
+def share_settled(export: Export) -> float:
+    done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
+    done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
+    return math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100
 
 
 def top_share(places: list[int]) -> set[float]:
@@ -174,8 +178,12 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
     pooled = every(sizes(rows), confusion(rows)) | {0.0}
     matrix = every([list(pair.values()) for pair in recompute_kappas(export, stage, view)])
     people = {float(rows.who.nunique())}
+    compared = Counter(one[1] for of in agreement_page.by_item(rows).values() for pair in combinations(of, 2) for one in pair)
+    shares = [n / compared.total() for n in compared.values()]
+    guessing = {max(shares), sum(share**2 for share in shares)}
     return {
         "": {"": every({name: value for name, value in found["whole"].items() if name != "measures"})},
+        "words-title": {"": every(found["whole"]) | pooled | few_others(rows) | guessing},
         "whole-title": {"": every(found["whole"]) | pooled | few_others(rows)},
         "pooled-title": {"": pooled},
         "by-title": {"": set(), **types},
@@ -277,7 +285,7 @@ def of_people_page(export: Export, study: Study) -> Known:
     pay_per_hour = float(study.pay_per_hour)
     decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}
     return {
-        "": {"": {told, *false_alarms, 0.001, *map(float, range(len(rows) + 1))} | every(people["speed"])},
+        "": {"": {told, *false_alarms, 0.001, 20.0, *map(float, range(len(rows) + 1))} | every(people["speed"])},
         "list-title": {"": set().union(*signs.values(), could), **lists},
         "pay-title": {"": {minutes, pay, pay_per_hour}},
         **decisions,

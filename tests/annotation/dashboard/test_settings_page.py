@@ -57,7 +57,7 @@ def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
     studies.judgment(studies.annotator(study), study.stages.get(), "none")
     assert 'name="currency"' not in client.get(page(study)).text
     answer = client.post(page(study), sent(currency="EUR", name="Autumn"))
-    assert answer.status_code == 422 and "have judged for this currency" in answer.text
+    assert answer.status_code == 422 and "worked for pay in this currency" in answer.text
     assert Study.objects.get().name == "Spring"
 
 

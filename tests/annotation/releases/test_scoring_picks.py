@@ -151,7 +151,7 @@ def test_one_true_sentence_of_four_by_scores_and_by_a_model(folder, tmp_path):
         first, *others = model.score([pictures[item["images"][0]["sha256"]]] * 4, texts)
         right.append(first > max(others))
     same(by_model["measures"]["accuracy"], right, 1 / 4)
-    assert scored(made, "--predictions", tmp_path / "out.jsonl") == by_model
+    assert scored(made, "--predictions", tmp_path / "out.jsonl") == {**by_model, "cut": None}
 
 
 @pytest.mark.parametrize(
@@ -189,12 +189,16 @@ def test_the_harness_asks_the_question_of_the_study(folder, name, group, chance)
     always = [utils.process_results(doc, ["A"]) for doc in docs]
     dice = random.Random(11)
     drawn = [utils.process_results(doc, [dice.choice("ABCD"[: len(doc["winnow_options"])])]) for doc in docs]
-    of_types = {f"{one}/{type}" for one in ("accuracy", group) if one for type in ("count", "place")}
-    assert {name for one in perfect for name in one} == {"accuracy", "tied", "unanswered", *of_types} | ({group} - {""})
+    whole = {"accuracy", group} - {""}
+    parts = {f"{one}/{type}" for one in whole for type in ("count", "place")}
+    parts |= {f"{order}/{one}" for one in whole for order in ("first_order", "second_order")}
+    assert {name for one in perfect for name in one} == {"tied", "unanswered", *whole, *parts}
     shares, _ = aggregated(utils, perfect)
     assert {name for name, share in shares.items() if share == 1} == shares.keys() - {"tied", "unanswered"}
     shares, _ = aggregated(utils, always)
-    assert {name for name, share in shares.items() if share == 0} == shares.keys() - {"tied"}
+    in_one_order = {name for name in shares if "_order/" in name}
+    assert {name for name, share in shares.items() if share == 0} == shares.keys() - {"tied"} - in_one_order
+    assert 0 < sum(shares[name] for name in in_one_order)
     both = defaultdict(list)
     for doc, one in zip(docs, drawn, strict=True):
         key = doc["winnow_item"], doc["winnow_question"]
