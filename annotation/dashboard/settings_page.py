@@ -1,4 +1,6 @@
-"""The page of a study's settings: what can change, why the rest cannot, and the ways to its other settings."""
+"""The page of a study's settings, with those of one stage: what can change, why the rest cannot, and the ways to its
+other settings.
+"""
 
 from collections.abc import Sequence
 
@@ -17,6 +19,7 @@ from annotation.models import Instructions, Kind, Outcome, Role, Stage, Study, T
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
 from annotation.studies import deletion, members
+from annotation.studies.settings import INSTEAD
 from annotation.studies.settings_form import StudySettingsForm
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
@@ -29,22 +32,26 @@ LANGUAGES = dict(settings.LANGUAGES)
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_settings(request: StaffRequest, pk: int) -> HttpResponse:
-    study = permissions.study_for(request.user, pk, Role.MANAGER)
-    form = _form(request, study)
+    """`?stage=2`; without it, with the settings of the first stage."""
+    chosen = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), Role.MANAGER)
+    study = chosen.study
+    form = _form(request, study, chosen)
     if form.is_bound and not form.errors:
         changed = form.changed_labels()
         messages.success(request, f"Saved: {', '.join(changed)}." if changed else "Nothing was changed.")
-        return redirect("study-settings", pk)
-    context = {"section": "studies", "study": study, "form": form, **_contents(study, form)}
+        return redirect(reverse("study-settings", args=[pk], query={"stage": chosen.position}))
+    context = {"section": "studies", "study": study, "form": form, **_contents(study, form, chosen)}
+    context["tabs"] = [(one, f"stage={one.position}#stage") for one in study.stages.order_by("position")]
     context["copy"] = reverse("study-new", query={"copy": study.pk, "benchmark": study.benchmark_id})
     return render(request, "studies/settings.html", context, status=422 if form.errors else 200)
 
 
 @retry_deadlocks
-def _form(request: StaffRequest, study: Study) -> StudySettingsForm:
-    """The form, saved if the request sends one that is valid."""
+def _form(request: StaffRequest, study: Study, stage: Stage) -> StudySettingsForm:
+    """The form with the stage as it is now, saved if the request sends one that is valid."""
     with latest(study, request):
-        form = StudySettingsForm(request.POST or None, study=study, stages=stages_of(study))
+        stages = [one for one in stages_of(study) if one == stage]
+        form = StudySettingsForm(request.POST or None, study=study, stages=stages)
         if form.is_valid() and not form.save(audit.named(request.user)):
             transaction.set_rollback(True)
     return form
@@ -57,23 +64,16 @@ def stages_of(study: Study) -> list[Stage]:
     return stages
 
 
-def _contents(study: Study, form: StudySettingsForm) -> dict:
-    newest = Instructions.objects.filter(stage__study=study).order_by("stage_id", "-version").distinct("stage_id")
-    texts = {one.stage_id: one for one in newest}
-    known = Task.objects.filter(stage__study=study, kind__in=[Kind.CHECK, Kind.PRACTICE], live=True)
-    kinds = list(known.values_list("stage", "kind"))
+def _contents(study: Study, form: StudySettingsForm, stage: Stage) -> dict:
+    instructions = stage.instructions.order_by("-version")[0]
+    known = Task.objects.filter(stage=stage, kind__in=[Kind.CHECK, Kind.PRACTICE], live=True)
+    kinds = list(known.values_list("kind", flat=True))
     return {
-        "not_done": "The settings were not saved",
+        "not_done": "The settings were not saved", "instead": INSTEAD,
         "part": part.in_short(study.part, study.benchmark.items.count()) or "all items",
-        "stages": [
-            {
-                "stage": stage, "fields": form.of_stage(stage), "instructions": texts[stage.pk],
-                "languages": _languages(study, texts[stage.pk]), "protocol": protocol_named(stage.protocol),
-                "rule": describe(stage),
-                "checks": kinds.count((stage.pk, Kind.CHECK)), "practice": kinds.count((stage.pk, Kind.PRACTICE)),
-            }
-            for stage in form.stages
-        ],
+        "stage": stage, "fields": form.of_stage(stage), "locked": form.locked(), "instructions": instructions,
+        "languages": _languages(study, instructions), "protocol": protocol_named(stage.protocol),
+        "rule": describe(stage), "checks": kinds.count(Kind.CHECK), "practice": kinds.count(Kind.PRACTICE),
         "members": members.members_of(study), "webhooks": study.webhooks.with_deliveries(),
         "size": deletion.size(study),
         "decisions": Outcome.objects.filter(task__stage__study=study, by=ADJUDICATOR).count(),

@@ -20,12 +20,12 @@ HINTS = {
     "name": "Members see it in lists, reports and releases; annotators too, unless they have a title.",
     "title": "Annotators see it instead of the name, so it should not hint at answers. Empty: they see the name.",
     "consent": "In Markdown. Annotators agree to it before their first task, again if it changes.",
-    "pay_per_hour": "For judgments from now on; earlier ones keep their rate. Annotators see it before they join.",
+    "pay_per_hour": "For judgments from now on. Annotators see it before they join.",
     "currency": "Three letters, such as EUR. Can change until the first judgment.",
-    "overlap": "It can grow, not shrink. Items without an outcome get more judgments; settled ones stay settled.",
+    "overlap": "Can grow. Items without an outcome get more; settled ones stay settled.",
     "quota": "Nobody gets more tasks than this. Empty: no limit.",
-    "tie_rule": "Can change until it has settled a tie. It also settles ties that now wait for a decision by hand.",
-    "check_rate": "The percentage of a person’s tasks that have a known answer. Applies from the next task.",
+    "tie_rule": "Can change until it has settled a tie. Also settles ties that wait for a decision by hand.",
+    "check_rate": "The share of tasks with a known answer, from the next task on.",
 }
 
 
@@ -61,6 +61,9 @@ class StudySettingsForm(SeenForm, StudyForm):
 
     def of_stage(self, stage: Stage) -> Mapping[str, forms.BoundField]:
         return {name: self[f"{name}_{stage.position}"] for name in OF_STAGE}
+
+    def locked(self) -> list[forms.BoundField]:
+        return [field for field in self if field.field.locked]  # type: ignore[attr-defined]
 
     def changed_labels(self) -> list[str]:
         return [str(self.fields[name].label).lower() for name in self.changed_data if name in self.fields]

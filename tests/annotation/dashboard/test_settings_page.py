@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from annotation.designs.plan import StagePlan
 from annotation.models import Role, Stage, Study
 from annotation.studies import members
 from tests.browser.looking import fits, in_windows
@@ -59,6 +60,18 @@ def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
     answer = client.post(page(study), sent(currency="EUR", name="Autumn"))
     assert answer.status_code == 422 and "worked for pay in this currency" in answer.text
     assert Study.objects.get().name == "Spring"
+
+
+def test_each_stage_has_its_own_settings_and_keeps_those_of_others(client, owner):
+    plans = [StagePlan("bivlc-choose", "choose"), StagePlan("verify", "verify", "choose")]
+    study = studies.study(items=3, created_by=owner, stages=plans)
+    first, second = study.stages.order_by("position")
+    assert 'name="quota_1"' not in client.get(f"{page(study)}?stage=2").text
+    given = {"name": study.name, "consent": "", "pay_per_hour": "0", "currency": "USD", "check_rate_2": "0"}
+    given |= {"overlap_2": str(second.overlap), "tie_rule_2": second.tie_rule, "quota_2": "7"}
+    answer = client.post(f"{page(study)}?stage=2", given)
+    assert answer.url.endswith("?stage=2")
+    assert list(study.stages.order_by("position").values_list("quota", flat=True)) == [first.quota, 7]
 
 
 def test_only_an_owner_is_led_to_deletion(client, study):

@@ -53,7 +53,7 @@ def test_what_is_the_same_is_no_change():
 def test_the_currency_stays_once_somebody_has_judged():
     stage = studies.stage()
     judged(stage, ("none",))
-    with pytest.raises(CannotChange, match="have judged for this currency"):
+    with pytest.raises(CannotChange, match="worked for pay in this currency"):
         settings.change_study(study=stage.study, by="test", currency="EUR")
 
 
