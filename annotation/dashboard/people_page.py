@@ -24,8 +24,7 @@ from annotation.dashboard.sign_evidence import Evidence, evidence
 from annotation.figures import annotators, blocked_items
 from annotation.figures.cache import LatestFigures
 from annotation.measures import counts, warning_signs
-from annotation.models import Annotator, Kind, Lease, Slot, Stage, StageState, Study, StudyState
-from annotation.models.choices import POOLED
+from annotation.models import Annotator, Kind, Lease, Slot, StageState, Study, StudyState
 from annotation.participants import review, roster
 from annotation.participants.lifecycle import Decision, decisions
 from annotation.participants.roster import Participant
@@ -62,7 +61,7 @@ class Line:
     review: bool
     away: bool
     decisions: Sequence[Decision] = ()
-    could: int = 0
+    left: int = 0  # reserved for them, and not judged
     last_at: datetime | None = None
     cost: Cost = field(default_factory=Cost)
 
@@ -91,7 +90,8 @@ class Line:
 
     @property
     def kappa(self) -> float | None:
-        return self.row["kappa"] if self.row else None
+        """With the others, on enough screens that they answered too."""
+        return self.row["kappa"] if self.row and self.same["n"] >= warning_signs.SIGNS_FROM else None
 
     @property
     def common(self) -> float | None:
@@ -154,13 +154,14 @@ def people_table(
             f"dashboard/{name}.html", context | {"line": line, "who": line.who}, request
         )
 
+    most = max((line.judged for line in rows), default=0)
     columns = [
         Column("person", "who.number", html=part("_person"), name="who"),
-        number("judged", "judged", html=_judged, unit="judged"),
-        number("a screen", "seconds", html=_seconds, unit="a screen"),
-        number("common answer", "common", written.whole_percent),
-        number(written.kappa_name(None), "kappa", written.decimals),
-        number("top place", "top", written.whole_percent),
+        number("judged", "judged", html=partial(_judged, most), unit="judged"),
+        number("time a screen", "seconds", html=_seconds),
+        number("as most answered", "common", written.whole_percent),
+        number(f"{written.kappa_name(None)} with others", "kappa", written.decimals, name="kappa"),
+        number("picks at one place", "top", written.whole_percent),
         number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
         *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
         Column("warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit=""),
@@ -178,9 +179,10 @@ def people_table(
     )  # fmt: skip
 
 
-def _judged(line: Line) -> SafeString:
-    of = format_html(' <span class="quiet">of {}</span>', f"{line.could:,}") if line.could else ""
-    bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', line.judged, line.could or 1)
+def _judged(most: int, line: Line) -> SafeString:
+    """The bar compares with whoever judged most; some have items of their own."""
+    of = format_html(' <span class="quiet">of {}</span>', f"{line.judged + line.left:,}") if line.left else ""
+    bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', line.judged, most or 1)
     return format_html("{}{}{}", bar, f"{line.judged:,}", of)
 
 
@@ -234,7 +236,7 @@ def _most(data: Mapping) -> dict[int, Mapping]:
 
 
 def add_details(study: Study, data: Mapping, part: Sequence[Line]) -> None:
-    """Add what is read per person: decisions, the last screen, how much they could judge, what excluding them takes."""
+    """Add what is read per person: decisions, the last screen, what is reserved, what excluding them takes."""
     people = {line.who.pk: line for line in part}
     stages = list(study.stages.order_by("position"))
     decided = decisions(line.who for line in part)
@@ -243,42 +245,17 @@ def add_details(study: Study, data: Mapping, part: Sequence[Line]) -> None:
     kinds = theirs.values_list("annotator", "stage", "task__kind").annotate(Count("pk"))
     open_stages = {stage.pk: stage for stage in stages if stage.state == StageState.OPEN}
     medians = {stage["position"]: stage["median_seconds"] or 0.0 for stage in data["stages"]}
-    judged: dict[tuple[int, int], int] = defaultdict(int)
     for pk, stage, kind, count in kinds:
         cost = people[pk].cost
         cost.answers += count
-        if kind == Kind.JUDGE:
-            judged[pk, stage] = count
-            if stage in open_stages:
-                cost.again += count
-                cost.minutes += count * medians.get(open_stages[stage].position, 0.0) / 60
-    could = _could_judge(stages, people, judged)
+        if kind == Kind.JUDGE and stage in open_stages:
+            cost.again += count
+            cost.minutes += count * medians.get(open_stages[stage].position, 0.0) / 60
+    given = Slot.objects.filter(stage__in=open_stages, reserved__in=people, annotator=None, live=True)
+    left = dict(given.filter(task__kind=Kind.JUDGE).values_list("reserved").annotate(Count("pk")))
     for pk, line in people.items():
-        line.decisions, line.last_at, line.could = decided[line.who.number], last.get(pk), could[pk]
+        line.decisions, line.last_at, line.left = decided[line.who.number], last.get(pk), left.get(pk, 0)
         line.cost.pay = line.cost.minutes / 60 * float(study.pay_per_hour)
-
-
-def _could_judge(
-    stages: Sequence[Stage], people: Mapping[int, Line], judged: Mapping[tuple[int, int], int]
-) -> dict[int, int]:
-    """How many questions each can be asked at most: of a pool every one or the quota; else what is theirs."""
-    tasks = dict(
-        Stage.objects.filter(pk__in=[stage.pk for stage in stages], tasks__live=True, tasks__kind=Kind.JUDGE)
-        .values_list("pk").annotate(Count("tasks"))
-    )  # fmt: skip
-    given = Slot.objects.filter(stage__in=stages, reserved__in=people, annotator=None, live=True)
-    reserved = {
-        (pk, stage): count
-        for pk, stage, count in given.filter(task__kind=Kind.JUDGE)
-        .values_list("reserved", "stage").annotate(Count("pk"))
-    }  # fmt: skip
-    found: dict[int, int] = dict.fromkeys(people, 0)
-    for stage in stages:
-        most = min(tasks.get(stage.pk, 0), stage.quota or tasks.get(stage.pk, 0))
-        for pk in people:
-            own = judged.get((pk, stage.pk), 0)
-            found[pk] += max(own, most) if stage.strategy in POOLED else own + reserved.get((pk, stage.pk), 0)
-    return found
 
 
 # Beside the list
