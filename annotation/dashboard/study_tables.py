@@ -94,22 +94,19 @@ def reasons_table(rows: Sequence[tuple[str, str, str, int]], stage: Stage, chose
 
     def said(row: tuple[str, str, str, int]) -> SafeString:
         name, holds, todo, _ = row
-        query = urlencode({"stage": stage.position} | ({} if name == chosen else {"reason": name}))
+        query = urlencode({"stage": stage.position, "reason": name})
         here = mark_safe(' aria-current="true"' if name == chosen else "")
-        return format_html('<a href="?{}"{}>{}</a><br>{}', query, here, holds, _quiet(todo))
+        address = reverse("study-stage", args=[stage.study_id, stage.source.position]) if stage.source else ""
+        earlier = _link(address, stage.source.title, "small") if stage.source and name == "source" else ""
+        return format_html('<a href="?{}"{}>{}</a><br>{} {}', query, here, holds, _quiet(todo), earlier)
 
     columns = [Column("reason", html=said), number("items", "3")]
     return Table("", columns, rows, label="reasons-title", row_head=False)
 
 
 def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_page: int) -> Table:
+    """The items of one reason."""
     study = stage.study_id
-
-    def holds(row: Row) -> object:
-        if row["reason"] != "source" or not stage.source:
-            return row["holds"]
-        address = reverse("study-stage", args=[study, stage.source.position])
-        return format_html("{}: {}", row["holds"], _link(address, stage.source.title))
 
     def keepers(row: Row) -> object:
         pages = ((reverse("study-annotator", args=[study, one]), pseudonym(one)) for one in row["keepers"] or ())
@@ -119,10 +116,9 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
         Column("item", html=lambda row: _task(study, stage, row["task"], row["item"])),
         Column("type", html=lambda row: kind_name(row["type"], row["subtype"], "")),
         number("judged", html=lambda row: f"{row['judged']} of {row['wanted']}" if row["task"] else NOTHING),
-        Column("reason", html=holds),
-        Column("reserved for", html=keepers),
+        *([Column("reserved for", html=keepers)] if any(row["keepers"] for row in rows) else []),
     ]
-    return Table("blocked", columns, rows, label="items-title", request=request, per_page=per_page, cards=True)
+    return Table("blocked", columns, rows, label="items-title", request=request, per_page=per_page)
 
 
 @register.simple_tag

@@ -218,7 +218,7 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&reason=gone&blocked-page=3`; without a reason, items of every reason."""
+    """`?stage=2&reason=gone&blocked-page=3`; without a reason, the items of the first."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     found, reason = blocked_items.latest(stage), request.GET.get("reason", "")
     context = {
@@ -227,13 +227,16 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
         "named": stage.strategy == Strategy.NAMED, "joined": stage.study.annotators.exists(),
     }  # fmt: skip
     if found.data:
-        context |= blocked_items.blocked_counts(found.data["counts"])
-        context["reopen"] = found.data["counts"].get(blocked_items.REOPEN, 0)
+        counts = found.data["counts"]
+        context |= blocked_items.blocked_counts(counts)
+        context["reopen"] = counts.get(blocked_items.REOPEN, 0)
         context["reopened"] = reopening.reopened(stage)
-        reason = reason if reason in found.data["counts"] else ""
-        rows = blocked_items.blocked_tasks(found.data, reason)
+        reason = reason if reason in counts else next((name for name in blocked_items.REASONS if name in counts), "")
+        rows = found.data["rows"].get(reason, [])
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["blocked"] = study_tables.blocked_table(request, stage, rows, PAGE)
+        context["holds"] = blocked_items.REASONS[reason][0] if reason else ""
+        context["invite"] = counts.keys() & {*blocked_items.UNSTAFFED, "away"}
     return render(request, "dashboard/blocked_items.html", context)
 
 

@@ -215,16 +215,6 @@ def blocked_counts(found: Mapping[str, int]) -> dict:
     return {"total": sum(found.values()), "rows": rows}
 
 
-def blocked_tasks(data: Mapping, reason: str = "") -> list[dict]:
-    """Rows of the reason, or of all in order, with `reason`, its description and what to do."""
-    return [
-        {**row, "reason": name, "holds": REASONS[name][0], "todo": REASONS[name][1]}
-        for name in REASONS
-        if reason in ("", name)
-        for row in data["rows"].get(name, [])
-    ]
-
-
 def latest(stage: Stage, by: str = "app") -> cache.LatestFigures:
     """Of a small study as it is now."""
     if cache.is_small(stage.study):

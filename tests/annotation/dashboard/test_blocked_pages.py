@@ -68,6 +68,16 @@ def test_one_reason_page_by_page(client, manager, monkeypatch):
     assert len(re.findall(r">item-\d<", look(client, stage, reason="no such", **{"blocked-page": "x"}))) == 2
 
 
+def test_the_page_asks_for_what_its_reasons_need(client, manager):
+    stage = studies.stage(items=1, overlap=2, tie_rule="adjudicate")
+    page = look(client, stage)
+    assert "#invite" in page and ">Decide<" not in page
+    for answer in ("candidate-0", "none"):
+        studies.judgment(studies.annotator(stage.study), stage, answer)
+    page = look(client, stage)
+    assert "#invite" not in page and ">Decide<" in page
+
+
 def test_nothing_is_stuck(client, manager):
     stage = studies.stage(items=1)
     studies.annotator(stage.study)
