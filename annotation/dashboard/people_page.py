@@ -283,7 +283,10 @@ def count_tests(data: Mapping) -> dict:
     few, many = (
         sum(own) * warning_signs.TEST_LEVEL + sum(map(bool, compared)) * share for share in warning_signs.FALSE_ALARMS
     )
-    return {"tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": few, "at_most": many}
+    return {
+        "tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": few, "at_most": many,
+        "needed": warning_signs.SIGNS_FROM,
+    }  # fmt: skip
 
 
 def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:

@@ -94,7 +94,7 @@ def reasons_table(rows: Sequence[tuple[str, str, str, int]], stage: Stage, chose
 
     def said(row: tuple[str, str, str, int]) -> SafeString:
         name, holds, todo, _ = row
-        query = urlencode({"stage": stage.position, "reason": name})
+        query = urlencode({"stage": str(stage.position), "reason": name})
         here = mark_safe(' aria-current="true"' if name == chosen else "")
         address = reverse("study-stage", args=[stage.study_id, stage.source.position]) if stage.source else ""
         earlier = _link(address, stage.source.title, "small") if stage.source and name == "source" else ""

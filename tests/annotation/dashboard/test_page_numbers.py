@@ -178,7 +178,9 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
     pooled = every(sizes(rows), confusion(rows)) | {0.0}
     matrix = every([list(pair.values()) for pair in recompute_kappas(export, stage, view)])
     people = {float(rows.who.nunique())}
-    compared = Counter(one[1] for of in agreement_page.by_item(rows).values() for pair in combinations(of, 2) for one in pair)
+    compared = Counter(
+        one[1] for of in agreement_page.by_item(rows).values() for pair in combinations(of, 2) for one in pair
+    )
     shares = [n / compared.total() for n in compared.values()]
     guessing = {max(shares), sum(share**2 for share in shares)}
     return {

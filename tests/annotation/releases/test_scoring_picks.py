@@ -198,7 +198,7 @@ def test_the_harness_asks_the_question_of_the_study(folder, name, group, chance)
     shares, _ = aggregated(utils, always)
     in_one_order = {name for name in shares if "_order/" in name}
     assert {name for name, share in shares.items() if share == 0} == shares.keys() - {"tied"} - in_one_order
-    assert 0 < sum(shares[name] for name in in_one_order)
+    assert sum(shares[name] for name in in_one_order) > 0
     both = defaultdict(list)
     for doc, one in zip(docs, drawn, strict=True):
         key = doc["winnow_item"], doc["winnow_question"]
