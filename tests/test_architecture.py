@@ -77,9 +77,9 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 95_350,
-    "tests": 79_360,
-    "bench": 5_450,
+    "product": 96_810,
+    "tests": 80_500,
+    "bench": 5_680,
     "longest chain of imports": 23,
     "functions over 40 lines": 4,
     "files over 400 lines": 6,
