@@ -49,7 +49,7 @@ def test_lines_are_those_of_the_export(client, manager, study):
     assert given["caption-positive-0"] == {"fit": "positive"}
     names = {task["item"]: task["names"] for task in rows(client, "api-task-list", study.pk)}
     assert names == {line["item"]: line["names"] for line in export_rows.tasks(stages, edits_of(stages), {})}
-    assert told(client, "api-study-agreement", study.pk, view="valid or not")["measures"]["whole"]
+    assert told(client, "api-study-agreement", study.pk, view="caption or not")["measures"]["whole"]
 
 
 def test_the_report_says_what_was_asked_answered_and_decided(client, manager, study):
