@@ -97,7 +97,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     assert "Kept if the median of the answers of 3 people is at least 3. Dropped if it is less (fits badly)" in study
     assert "on average, from 1 (Not at all) to 5" in study and "a tie" not in study and "no majority" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
-    assert all(words in one for words in ("Mean weighted κ", "Close to the others", "agreed with the others"))
+    assert all(words in one for words in ("mean weighted κ", "Close to the others", "agreed with the others"))
     report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()
     for page in (study, report):
         assert "mean weighted κ" in page and "close to others" in page
@@ -119,7 +119,7 @@ def test_rankings_agree_by_tau(client, manager):
     assert page["annotator"][0]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
     study, agreed, _, one = texts_of(client, stage)
     assert "τ-b on answer" in study
-    assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "Mean τ-b" in one and "mean τ-b" in study
+    assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "mean τ-b" in one and "mean τ-b" in study
 
 
 def test_sets_of_options_agree_by_what_they_share_and_by_option(client, manager):
@@ -144,7 +144,7 @@ def test_sets_of_options_agree_by_what_they_share_and_by_option(client, manager)
     assert page["whole"]["measures"]["alpha_jaccard"]["value"] == sets["measures"]["alpha_jaccard"]["value"]
     study, agreed, _, one = texts_of(client, stage)
     assert "α of sets on answer" in study and "Jaccard index with the right options" in study
-    assert "Jaccard index, mean of pairs of judgments" in agreed and "mean Jaccard" in study and "Mean Jaccard" in one
+    assert "Jaccard index, mean of pairs of judgments" in agreed and "mean Jaccard" in study and "mean Jaccard" in one
     address = reverse("study-agreement", args=[stage.study_id])
     assert "options by 3 annotators" in re.sub(r"\s+", " ", client.get(address, {"view": "by option"}).content.decode())
 

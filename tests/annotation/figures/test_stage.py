@@ -180,9 +180,9 @@ def test_a_forecast_that_is_centuries_away_is_none():
     assert (found["finish"], found["latest"]) == (None, None) and found["reason"]
 
 
-def test_it_takes_seven_queries_however_many_judgments(django_assert_num_queries):
+def test_it_takes_eight_queries_however_many_judgments(django_assert_num_queries):
     stage = crowds.stage(items=12, people=6)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         study_figures(stage)
 
 

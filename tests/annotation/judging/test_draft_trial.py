@@ -70,8 +70,8 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         ("Open: 2 more judgments needed.", "Dropped: both fit."),
     ]
     assert [re.sub(r" +", " ", one[measured]) for one in found] == [
-        "positive (nominal) · valid or not: valid · score 1",
-        "both (nominal) · valid or not: not · score 0",
+        "positive (nominal) · caption or not: caption · score 1",
+        "both (nominal) · caption or not: not · score 0",
     ]
     assert "Nothing was stored." in end and len(follows(end)) == 3 and "Dropped: cannot judge." in end
     assert not Lease.objects.exists() and not Judgment.objects.exists()

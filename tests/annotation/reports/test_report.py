@@ -145,7 +145,7 @@ def test_its_figures_are_those_of_every_other_page(study):
 def test_its_first_sentences_are_the_finding_with_the_agreement_of_the_overview(study):
     came_out, given, agree, *_ = finding(computed(study))
     assert "settled items are kept" in came_out and given.startswith("2 annotators gave ")
-    assert agree.startswith("Two people give the same answer on ")
+    assert agree.startswith("Two people agree on ")
 
 
 def test_the_same_state_gives_the_same_report_but_for_its_time(study):
