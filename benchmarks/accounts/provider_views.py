@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import audit, permissions
 from benchmarks.accounts import provider
@@ -98,13 +98,13 @@ def saml_answered(request: HttpRequest, organization_slug: str) -> HttpResponse:
     return provider_callback(request, organization_slug)
 
 
-@require_GET
+@require_safe
 def saml_metadata(request: HttpRequest, organization_slug: str) -> HttpResponse:
     """What the identity provider's operators need of Winnow."""
     return HttpResponse(_configured(request, organization_slug, saml=True).metadata(request), content_type="text/xml")
 
 
-@require_GET
+@require_safe
 def saml_logout(request: HttpRequest, organization_slug: str) -> HttpResponse:
     """Where the identity provider answers our logout, and asks, with its signature, to log its people out here."""
     found = _configured(request, organization_slug, saml=True)

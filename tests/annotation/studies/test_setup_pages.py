@@ -294,7 +294,7 @@ def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
 def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, manager):
     html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).text
     cards = [" ".join(re.sub("<[^>]*>", " ", one).split()) for one in re.findall('<li class="ask".*?</li>', html, re.S)]
-    foil, verify = (next(one for one in cards if one.startswith(title)) for title in ("Image, caption", "Verify"))
+    foil, verify = (next(one for one in cards if one.startswith(title)) for title in ("Caption or hard", "Verify"))
     gives = "Kept or dropped · 3 judgments per item"
     assert foil.endswith(f"fits best Which sentence is true of the picture? {gives}")
     describe = next(one for one in cards if one.startswith("Describe"))
