@@ -182,7 +182,7 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
         one[1] for of in agreement_page.by_item(rows).values() for pair in combinations(of, 2) for one in pair
     )
     shares = [n / compared.total() for n in compared.values()]
-    guessing = {max(shares), sum(share**2 for share in shares)}
+    guessing = {max(shares, default=0.0), sum(share**2 for share in shares)}
     return {
         "": {"": every({name: value for name, value in found["whole"].items() if name != "measures"})},
         "words-title": {"": every(found["whole"]) | pooled | few_others(rows) | guessing},
