@@ -80,7 +80,7 @@ CEILINGS = {  # lower one when the product has become smaller; only a new capabi
     "product": 96_810,
     "tests": 80_500,
     "bench": 5_680,
-    "longest chain of imports": 23,
+    "longest chain of imports": 25,
     "functions over 40 lines": 4,
     "files over 400 lines": 6,
 }
