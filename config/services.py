@@ -98,10 +98,12 @@ def postgres_memory(memory: int) -> dict[str, str]:
     `shared_buffers` stays at 128 MB: 512 take an idle Winnow 20 MiB. `work_mem`, for each sort of each connection, is
     small too. An index is preferred as on an SSD, or where the table is in memory.
     """
-    share = lambda parts, least, most: f"{min(max(memory // parts // MIB, least), most)}MB"  # noqa: E731
+    megabytes = memory // MIB
     return {
-        "effective_cache_size": share(2, 512, 65536), "work_mem": share(1024, 4, 32), "random_page_cost": "1.1",
-    }  # fmt: skip
+        "effective_cache_size": f"{min(max(megabytes // 2, 512), 65536)}MB",
+        "work_mem": f"{min(max(megabytes // 1024, 4), 32)}MB",
+        "random_page_cost": "1.1",
+    }
 
 
 def _memory() -> int:

@@ -56,4 +56,4 @@ class ResultRuns(RunList):
 
     def get_queryset(self) -> QuerySet[Run]:
         study = permissions.study_for(self.user, self.kwargs["pk"])
-        return study.benchmark.runs.filter(study=study.pk).select_related("model")
+        return study.benchmark.runs.filter(study=study.pk).select_related("model", "job")

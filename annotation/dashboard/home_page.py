@@ -32,19 +32,8 @@ from annotation.figures.study_list import (
     with_stages,
 )
 from annotation.measures.audits import sentence
-from annotation.models import (
-    Annotator,
-    Judgment,
-    Lease,
-    LeaseState,
-    Outcome,
-    Release,
-    Role,
-    Stage,
-    StageState,
-    Study,
-    StudyState,
-)
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study
+from annotation.models.choices import StageState, StudyState
 from annotation.participants.review import with_review
 from annotation.pipeline import audits
 from annotation.pipeline.part import count_of

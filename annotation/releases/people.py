@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.comparison.people_and_models import average_of
 from annotation.comparison.right_picks import RANKS, foil_measure, is_about_the_foil
 from annotation.protocols.registry import base_name
 from annotation.releases.archive_reader import MANIFEST, Files
@@ -68,7 +69,7 @@ def _about_foils(files: Files, kind: str) -> Iterator[ReportedRow]:
                 for of in right["by_type"]
                 if of["subtype"] or types[of["type"]] == 1
             ]
-            yield from _row(files, "One person", about, {measure.name: _score(whole)}, groups)
+            yield from _row(files, average_of(""), about, {measure.name: _score(whole)}, groups)
 
 
 def _score(of: Mapping[str, Any]) -> dict[str, Any]:
