@@ -162,9 +162,10 @@ def test_the_law_allows_one_locked_table_a_migration():
 def previous(monkeypatch) -> Iterator[None]:
     """Django is connected to a database of its own, migrated up to WITHOUT."""
     name, server = f"{connection.settings_dict['NAME']}_previous", os.environ["DATABASE_URL"]
+    unused = connection.settings_dict["TEST"].get("TEMPLATE") or connection.settings_dict["NAME"]
     connection.close()
     with psycopg.connect(server, autocommit=True) as database, monkeypatch.context() as patch:
-        database.execute(f"CREATE DATABASE {name} TEMPLATE {connection.settings_dict['NAME']}")
+        database.execute(f"CREATE DATABASE {name} TEMPLATE {unused}")
         patch.setitem(connection.settings_dict, "NAME", name)
         try:
             call_command("migrate", *WITHOUT, verbosity=0)

@@ -20,9 +20,9 @@ STAGES = [
 
 
 def rows() -> dict:
-    """Every row of the two packages by its model and key."""
+    """Every row of the two packages by its model and key, in the order of keys."""
     models = chain(apps.get_app_config("annotation").get_models(), apps.get_app_config("benchmarks").get_models())
-    return {(model, one.pk): one for model in models for one in model.objects.all()}
+    return {(model, one.pk): one for model in models for one in model.objects.order_by("pk")}
 
 
 def told(new: dict) -> list:
