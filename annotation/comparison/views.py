@@ -143,5 +143,5 @@ def _order_page(
         return estimate and estimate(benchmark, order, own_result.result_of(study))
 
     return benchmark_order_page(
-        request, template, form, study.benchmark, queue_it, estimate and estimate_it, study=study
+        request, template, form, study.benchmark, queue_it, estimate and estimate_it, study=study, section="studies"
     )

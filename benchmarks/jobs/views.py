@@ -41,7 +41,7 @@ def order_page(
         else:
             jobs.dispatch(job)
             return redirect("job-detail", job.pk)
-    context |= {"section": "benchmarks", "form": form}
+    context = {"section": "benchmarks", **context, "form": form}
     return render(request, template, context, status=422 if form.errors else 200)
 
 
@@ -57,7 +57,7 @@ def benchmark_order_page(
             context["estimate"] = estimate(benchmark, form.order)
         except Refused as refusal:
             form.add_error(None, refusal.problems[0].advice)
-        context |= {"section": "benchmarks", "form": form}
+        context = {"section": "benchmarks", **context, "form": form}
         return render(request, template, context, status=422 if form.errors else 200)
 
     def queue_for_user() -> Job:
