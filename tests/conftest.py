@@ -31,7 +31,7 @@ from django.test import Client, TransactionTestCase
 from django.test import utils as test_utils
 from django.test.utils import instrumented_test_render
 from django.utils.crypto import get_random_string
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
@@ -407,10 +407,9 @@ def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
         page.context.set_offline(True)
     site_requests.wait_for_none()  # the database is emptied next
     for page, kind in used:
-        if kind is None:
+        if kind is None or not _cleared(page):
             page.context.close()
         else:
-            clear_page(page)
             idle_pages[kind].append(page)
 
 
@@ -421,6 +420,15 @@ def _new_page(chromium: Browser, options: dict) -> Page:
     page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     return page
+
+
+def _cleared(page: Page) -> bool:
+    """Whether `page` can be used again; one that leaves for another page meanwhile cannot."""
+    try:
+        clear_page(page)
+    except Error:
+        return False
+    return True
 
 
 def clear_page(page: Page) -> None:
