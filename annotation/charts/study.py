@@ -103,11 +103,13 @@ def _step(step: Figures) -> str:
 # Values with their intervals
 
 
-def type_plot(figures: Figures, of: Subject) -> Plot:
-    """The chief measure of each type and subtype, from figures.stage.study_figures, on the stage's main projection."""
+def type_plot(figures: Figures, shares: Sequence[float], of: Subject) -> Plot:
+    """The chief measure of each type and subtype, from figures.stage.study_figures, on the stage's main projection;
+    `shares` are stage_figures.answer_shares.
+    """
     on = figures["by_type_on"]
     level = next((one["level"] for one in figures.get("agreement", ()) if one["on"] == on and "level" in one), NOMINAL)
-    chief, rows = chief_on(level), []
+    chief, rows = chief_on(level, shares), []
     for row in figures["by_type"]:
         found, percent = row["measures"][chief.key], row["measures"]["percent"]
         name = kind_name(row["type"], row["subtype"])

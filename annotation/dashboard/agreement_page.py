@@ -94,8 +94,8 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     shares = answer_shares(data["whole"].get("confusion", ()))
     return {
         "figures": data,
-        "behaviour": behaviour(shown["lines"], shares),
-        "words": measures_in_words(data["whole"]["measures"], shares, asked.view, pairs=data["pair"]),
+        "behaviour": behaviour(shown["lines"], shares, asked.level),
+        "words": measures_in_words(data["whole"]["measures"], shares, asked.view, asked.level, pairs=data["pair"]),
         **shown,
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from annotation.measures.agreement_measures import MEASURES, Measure
+from annotation.measures.agreement_measures import MEASURES, Measure, chief_on, is_common
+from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals, percent, whole_percent
 
 # How the measures that stand beside the sentence behave, in a line each.
@@ -18,7 +19,6 @@ BEHAVES = {
     "alpha": "beyond chance, over all answers",
     "ac1": "beyond chance, and steady although one answer is very common",
 }
-_COMMON = 0.8  # from this share on, the most common answer alone explains much of the agreement
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
 _FEW = 10  # shared tasks, below which nobody is named
@@ -41,17 +41,18 @@ def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> A
     """Of a stage's figures, on the view that pages show first; `shares` are those of its answers, the most common
     first. None if no item has two judgments.
     """
-    views = {one["on"]: one["measures"] for one in figures["agreement"]}
+    views = {one["on"]: one for one in figures["agreement"]}
     on = figures["by_type_on"]
-    return measures_in_words(views[on], shares, on, whole=views.get("answer", {}))
+    level, whole = views[on].get("level", NOMINAL), views.get("answer", {"measures": {}})
+    return measures_in_words(views[on]["measures"], shares, on, level, whole=whole["measures"])
 
 
 def measures_in_words(
-    measures: Mapping[str, Any], shares: Sequence[float], on: str, *, whole: Mapping[str, Any] = MappingProxyType({}),
-    pairs: Sequence[Mapping[str, Any]] = (),
+    measures: Mapping[str, Any], shares: Sequence[float], on: str, level: str, *,
+    whole: Mapping[str, Any] = MappingProxyType({}), pairs: Sequence[Mapping[str, Any]] = (),
 ) -> AgreementWords | None:  # fmt: skip
-    """Of the measures of the view `on`; `whole` are those of the answer itself, if they are known, and `pairs` the
-    view's rows by pair of annotators, with their names.
+    """Of the measures of the view `on`, whose labels are of that `level`; `whole` are those of the answer itself, if
+    they are known, and `pairs` the view's rows by pair of annotators, with their names.
     """
     share, same = (of["percent"]["value"] if "percent" in of else None for of in (measures, whole))
     if share is None:
@@ -63,13 +64,14 @@ def measures_in_words(
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
     rest, at_chance = _beside_chance(share, shares, known)
-    basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one.key == recommended(known, shares))
+    chief = chief_on(level, shares)
+    basis = "".join(f"{one.head} {decimals(value)}" for one, value in known if one is chief)
     return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), at_chance)
 
 
 def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
     """What guessing would give, where that says something; and whether people agree no better."""
-    if _is_common(shares):
+    if is_common(shares):
         guess = sum(one * one for one in shares)
         gives = f"{whole_percent(guess)}, because one answer makes up {percent(shares[0])}."
         if share - guess < _ABOVE:
@@ -81,26 +83,14 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
     return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance: people do not agree.", True
 
 
-def _is_common(shares: Sequence[float]) -> bool:
-    return bool(shares) and shares[0] >= _COMMON
-
-
-def recommended(known: Sequence[tuple[Measure, float]], shares: Sequence[float]) -> str:
-    """The key of the measure beyond chance to report, of those whose value is known; "" if there is none."""
-    keys = [one.key for one, _ in known if one.key != "percent"]
-    first = "ac1" if _is_common(shares) else "alpha"
-    return next((key for key in keys if key.startswith(first)), next((key for key in keys if key[:5] == "alpha"), ""))
-
-
-def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float]) -> list[tuple[str, str, str]]:
-    """Of the share of equal answers and the recommended measure: name, value and how it behaves. `lines` are
-    agreement_page.measured_in_words.
+def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float], level: str) -> list[tuple[str, str, str]]:
+    """Of the share of equal answers and the chief measure on labels of that `level`: name, value and how it behaves.
+    `lines` are agreement_page.measured_in_words.
     """
-    known = [(one["measure"], one["value"]) for one in lines if one["value"] is not None]
-    shown = {"percent", recommended(known, shares)}
+    shown = {"percent", chief_on(level, shares).key}
     return [
         (measure.head, percent(value) if measure.is_share else decimals(value), words)
-        for measure, value in known
+        for measure, value in ((one["measure"], one["value"]) for one in lines if one["value"] is not None)
         for start, words in BEHAVES.items()
         if measure.key in shown and measure.key.startswith(start)
     ]

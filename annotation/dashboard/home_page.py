@@ -33,7 +33,7 @@ from annotation.figures.study_list import (
 )
 from annotation.measures.audits import sentence
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study
-from annotation.models.choices import StageState, StudyState
+from annotation.models.choices import StudyState
 from annotation.participants.review import with_review
 from annotation.pipeline import audits
 from annotation.pipeline.part import count_of
@@ -61,9 +61,7 @@ class StudyStep:
 
     @property
     def state(self) -> str:
-        """The study's; `closed` also if it is open but has no open stage, so that nobody can judge."""
-        nothing_open = all(stage.state == StageState.CLOSED for stage in self.stages)
-        return StudyState.CLOSED if self.study.state == StudyState.OPEN and nothing_open else self.study.state
+        return self.study.state_with(self.stages)
 
 
 RELEASED = {"released": "version", "release": "pk", "released_at": "frozen_at"}

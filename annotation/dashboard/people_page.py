@@ -111,6 +111,8 @@ class Line:
         """Those to look at first, then by the number of signs, then the lowest agreement."""
         return not self.review, -len(self.evidence) - len(self.one.signs), 1.0 if self.common is None else self.common
 
+    needed = warning_signs.SIGNS_FROM  # judgments for a test
+
     @property
     def tested(self) -> bool:
         """Whether they had enough judgments for a test in the stage where they judged most."""

@@ -96,13 +96,14 @@ def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
 
 def shared(study: Study) -> dict:
     """What everybody with the address sees: as last computed, without a computation or people of other studies."""
+    state = study.state_with(study.stages.all())
     found = CachedFigures.objects.filter(stage__study=study, kind=KIND, key="").order_by("stage__position").first()
     if found is None:
-        return {"study": study}
+        return {"study": study, "state": state}
     rows = [row for row in found.data["rows"] if row["study"] is None]
     of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), found.data["whole"]
     return {
-        "study": study, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
+        "study": study, "state": state, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
         "public": True, "whole": whole, "parts": stage_progress.parts_of(whole, audits=bool(found.data.get("audit"))),
         "stages": [*whole["stages"], *whole["measuring"]],
         "funnel": funnel_bars(whole), "plots": {"valid": valid_plot(whole["by_type"], of)},

@@ -56,10 +56,11 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     tell(0, total)
     rows = stage_rows(stage)
     figures = study_figures(stage, rows, lambda: tell(next(done), total))
+    shares = stage_figures.answer_shares(rows)
     found = {
         **_trimmed(figures),
-        "headline": stage_figures.headline(figures),
-        "shares": stage_figures.answer_shares(rows),
+        "headline": stage_figures.headline(figures, shares),
+        "shares": shares,
         "stuck": figures["now"]["blocked"],
     }
     for name, compute in parts.items():

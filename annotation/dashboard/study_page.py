@@ -27,7 +27,7 @@ from annotation.figures.stage import FLAGS, LEASED
 from annotation.measures import counts
 from annotation.measures.agreement_measures import MEASURES
 from annotation.measures.counts import iso_time
-from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
+from annotation.measures.papers.published import PUBLISHED
 from annotation.models import DecisionRule, Kind, Stage, StageState, Strategy, StudyState
 from annotation.pipeline import dawid_skene
 from annotation.protocols.base import Protocol
@@ -143,7 +143,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),
-        "published": _published(stage, figures["by_type_on"]),
+        "published": _published(stage, figures),
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "agreement_words": agreement_in_words(figures, data["shares"]),
@@ -155,7 +155,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
-        "plots": _plotted(stage, figures),
+        "plots": _plotted(stage, figures, data["shares"]),
         "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
@@ -188,10 +188,13 @@ def _outcomes(protocol: Protocol, figures: dict) -> dict:
     return {**outcomes, "decided_by": decided}
 
 
-def _published(stage: Stage, view: str) -> PublishedAgreement | None:
-    """The agreement that the protocol's paper reports on this view of the answers."""
-    found = PUBLISHED.get(stage.protocol)
-    return found if found and found.on == view else None
+def _published(stage: Stage, figures: dict) -> dict | None:
+    """The agreement that the protocol's paper reports on the view that is shown first (`paper`), and `ours`."""
+    paper = PUBLISHED.get(stage.protocol)
+    view = next(one for one in figures["agreement"] if one["on"] == figures["by_type_on"])
+    if not paper or paper.on != view["on"]:
+        return None
+    return {"paper": paper, "ours": view["measures"][paper.measure]["value"]}
 
 
 def _overall_pace(figures: dict) -> float | None:
@@ -209,10 +212,10 @@ def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot |
     return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], of) if audit else None
 
 
-def _plotted(stage: Stage, figures: dict) -> dict[str, study_charts.Plot]:
+def _plotted(stage: Stage, figures: dict, shares: Sequence[float]) -> dict[str, study_charts.Plot]:
     of_stage = _subject(stage, figures)
     return {
-        "by_type": study_charts.type_plot(figures, of_stage),
+        "by_type": study_charts.type_plot(figures, shares, of_stage),
         "series": study_charts.series_plot(figures["series"], figures["now"]["at"], of_stage),
     }
 

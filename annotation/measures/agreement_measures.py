@@ -33,6 +33,7 @@ RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {}"
 RESTS_ON_AGREED = RESTS_ON.replace(" with", " with two judgments for")
 FEW_OTHERS = 10  # items with another answer than the most frequent, below which intervals of κ and α are too narrow
 FEW_AGREED = 7  # the same, items with two judgments for such an answer,
+_COMMON = 0.8  # the share of a label from which on it is
 _RARE = 0.2  # where all others are at most this share of the answers
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # whose distances from one another take 128 MB
@@ -354,6 +355,7 @@ MEASURES = (
             "British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
         ),
         compute=_of_counts(lambda scale: coefficients.ac1(scale.choices), _two_labels, every_rating=True),
+        overview=(NOMINAL,),
         of_choices=True,
     ),
     Measure(
@@ -506,14 +508,25 @@ def measures_on(level: str) -> list[Measure]:
 
 
 def overview_on(level: str) -> list[Measure]:
-    """Those of them that the study page and releases have too: percent agreement, the mean of pairs, and the chief one
-    at the end.
+    """Those of them that the study page and releases have too: percent agreement, the mean of pairs and the chief
+    ones.
     """
     return [measure for measure in MEASURES if level in measure.overview]
 
 
-def chief_on(level: str) -> Measure:
-    """The one that is shown where there is room for one."""
+def is_common(shares: Sequence[float]) -> bool:
+    """Whether one label is so common that it alone explains much of the agreement; `shares` are those of the labels,
+    the most common first.
+    """
+    return bool(shares) and shares[0] >= _COMMON
+
+
+def chief_on(level: str, shares: Sequence[float] = ()) -> Measure:
+    """The one that is shown where there is room for one. Of labels without order AC1 if one `is_common`: α is then
+    low whatever annotators do.
+    """
+    if level == NOMINAL:
+        return BY_KEY["ac1" if is_common(shares) else "alpha_nominal"]
     return overview_on(level)[-1]
 
 

@@ -13,15 +13,14 @@ import numpy as np
 
 from annotation.measures import over_annotators, warning_signs
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import BY_KEY, Compared, measured, overview_on
+from annotation.measures.agreement_measures import Compared, measured, overview_on
 from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.label_scale import categories, label_scale
-from annotation.measures.pairwise_kappa import THIN
 from annotation.measures.pay import Pay
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign, Usual
-from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
+from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
 
@@ -98,45 +97,21 @@ def _overview(found: Compared, choices: int) -> Figures:
     return measured(found, scale, overview_on(table.scale.level), whole=True)
 
 
-def _chief(found: Compared) -> Figures:
-    """Only the chief measure, and percent agreement."""
+def _chief(found: Compared, choices: int) -> Figures:
+    """Percent agreement, and those beyond chance that can be the chief one."""
     table = found.table
-    measures = overview_on(table.scale.level)
-    return measured(found, label_scale(table.labels, table.scale.order), [measures[0], measures[-1]])
+    measures = [one for one in overview_on(table.scale.level) if not one.pair_name]
+    return measured(found, label_scale(table.labels, table.scale.order, choices=choices), measures)
 
 
-_FEWEST = 10  # items with two judgments or more behind an alpha in a headline
-
-
-def headline_agreement(found: Figures) -> Figures:
-    """The one figure of agreement that a page shows first: its `measure`, and the figure; of a scale its `level`, and
-    what an item is, if it is a statement or a word (`unit`).
-
-    `found` is what `agreement_figures` returns. The figure is the chief one of the level, or else percent agreement.
-    Of labels without order it is the mean kappa of pairs if each pair with a kappa shares at least `THIN` items,
-    otherwise alpha if at least `_FEWEST` items have two judgments, and otherwise percent agreement. Of a mean kappa, n
-    counts pairs of judgments; `pairs` have a kappa, from `lowest` to `highest`. `note` says why it is not the mean
-    kappa, or why there is no value at all.
+def figures_by_type(
+    asked: Iterable[TaskRow], standing: Judgments, table: RatingTable, offered: Collection[str] | None = None
+) -> list[Figures]:
+    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table. `offered`
+    are the labels that could be given.
     """
-    level = found.get("level", NOMINAL)
-    named = {name: found[name] for name in ("level", "unit") if name in found}
-    percent, mean, chief = ({"measure": one.key, **found["measures"][one.key]} for one in overview_on(level))
-    if level != NOMINAL:
-        return {**(chief if chief["value"] is not None else percent | {"note": chief["note"]}), **named}
-    defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
-    kappas = [pair["value"] for pair in defined]
-    if min((pair["n"] for pair in defined), default=0) >= THIN:
-        ends = {"pairs": len(kappas), "lowest": min(kappas), "highest": max(kappas)}
-        return {**mean, "n": sum(pair["n"] for pair in defined), **ends, **named}
-    few = f"{BY_KEY[mean['measure']].head} is unreliable: some pairs share fewer than {THIN} items" if defined else ""
-    if chief["value"] is not None and chief["n"] >= _FEWEST:
-        return {**chief, "note": few, **named}
-    return {**percent, "note": few if percent["value"] is not None else percent["note"], **named}
-
-
-def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: RatingTable) -> list[Figures]:
-    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table."""
     groups, judgments = defaultdict(list), standing.part.counts()
+    choices = categories(offered, table.labels)["n"]
     for task in asked:
         groups[task.type, task.subtype].append(task)
     return [
@@ -145,7 +120,7 @@ def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: Rating
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments.get((kind, subtype), 0),
-            "measures": _chief(Compared(table.for_items({task.task for task in tasks}))),
+            "measures": _chief(Compared(table.for_items({task.task for task in tasks})), choices),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]

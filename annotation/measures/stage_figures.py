@@ -12,6 +12,7 @@ import numpy as np
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement_measures import chief_on
 from annotation.measures.audits.figures import to_come
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import Judgments
@@ -119,11 +120,18 @@ def answer_shares(found: StageRows) -> list[float]:
     return sorted((np.bincount(table.label) / max(len(table.label), 1)).tolist(), reverse=True)
 
 
-def headline(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """`counts.headline_agreement` on the view that is shown first, and its name (`on`); of a stage's figures."""
+def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
+    """The one figure of agreement that a page shows first: the chief `measure` on the view that is shown first (`on`),
+    or percent agreement if that has no value; `shares` are answer_shares. Of a scale its `level`, and what an item is,
+    if it is a statement or a word (`unit`).
+    """
     on = figures["by_type_on"]
-    of_view = next(one for one in figures["agreement"] if one["on"] == on)
-    return {"on": on, **measures_counts.headline_agreement(of_view)}
+    view = next(one for one in figures["agreement"] if one["on"] == on)
+    chief = chief_on(view.get("level", base.NOMINAL), shares).key
+    if view["measures"][chief]["value"] is None and view["measures"]["percent"]["value"] is not None:
+        chief = "percent"
+    named = {name: view[name] for name in ("level", "unit") if name in view}
+    return {"on": on, "measure": chief, **view["measures"][chief], **named}
 
 
 def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) -> dict[str, Any]:
@@ -139,7 +147,9 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
+        "by_type": measures_counts.figures_by_type(
+            found.tasks, standing, seen[coarse], found.rule.offered(coarse, found.options)
+        ),
     }
 
 

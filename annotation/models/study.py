@@ -1,6 +1,7 @@
 """Studies, their stages, and each stage's instructions."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -104,6 +105,13 @@ class Study(models.Model):
     def shown_name(self) -> str:
         """What annotators see."""
         return self.title or self.name
+
+    def state_with(self, stages: "Iterable[Stage]") -> str:
+        """As pages and reports say it: `closed` also if it is open but none of its `stages` is, so that nobody can
+        judge.
+        """
+        nothing_open = all(stage.state == StageState.CLOSED for stage in stages)
+        return StudyState.CLOSED if self.state == StudyState.OPEN and nothing_open else self.state
 
     @property
     def consent_sha256(self) -> str:

@@ -128,7 +128,7 @@ def _about(study: Study) -> dict:
     digest = hashlib.sha256(text.encode()).hexdigest()
     return {
         "name": study.name,
-        "state": str(study.state),
+        "state": str(study.state_with(study.stages.all())),
         "benchmark": {
             "name": study.benchmark.name,
             "source": study.benchmark.source,

@@ -208,9 +208,8 @@ def measure_named(key: str) -> Measure:
 
 @register.filter
 def headline_unit(headline: Mapping[str, Any]) -> str:
-    """What its n counts: of a mean of pairs of annotators, their pairs of judgments."""
-    measure = BY_KEY["percent" if "pairs" in headline else headline["measure"]]
-    return units_in_words(measure, headline["n"], headline.get("unit", ""))
+    """What its n counts."""
+    return units_in_words(BY_KEY[headline["measure"]], headline["n"], headline.get("unit", ""))
 
 
 @register.filter

@@ -59,12 +59,13 @@ def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
 def typed(kind: str, subtype: str, alpha: float | None, reason: str = "") -> dict:
     low, high = (None, None) if alpha is None else (alpha - 0.1, alpha + 0.1)
     measured = {"value": alpha, "low": low, "high": high, "n": 20, "note": reason}
-    return {"type": kind, "subtype": subtype, "measures": {"alpha_nominal": measured, "percent": {"value": 0.75}}}
+    measures = {"alpha_nominal": measured, "ac1": {**measured, "value": 0.9}, "percent": {"value": 0.75}}
+    return {"type": kind, "subtype": subtype, "measures": measures}
 
 
 def test_agreement_by_type_has_every_interval_and_says_why_there_is_none():
     rows = [typed("swap", "obj", 0.5), typed("", "", None, "one label")]
-    plot = study.type_plot({"by_type_on": "answer", "by_type": rows}, STAGE)
+    plot = study.type_plot({"by_type_on": "answer", "by_type": rows}, (0.7, 0.3), STAGE)
     first, second = as_dicts(plot)
     assert first == {
         "name": "swapped object",
@@ -80,6 +81,8 @@ def test_agreement_by_type_has_every_interval_and_says_why_there_is_none():
         "Krippendorff’s α, nominal on answer: swapped object 0.50 (0.40 to 0.60), n = 20; no type not "
         "defined, one label."
     )
+    steady = study.type_plot({"by_type_on": "answer", "by_type": rows[:1]}, (0.9, 0.1), STAGE)
+    assert steady.columns[1].words == "AC1" and as_dicts(steady)[0]["value"] == 0.9
 
 
 def test_many_values_are_said_by_their_ends_and_their_middle():

@@ -45,6 +45,6 @@ def test_the_shares_of_answers_are_those_of_the_pairs():
 @pytest.mark.parametrize(("shares", "head", "key"), [((0.9, 0.1), "AC1", "ac1"), ((0.7, 0.3), "α", "alpha")])
 def test_one_measure_beyond_chance_stands_beside_the_sentence_steady_where_one_answer_is_common(shares, head, key):
     lines = [{"measure": measure, "value": 0.5} for measure in measures_on(NOMINAL)]
-    found = behaviour(lines, shares)
+    found = behaviour(lines, shares, NOMINAL)
     assert found == [("percent agreement", "50.0%", BEHAVES["percent"]), (head, "0.50", BEHAVES[key])]
-    assert behaviour([{**line, "value": None} for line in lines], shares) == []
+    assert behaviour([{**line, "value": None} for line in lines], shares, NOMINAL) == []
