@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, QueryDict
 
@@ -36,7 +36,7 @@ BY = {
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the address asks for; each invalid part falls back to the first choice."""
+    """What the address asks for; each invalid part falls back to the first choice, `measure` to "": the chief one."""
 
     view: str
     by: str
@@ -52,7 +52,7 @@ class Query:
         return cls(
             view,
             _among(sent.get("by"), BY),
-            _among(sent.get("measure"), [one.key for one in measures_on(level)], chief_on(level).key),
+            _among(sent.get("measure"), ["", *(one.key for one in measures_on(level))]),
             sent.get("pair", ""),
             level,
         )
@@ -79,11 +79,14 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
     }
     if found.data is None or found.made_at is None:
         return shown
-    tables = _tables(stage, asked, found.data, found.made_at.isoformat())
-    return {**shown, **tables, "by": by_table(asked, found.data, tables["rows"], tables["heads"], request)}
+    shares = answer_shares(found.data["whole"].get("confusion", ()))
+    asked = replace(asked, measure=asked.measure or chief_on(asked.level, shares).key)
+    tables = _tables(stage, asked, found.data, shares, found.made_at.isoformat())
+    by_part = by_table(asked, found.data, tables["rows"], tables["heads"], request)
+    return {**shown, **tables, "asked": asked, "by": by_part}
 
 
-def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
+def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float], at: str) -> dict:
     """The figures, as the template shows them; of rankings and sets, which are seldom the same, without tables of
     confusions.
     """
@@ -91,7 +94,6 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
-    shares = answer_shares(data["whole"].get("confusion", ()))
     return {
         "figures": data,
         "behaviour": behaviour(shown["lines"], shares, asked.level),

@@ -1,6 +1,6 @@
 """How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give,
-then whose answers differ from everybody's. One measure beyond chance stands beside it: AC1 where one answer is so
-common that α and κ are low whatever people do, else α.
+then whose answers differ from everybody's. The measure beyond chance stands beside it: α, and AC1 where one answer is
+so common that α and κ are low whatever people do.
 """
 
 from collections import Counter
@@ -64,8 +64,8 @@ def measures_in_words(
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
     rest, at_chance = _beside_chance(share, shares, known)
-    chief = chief_on(level, shares)
-    basis = "".join(f"{one.head} {decimals(value)}" for one, value in known if one is chief)
+    shown = {chief_on(level, shares), chief_on(level)}
+    basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one in shown)
     return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), at_chance)
 
 

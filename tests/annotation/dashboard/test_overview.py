@@ -38,8 +38,8 @@ NO_BETTER = "That is no better than guessing, which gives about"
 @pytest.mark.parametrize(
     ("alpha", "shares", "words", "basis", "at_chance"),
     [
-        (0.08, [0.88, 0.12], f"{NO_BETTER} 79%, because one answer makes up 88.0%.", "AC1 0.72", True),
-        (0.3, [0.8, 0.2], "Guessing would give about 68%, because one answer makes up 80.0%.", "AC1 0.72", False),
+        (0.08, [0.88, 0.12], f"{NO_BETTER} 79%, because one answer makes up 88.0%.", "α 0.08 · AC1 0.72", True),
+        (0.3, [0.8, 0.2], "Guessing would give about 68%, because one answer makes up 80.0%.", "α 0.30 · AC1 0.72", False),
         (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree.", "α 0.08", True),
         (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree.", "α −0.28", True),
         (0.7, [0.5, 0.5], "", "α 0.70", False),
