@@ -14,27 +14,30 @@ from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals, percent, whole_percent
 
 # How the measures that stand beside the sentence behave, in a line each.
-BEHAVES = {
-    "percent": "of two people’s answers are the same",
-    "alpha": "beyond chance, over all answers",
-    "ac1": "beyond chance, and steady although one answer is very common",
+BEHAVES = {"percent": "of two people’s answers are the same", "alpha": "beyond chance, over all answers"}
+IF_COMMON = {
+    **BEHAVES,
+    "alpha": "beyond chance; near 0 whenever one answer is this common",
+    "ac1": "beyond chance; high whenever one answer is this common",
 }
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
+_APART_SHARES = 0.01  # by so much must the share of a view differ from that of the answer itself for both to be said
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
 _FEW = 10  # shared tasks, below which nobody is named
+_LITTLE = "agreement says little"
 _LOW = 0.2  # α below which people do not agree, unless one answer is that common
 
 
 @dataclass(frozen=True)
 class AgreementWords:
-    """`at_chance`: people agree no better than if they guessed."""
+    """`doubt`: why the share should not be taken for agreement, if people agree no better than if they guessed."""
 
     share: str
     lead: str
     rest: str
     basis: str
     who: str = ""
-    at_chance: bool = False
+    doubt: str = ""
 
 
 def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> AgreementWords | None:
@@ -60,38 +63,39 @@ def measures_in_words(
     lead = f"Two people give the same answer on {percent(share)} of the items"
     if on != "answer":
         lead = f"Two people agree on “{on}” for {percent(share)} of the items"
-        lead += f", and give the same answer on {percent(same)}" if same not in (None, share) else ""
+        if same is not None and abs(share - same) >= _APART_SHARES:
+            lead += f", and give the same answer on {percent(same)}"
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
-    rest, at_chance = _beside_chance(share, shares, known)
+    rest, doubt = _beside_chance(share, shares, known)
     shown = {chief_on(level, shares), chief_on(level)}
     basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one in shown)
-    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), at_chance)
+    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), doubt)
 
 
-def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
-    """What guessing would give, where that says something; and whether people agree no better."""
+def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, str]:
+    """What guessing would give, if that says something; and the doubt."""
     if is_common(shares):
         guess = sum(one * one for one in shares)
-        gives = f"{whole_percent(guess)}, because one answer makes up {percent(shares[0])}."
+        why = f"{percent(shares[0])} of the answers are the same"
         if share - guess < _ABOVE:
-            return f"That is no better than guessing, which gives about {gives}", True
-        return f"Guessing would give about {gives}", False
+            return f"{why}, so people who guess would agree as often ({whole_percent(guess)}).", f"{why}: {_LITTLE}"
+        return f"{why}; people who guess would agree on about {whole_percent(guess)}.", ""
     alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
     if alpha is None or alpha >= _LOW:
-        return "", False
-    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance: people do not agree.", True
+        return "", ""
+    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", "People do not agree"
 
 
 def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float], level: str) -> list[tuple[str, str, str]]:
-    """Of the share of equal answers and the chief measure on labels of that `level`: name, value and how it behaves.
+    """Of the share of equal answers and the chief measures on labels of that `level`: name, value and how it behaves.
     `lines` are agreement_page.measured_in_words.
     """
-    shown = {"percent", chief_on(level, shares).key}
+    shown = {"percent", chief_on(level).key, chief_on(level, shares).key}
     return [
         (measure.head, percent(value) if measure.is_share else decimals(value), words)
         for measure, value in ((one["measure"], one["value"]) for one in lines if one["value"] is not None)
-        for start, words in BEHAVES.items()
+        for start, words in (IF_COMMON if is_common(shares) else BEHAVES).items()
         if measure.key in shown and measure.key.startswith(start)
     ]
 

@@ -219,7 +219,7 @@ def _agreement(data: Mapping[str, Any]) -> Tile | None:
     words = agreement_in_words(data["figures"], data["shares"])
     if words is None:
         return None
-    return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=words.at_chance)
+    return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=bool(words.doubt))
 
 
 def _judged(study: Study, data: Mapping[str, Any]) -> Tile:

@@ -84,7 +84,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
     return {
         "judged": bool(data["figures"]["progress"]["judgment_rows"]),
         "tiles": tiles(stage, data),
-        "at_chance": agreed is not None and agreed.at_chance,
+        "doubt": agreed.doubt if agreed else "",
         "whole": whole,
         "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
         "funnel": bars.funnel_bars(whole),

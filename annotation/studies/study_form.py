@@ -60,7 +60,9 @@ class StudyForm(forms.Form):
     part_types = several("Only items of these types")
     part_roles = forms.CharField(label="Only items with so many parts", required=False, widget=RoleCounts)
     part_attributes = forms.CharField(
-        label="Only items with these attributes", required=False, help_text="NAME=VALUE|OR THIS: style=oil|ink"
+        label="Only items with these attributes",
+        required=False,
+        help_text="Such as style=oil|ink: the attribute, then the values to keep.",
     )
     part_keys = TextField(
         3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.agreement_words import BEHAVES, answer_shares, behaviour, who_disagrees
+from annotation.dashboard.agreement_words import BEHAVES, IF_COMMON, answer_shares, behaviour, who_disagrees
 from annotation.measures.agreement_measures import measures_on
 from annotation.protocols.base import NOMINAL
 
@@ -42,9 +42,10 @@ def test_the_shares_of_answers_are_those_of_the_pairs():
     assert answer_shares([[1, 1, 8], [0, 1, 2]]) == [0.9, 0.1] and answer_shares([]) == []
 
 
-@pytest.mark.parametrize(("shares", "head", "key"), [((0.9, 0.1), "AC1", "ac1"), ((0.7, 0.3), "α", "alpha")])
-def test_one_measure_beyond_chance_stands_beside_the_sentence_steady_where_one_answer_is_common(shares, head, key):
+def test_the_measures_beyond_chance_are_those_that_are_steady_and_say_how_they_behave():
     lines = [{"measure": measure, "value": 0.5} for measure in measures_on(NOMINAL)]
-    found = behaviour(lines, shares, NOMINAL)
-    assert found == [("percent agreement", "50.0%", BEHAVES["percent"]), (head, "0.50", BEHAVES[key])]
-    assert behaviour([{**line, "value": None} for line in lines], shares, NOMINAL) == []
+    share = ("percent agreement", "50.0%", BEHAVES["percent"])
+    assert behaviour(lines, (0.7, 0.3), NOMINAL) == [share, ("α", "0.50", BEHAVES["alpha"])]
+    both = [("α", "0.50", IF_COMMON["alpha"]), ("AC1", "0.50", IF_COMMON["ac1"])]
+    assert behaviour(lines, (0.9, 0.1), NOMINAL) == [share, *both]
+    assert behaviour([{**line, "value": None} for line in lines], (0.7, 0.3), NOMINAL) == []

@@ -32,24 +32,27 @@ def agreed(percent: float | None, alpha: float | None, **views: float) -> dict:
     return {"by_type_on": [*seen][-1], "agreement": [{"on": on, "measures": of} for on, of in seen.items()]}
 
 
-NO_BETTER = "That is no better than guessing, which gives about"
+SAME = "of the answers are the same"
 
 
 @pytest.mark.parametrize(
-    ("alpha", "shares", "words", "basis", "at_chance"),
+    ("alpha", "shares", "words", "basis", "doubt"),
     [
-        (0.08, [0.88, 0.12], f"{NO_BETTER} 79%, because one answer makes up 88.0%.", "α 0.08 · AC1 0.72", True),
-        (0.3, [0.8, 0.2], "Guessing would give about 68%, because one answer makes up 80.0%.", "α 0.30 · AC1 0.72", False),
-        (0.08, [0.5, 0.5], "That is hardly more than by chance: people do not agree.", "α 0.08", True),
-        (-0.28, [0.5, 0.5], "That is less than by chance: people do not agree.", "α −0.28", True),
-        (0.7, [0.5, 0.5], "", "α 0.70", False),
-        (None, [0.5, 0.5], "", "", False),
+        (
+            0.08, [0.88, 0.12], f"88.0% {SAME}, so people who guess would agree as often (79%).", "α 0.08 · AC1 0.72",
+            f"88.0% {SAME}: agreement says little",
+        ),
+        (0.3, [0.8, 0.2], f"80.0% {SAME}; people who guess would agree on about 68%.", "α 0.30 · AC1 0.72", ""),
+        (0.08, [0.5, 0.5], "That is hardly more than by chance.", "α 0.08", "People do not agree"),
+        (-0.28, [0.5, 0.5], "That is less than by chance.", "α −0.28", "People do not agree"),
+        (0.7, [0.5, 0.5], "", "α 0.70", ""),
+        (None, [0.5, 0.5], "", "", ""),
     ],
-)
-def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, shares, words, basis, at_chance):
+)  # fmt: skip
+def test_agreement_is_said_in_words_that_follow_from_the_numbers(alpha, shares, words, basis, doubt):
     said = agreement_in_words(agreed(0.80, alpha), shares)
     assert said.lead == "Two people give the same answer on 80.0% of the items"
-    assert (said.rest, said.basis, said.at_chance) == (words, basis, at_chance)
+    assert (said.rest, said.basis, said.doubt) == (words, basis, doubt)
 
 
 def test_the_sentence_names_the_view_of_the_answers_and_gives_the_share_of_equal_answers_too():
@@ -57,6 +60,7 @@ def test_the_sentence_names_the_view_of_the_answers_and_gives_the_share_of_equal
     assert (said.share, said.lead) == (
         "91.7%", "Two people agree on “fit” for 91.7% of the items, and give the same answer on 60.0%",
     )  # fmt: skip
+    assert agreement_in_words(agreed(0.91, 0.5, fit=0.917), [0.5, 0.5]).lead.endswith("91.7% of the items")
 
 
 def test_without_two_judgments_of_an_item_nothing_is_said_of_agreement():
