@@ -110,8 +110,8 @@ def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float], at:
 
 def _confusions(stage: Stage, asked: Query, data: dict, chosen: Mapping | None) -> dict:
     return {
-        "pooled": _confusion(stage, asked, data["labels"], _mirrored(data["whole"]["confusion"])),
-        "confused": _confusion(stage, asked, data["labels"], chosen["confusion"]) if chosen else None,
+        "pooled": _confusion(stage, asked, data["labels"], data["whole"]["confusion"], ordered=False),
+        "confused": _confusion(stage, asked, data["labels"], chosen["confusion"], ordered=True) if chosen else None,
     }
 
 
@@ -190,14 +190,9 @@ def name_in_file(by: str, row: Mapping[str, str]) -> str:
 Cells = Sequence[Sequence[int]]  # label, label, n
 
 
-def _mirrored(cells: Cells) -> list[list[int]]:
-    """For unordered pairs: two different labels count in both of their cells."""
-    return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
-
-
-def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells) -> dict:
+def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells, *, ordered: bool) -> dict:
     """A square of the most frequent labels, by name, and how many labels were `left_out`; of a scale, the whole scale
-    in its order.
+    in its order. Pairs that are not `ordered` are above the diagonal and on it; below it is None.
     """
     times: Counter[int] = Counter()
     for one, other, n in cells:
@@ -208,7 +203,13 @@ def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells) 
         most = list(range(len(labels)))
     counts = {(one, other): n for one, other, n in cells}
     names = {label: _in_words(stage, labels[label], asked.view) for label in most}
-    rows = [{"name": names[one], "cells": [(counts.get((one, of), 0), one == of) for of in most]} for one in most]
+    rows = [
+        {
+            "name": names[one],
+            "cells": [(counts.get((one, of), 0) if ordered or one <= of else None, one == of) for of in most],
+        }
+        for one in most
+    ]
     return {"heads": list(names.values()), "rows": rows, "left_out": max(0, len(times) - len(most))}
 
 

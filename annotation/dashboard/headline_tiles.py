@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from django.utils.text import capfirst
+
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
 from annotation.measures.over_annotators import ANNOTATORS
@@ -229,16 +231,20 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     if data["audit"] and data["audit"]["ended"]:
         of, basis = f"of {counted(data['audit']['items'], 'item')}", counted(done, "judgment")
         return Tile("Settled", f"{data['audit']['settled']:,}", "The audit needs no more judgments", "", basis, of)
-    share = f"{math.floor(1000 * done / wanted) / 10:g}%" if wanted else "–"
+    settled, of = progress["settled"], progress["tasks"]
+    if data["audit"]:
+        settled, of = done, wanted
+    share = f"{math.floor(1000 * settled / of) / 10:g}%" if of else "–"
     lead, rest = "Everything is judged", ""
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
         lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to come"
         rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
         if forecast["stopped"]:
-            lead, rest = f"Stopped: {forecast['reason']}", f"{lead}."
+            lead, rest = capfirst(forecast["reason"]), f"{lead}."
     basis = f"{done:,} of {counted(wanted, 'judgment')}"
-    return Tile("Judged", share, lead, rest, basis, warns=missing > 0 and forecast["stopped"])
+    label = "Judged" if data["audit"] else "Settled"
+    return Tile(label, share, lead, rest, basis, warns=missing > 0 and forecast["stopped"])
 
 
 def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:

@@ -109,7 +109,7 @@ def next_step(
         return NextStep(Kind.JUDGE, "The study is paused", why, "Open the study", move, {"to": StudyState.OPEN})
     if not joined and study.state != StudyState.CLOSED:
         invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
-        why = "Send the link to annotators, or try the screens yourself first; nothing you do there counts."
+        why = f"{_wanted(reached)}Send the link to annotators, or try the screens first: nothing counts there."
         return NextStep(Kind.INVITE, "Waiting for annotators", why, "Invite people", invite)
     if review:
         return _review(study.pk, review)
@@ -121,6 +121,15 @@ def next_step(
     if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
         return step
     return _release(study, reached, released)
+
+
+def _wanted(reached: Sequence[Reached]) -> str:
+    """How much work waits in the first stage, if it asks about each item equally often."""
+    one = reached[0]
+    if not one.total or one.stage.strategy == Strategy.AUDIT or one.stage.agreement_items:
+        return ""
+    each = counted(one.stage.overlap, "judgment")
+    return f"{counted(one.total, 'item')}, {each} each: {one.total * one.stage.overlap:,} judgments. "
 
 
 def _decide(one: Reached, waiting: int, flagged: int) -> NextStep:
@@ -146,8 +155,8 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
         return NextStep(Kind.RELEASE, "Release what has changed", why, "New release", url)
     url = reverse("release-detail", args=[released.pk])
     why = "New answers, decisions or exclusions would make a new version."
-    title = f"Released {released.version}: nothing waits"
-    return NextStep(Kind.RELEASE, title, why, f"See release {released.version}", url, is_last=True)
+    version = released.version
+    return NextStep(Kind.RELEASE, f"Released {version}", why, f"See release {version}", url, is_last=True)
 
 
 def _reopen(stage: Stage, items: str) -> NextStep:
@@ -197,25 +206,25 @@ def _close(reached: Sequence[Reached]) -> NextStep | None:
 
 
 def way(
-    step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool, undecided: int,
-    released: Released | None,
+    step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool | None,
+    undecided: int, released: Released | None,
 ) -> list[Point]:  # fmt: skip
     """The points from the invitation to the release, with what waits at each and which one `step` is at. `active`: of
     those who `joined`, who have neither left nor been excluded. `tested`: there were enough judgments to test somebody
-    for signs.
+    for signs, None if that is not known yet. Before anything is judged the points only have their names.
     """
     done, all_settled = sum(one.done for one in reached), all(one.is_done for one in reached)
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
     over = any(one.stage.study.state == StudyState.CLOSED for one in reached)
+    begun = bool(joined and done)
     points = {
         Kind.INVITE: (_joined(joined, active), bool(joined)),
         Kind.JUDGE: (settled(reached), all_settled),
-        Kind.REVIEW: _signs(review, tested),
-        Kind.DECIDE: (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide", not undecided),
+        Kind.REVIEW: _signs(review, tested if begun else None),
+        Kind.DECIDE: _to_decide(undecided) if begun else ("Decide", False),
         Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
         Kind.RELEASE: (f"Released {released.version}" if released else "Release", bool(released)),
     }
-    begun = bool(joined and done)
     return [
         Point(words, "now" if kind == step.kind and not step.is_last else ("done" if is_done and begun else ""))
         if kind != Kind.JUDGE or kind == step.kind or not done or all_settled
@@ -224,10 +233,16 @@ def way(
     ]
 
 
-def _signs(review: int, tested: bool) -> tuple[str, bool]:
+def _signs(review: int, tested: bool | None) -> tuple[str, bool]:
     if review:
         return f"{counted(review, 'annotator')} to look at", False
-    return ("No signs" if tested else "Signs not tested yet"), tested
+    if tested is None:
+        return "Warning signs", False
+    return ("No warning signs" if tested else "Too few answers for signs"), tested
+
+
+def _to_decide(undecided: int) -> tuple[str, bool]:
+    return (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide"), not undecided
 
 
 def _joined(joined: int, active: int) -> str:
@@ -256,11 +271,11 @@ def _all_stages(reached: Sequence[Reached]) -> str:
 def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
     """While a stage is under way: more annotators, if some of its items have none left."""
     audits = going.stage.strategy == Strategy.AUDIT
-    sentence = f"{going} is under way: {going.done:,} of {'about ' if audits else ''}{going.total:,} done."
+    sentence = f"{going}: {going.done:,} of {'about ' if audits else ''}{going.total:,} settled."
     sentence += f" {going.precision}" if going.precision else ""
     if items := unstaffed.get(going.stage.position, 0):
         invite = f"{reverse('study-detail', args=[going.stage.study_id])}?invite=1#invite"
-        why = f"{sentence} No annotator is left to judge {'the next ones' if audits else counted(items, 'item')}."
+        why = f"{sentence} Nobody is left to judge {'the next ones' if audits else f'the other {items:,}'}."
         return NextStep(Kind.INVITE, "Invite more people", why, "Invite people", invite)
     return NextStep(Kind.JUDGE, "Nothing to do but watch", sentence)
 

@@ -10,6 +10,8 @@ from annotation.charts import bars
 from annotation.dashboard import home_page, lately, stage_progress, study_page
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.dashboard.headline_tiles import tiles
+from annotation.dashboard.next_step import Kind
+from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.study_overview import latest
 from annotation.designs import part
 from annotation.figures import annotators, blocked_items, cache
@@ -44,6 +46,8 @@ def contents(study: Study, user) -> dict:
     }  # fmt: skip
     if found.data is not None:
         shown |= _drawn(stage, found.data)
+        invites = step is not None and step.step.kind == Kind.INVITE and len(shown["stuck"]["rows"]) == 1
+        shown["blocked"] = shown["judged"] and shown["stuck"]["total"] and not invites
     large = hashed((found.progress, people.progress, step, shown["lately"], study.state))
     return {**shown, "seen": fingerprint(study, stage) if small else large}
 
@@ -81,7 +85,9 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
 
 def _drawn(stage: Stage, data: dict) -> dict:
     whole, agreed = data["whole"], agreement_in_words(data["figures"], data["shares"])
+    protocol, of = protocol_named(stage.protocol), study_page.subject(stage, data["figures"])
     return {
+        **({} if protocol.drops else scores_block(protocol, data["figures"], of)),
         "judged": bool(data["figures"]["progress"]["judgment_rows"]),
         "tiles": tiles(stage, data),
         "doubt": agreed.doubt if agreed else "",

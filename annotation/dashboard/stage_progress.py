@@ -8,7 +8,7 @@ from annotation.models import Kind, Stage, StageState, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data, percent
 
-PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still being judged",
+PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still to be judged",
          "not_asked": "Not asked about"}  # fmt: skip
 OF_AUDIT = {"kept": "Judged right", "dropped": "Judged wrong", "open": "Left open: an audit needs only some items"}
 

@@ -150,7 +150,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": progress["total"] - progress["done"],
-        "state_words": "stopped" if _has_stopped(figures, progress) else progress["words"],
+        "state_words": _state_in_words(stage, figures, progress),
         "waits_for": progress["waits_for"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
@@ -158,12 +158,15 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "plots": _plotted(stage, figures, data["shares"]),
         "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),
         **paper_block(protocol_named(stage.protocol), figures),
-        **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
+        **scores_block(protocol_named(stage.protocol), figures, subject(stage, figures)),
     }
 
 
-def _has_stopped(figures: Mapping, progress: Mapping) -> bool:
-    return figures["now"]["forecast"]["stopped"] and progress["words"] == stage_progress.BEING_JUDGED
+def _state_in_words(stage: Stage, figures: Mapping, progress: Mapping) -> str:
+    """A stage that would be judged stands still if its study does not go on or nobody is left."""
+    if not figures["now"]["forecast"]["stopped"] or progress["words"] != stage_progress.BEING_JUDGED:
+        return progress["words"]
+    return "waiting for people" if stage.study.state == StudyState.OPEN else stage.study.state
 
 
 def agreement_rows(agreement: Sequence[Mapping]) -> list[dict]:
@@ -202,18 +205,18 @@ def _overall_pace(figures: dict) -> float | None:
     return counts.hourly_rate(progress["judgments_counted"] + progress["judgments_gone"], hours)
 
 
-def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
+def subject(stage: Stage, figures: Mapping) -> study_charts.Subject:
     study = stage.study
     return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.title)
 
 
 def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:
-    of = _subject(stage, figures)
+    of = subject(stage, figures)
     return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], of) if audit else None
 
 
 def _plotted(stage: Stage, figures: dict, shares: Sequence[float]) -> dict[str, study_charts.Plot]:
-    of_stage = _subject(stage, figures)
+    of_stage = subject(stage, figures)
     return {
         "by_type": study_charts.type_plot(figures, shares, of_stage),
         "series": study_charts.series_plot(figures["series"], figures["now"]["at"], of_stage),

@@ -19,10 +19,10 @@ TO_REVIEW = f"""ARRAY(
   WHERE stage.study_id = annotation_study.id AND who.excluded_at IS NULL AND NOT EXISTS (
     SELECT FROM benchmarks_event WHERE subject = 'annotator:' || who.id AND verb IN ('{KEPT}', '{REINSTATED}'))
   ORDER BY who.number)"""
-TESTED = f"""EXISTS (
-  SELECT FROM annotation_stage stage
+TESTED = f"""(
+  SELECT bool_or((found.data->>'tested')::boolean) FROM annotation_stage stage
   JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
-  WHERE stage.study_id = annotation_study.id AND (found.data->>'tested')::boolean)"""
+  WHERE stage.study_id = annotation_study.id)"""
 
 AWAY = timedelta(hours=1)  # without a screen, after which somebody who has judged nothing counts as away
 
@@ -37,10 +37,11 @@ def people_away(study: Study) -> list[Annotator]:
 
 def with_review(studies: QuerySet[Study]) -> QuerySet:
     """Each study with `review`: the numbers of those to look at, as last computed, and with `tested`: whether any test
-    for signs could be made. A manager's decision about one, to keep or to exclude them, takes them out at once.
+    for signs could be made, None until that is computed. A manager's decision about one, to keep or to exclude them,
+    takes them out at once.
     """
     review = RawSQL(TO_REVIEW, (), ArrayField(IntegerField()))
-    return studies.annotate(review=review, tested=RawSQL(TESTED, (), BooleanField()))
+    return studies.annotate(review=review, tested=RawSQL(TESTED, (), BooleanField(null=True)))
 
 
 def people_to_review(study: Study) -> list[int]:

@@ -237,6 +237,8 @@ def _square_cell(head: str, at: int, write: Any) -> Column:
 
     def shown(row: Row) -> object:
         value, same = row["cells"][at]
+        if value is None:
+            return ""
         text = exact(value, write)
         return format_html('<span class="same">{}</span>', text) if same else text
 

@@ -40,10 +40,10 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
         ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
          "Open the study"),
-        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", f"{FIRST} is under way: 30 of 60 done.", ""),
-        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND} is under way", ""),
+        ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", f"{FIRST}: 30 of 60 settled.", ""),
+        ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND}: 30 of 60", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
-         f"{SECOND} is under way: 30 of 60 done. No annotator is left to judge 30 items.", "Invite people"),
+         f"{SECOND}: 30 of 60 settled. Nobody is left to judge the other 30.", "Invite people"),
         ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to Verify captions",
          f"{FIRST} is done: 60 items", "Close stage 1"),
         ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for Image to text", f"{SECOND} is done",
@@ -75,9 +75,9 @@ def test_the_first_thing_that_holds_the_study_up_is_said(done, found, title, sen
     [
         (ALL, "open", None, "Freeze", "All stages are done.", "New release"),
         (HALF, "open", None, "Freeze", "All stages are closed, with 30 items open.", "New release"),
-        (ALL, "open", Released(4, "1.0", False), "Released 1.0: nothing waits", "would make a new version",
+        (ALL, "open", Released(4, "1.0", False), "Released 1.0", "would make a new version",
          "See release 1.0"),
-        (ALL, "closed", Released(4, "1.0", False), "Released 1.0: nothing waits", "would make a", "See release 1.0"),
+        (ALL, "closed", Released(4, "1.0", False), "Released 1.0", "would make a", "See release 1.0"),
         (ALL, "closed", Released(4, "1.0", True), "Release what has changed", "came after 1.0", "New release"),
     ],
 )  # fmt: skip
@@ -106,11 +106,12 @@ def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, wo
 @pytest.mark.parametrize(
     ("kind", "known", "states"),
     [
-        (Kind.INVITE, {"joined": 0}, ["now", "", "", "", "", ""]),
+        (Kind.INVITE, {"joined": 0, "tested": None}, ["now", "", "", "", "", ""]),
         (Kind.JUDGE, {}, ["done", "now", "done", "done", "", ""]),
         (Kind.REVIEW, {"review": 1, "undecided": 4}, ["done", "part", "now", "", "", ""]),
         (Kind.DECIDE, {"undecided": 4}, ["done", "part", "done", "now", "", ""]),
         (Kind.DECIDE, {"undecided": 4, "tested": False}, ["done", "part", "", "now", "", ""]),
+        (Kind.JUDGE, {"tested": None}, ["done", "now", "", "done", "", ""]),
     ],
 )
 def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
@@ -119,7 +120,7 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
     assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
-    unreviewed = "No signs" if found["tested"] else "Signs not tested yet"
+    unreviewed = {True: "No warning signs", False: "Too few answers for signs", None: "Warning signs"}[found["tested"]]
     assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed)
 
 
@@ -154,4 +155,4 @@ def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_a
     STUDY.state, precision = "open", "The result is ± 6% so far; the audit aims at ± 4%."
     reached = [Reached(audit, 40, 83, precision)]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
-    assert step.sentence.endswith(f"40 of about 83 done. {precision} No annotator is left to judge the next ones.")
+    assert step.sentence.endswith(f"40 of about 83 settled. {precision} Nobody is left to judge the next ones.")

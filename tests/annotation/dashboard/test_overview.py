@@ -132,7 +132,7 @@ def test_a_fresh_study_shows_one_thing_to_do_and_no_zeros(client, manager):
 
 def test_at_most_four_numbers_stand_at_the_top_each_with_its_sentence(client, manager, judged):
     shown = overview_page.contents(permissions.study_for(manager, judged.pk), manager)
-    assert [tile.label for tile in shown["tiles"]] == ["Valid items", "People agree", "Judged", "Time and pay"]
+    assert [tile.label for tile in shown["tiles"]] == ["Valid items", "People agree", "Settled", "Time and pay"]
     assert all(tile.lead for tile in shown["tiles"])
     page = client.get(reverse("study-detail", args=[judged.pk])).text
     assert page.count('class="tile"') == 4

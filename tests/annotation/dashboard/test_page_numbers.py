@@ -115,7 +115,7 @@ def of_overview(export: Export) -> Known:
     whole = whole_of(export) | {100.0}
     for found in export.stages:
         progress = found["progress"]
-        whole.add(math.floor(1000 * progress["judgments_counted"] / progress["judgments_wanted"]) / 1000)
+        whole.add(math.floor(1000 * progress["settled"] / progress["tasks"]) / 1000)
     reasons = {"check_item", "not_sampled", "not_suitable"}
     not_asked = sum(row["items"] for row in export.funnel["reasons"] if row["reason"] in reasons)
     settled = export.funnel["kept"] + export.funnel["dropped"] - not_asked
@@ -196,28 +196,29 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
 
 
 def ends(export: Export, place: int) -> set[float]:
-    """Of the intervals of percent agreement and of the mean kappa, on any view."""
+    """Of the intervals of percent agreement, of the mean kappa and of AC1, on any view."""
     stage = export.read[place]
     rows = agreement_page.stages(export.folder)[stage.name]
     found = []
     for see in stage.views.values():
         seen = rows.assign(label=rows.answer.map(see))
-        measures = agreement_page.part(seen, sorted(set(seen.label)))["measures"]
-        found += [list(measures[name] or ()) for name in ("percent", "cohen_mean")]
+        labels = sorted({*seen.label, *map(see, rows.attrs["offered"])})
+        measures = agreement_page.part(seen, labels)["measures"]
+        found += [list(measures[name] or ()) for name in ("percent", "cohen_mean", "ac1")]
     return every(found)
 
 
 def few_on_views(export: Export, place: int) -> set[float]:
-    """With AC1, which the study page has nowhere else."""
+    """With AC1."""
     stage = export.read[place]
     rows = agreement_page.stages(export.folder)[stage.name]
     found: set[float] = set()
     for see in stage.views.values():
         seen = rows.assign(label=rows.answer.map(see))
-        if few := few_others(seen):
-            labels = sorted({*seen.label, *map(see, rows.attrs["offered"])})
-            counts = [agreement_page.tally(given, labels) for given in agreement_page.by_item(seen).values()]
-            found |= few | {float(agreement_page.ac1(np.array(counts)))}
+        labels = sorted({*seen.label, *map(see, rows.attrs["offered"])})
+        counts = [agreement_page.tally(given, labels) for given in agreement_page.by_item(seen).values()]
+        steady = agreement_page.ac1(np.array(counts)) if counts else None
+        found |= few_others(seen) | (set() if steady is None else {float(steady)})
     return found
 
 

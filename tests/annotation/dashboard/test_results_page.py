@@ -90,7 +90,7 @@ def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, buil
     client.logout()
     made_at = CachedFigures.objects.get(kind="results").made_at
     address = link(built)
-    with django_assert_num_queries(2):  # the address, and the figures
+    with django_assert_num_queries(3):  # the address, the stages, and the figures
         text = client.get(address).content.decode()
     assert CachedFigures.objects.get(kind="results").made_at == made_at
     assert "83.3" in text and "no figure" in text and "=CLIP" in text
@@ -99,7 +99,7 @@ def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, buil
         assert secret not in text, secret
     whole = CachedFigures.objects.get(kind="results").data["whole"]
     assert "Where the 12 items are" in text and whole["kept"] == 11
-    assert "Still being judged" in text and f"/studies/{built.pk}/" not in text
+    assert "Still to be judged" in text and f"/studies/{built.pk}/" not in text
 
 
 def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):

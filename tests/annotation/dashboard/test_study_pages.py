@@ -82,7 +82,7 @@ def test_a_closed_stage_shows_no_forecast(client, manager, study):
     client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed", "anyway": "yes"})
     forecast = study_figures(study.stages.get())["now"]["forecast"]
     assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
-    assert "the stage is closed" in client.get(address("study-stage", study, 1)).content.decode()
+    assert "The stage is closed." in client.get(address("study-stage", study, 1)).content.decode()
 
 
 def three_stages(overlap: int) -> list[StagePlan]:
