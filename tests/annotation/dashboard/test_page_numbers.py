@@ -84,7 +84,8 @@ def of_study_page(export: Export, place: int) -> Known:
     rates = {row["judgments"] * 60 / found["series"]["minutes"] for row in found["series"]["bins"]}
     pairs = {float(len(view["kappa_pairs"])) for view in found["agreement"]}
     agreement = every(found["agreement"], found["disagreements"]) | pairs | few_on_views(export, place)
-    tiles = totals | agreement | ends(export, place) | every(found["cost"], found["pace"], found["study"]) | BIVLC
+    agreement |= ends(export, place)
+    tiles = totals | agreement | every(found["cost"], found["pace"], found["study"]) | BIVLC
     return {
         "": {"": whole_of(export) | {float(len(export.stages)), share_settled(export)}},
         "live-stage": {"": every(settings, found["study"], of_batches(export, place))},
