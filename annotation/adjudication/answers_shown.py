@@ -180,8 +180,9 @@ def option_words(protocol: Protocol, part: Part) -> str:
 def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, reason: str | None, by: str | None) -> str:
     if state is None:
         return f"{given} of {overlap} judgments so far" if given < overlap else "undecided"
-    came = "decided" if protocol.measures and state == KEPT else state
-    return f"{came}{f', {readable_label(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
+    if protocol.measures and state == KEPT and by != ADJUDICATOR:
+        return "answered"
+    return f"{state}{f', {readable_label(reason)},' if reason else ''} by {'hand' if by == ADJUDICATOR else 'the rule'}"
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:

@@ -148,11 +148,11 @@ def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tile]
         elif one.get("whole") and one["whole"]["value"] is not None:
             yield _score(one)
             by, rows = next(((by, rows) for by, rows in one["by"].items() if len(rows) > 1), ("type", one["by_type"]))
-            yield from _ends("Highest and lowest", by, rows, one["differences"].get(by, ()), one["is_share"])
+            yield from _ends("Highest", by, rows, one["differences"].get(by, ()), one["is_share"])
     for one in scores["strengths"]:
-        yield from _ends("Best and worst", one["over"], one["rows"], one["differences"])
+        yield from _ends("Best", one["over"], one["rows"], one["differences"])
     for one in scores["mean_ranks"]:
-        yield from _ends("Best and worst", one["over"], [{**row, "rank": True} for row in one["rows"]])
+        yield from _ends("Best", one["over"], [{**row, "rank": True} for row in one["rows"]])
 
 
 def _ends(
@@ -169,8 +169,8 @@ def _ends(
     counts = sorted(row["n_items"] if "n_items" in row else row["n"] for row in known)
     each = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,}–{counts[-1]:,}"
     yield Tile(
-        label, f"{write(first['value'])} – {write(last['value'])}",
-        f"{_name(first)} is ahead, {_name(last)} behind", _alike(apart),
+        f"{label} {by}", write(first["value"]), f"{_name(first)}; last is {_name(last)} at {write(last['value'])}",
+        _alike(apart),
         f"{counted(len(known), by)}, {each} {'items' if 'n_items' in first else 'comparisons'} each",
     )  # fmt: skip
 
@@ -198,7 +198,9 @@ def _share_right(right: Mapping[str, Any]) -> Tile:
 def _score(one: Mapping[str, Any]) -> Tile:
     whole, share = one["whole"], one["is_share"]
     value = percent(whole["value"]) if share else decimals(whole["value"])
-    lead = f"of judgments say “{readable_label(one['score'])}”" if share else readable_label(one["answer"])
+    lead = (
+        f"of judgments say “{readable_label(one['score'])}”" if share else one["ask"] or readable_label(one["answer"])
+    )
     small = "" if share else f"from {one['from']:g} to {one['to']:g}"
     return Tile("Share" if share else "Mean score", value, lead, "", _basis(whole, share), small)
 

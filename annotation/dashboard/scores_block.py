@@ -10,6 +10,8 @@ from annotation.protocols import schema
 from annotation.protocols.base import Protocol
 from annotation.wording import exact, readable_label
 
+MOST_BARS = 11  # points of a scale
+
 
 def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str, Any]:
     """`scored`, in words, and `score_plots`; {} where the protocol scores nothing."""
@@ -47,8 +49,10 @@ def _for_others(row: Figures) -> Figures:
     return {**row, **{f"others_{end}": row[end] if known else None for end in ("low", "high")}}
 
 
-def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
-    """The value that is counted, or the ends of the scale with their anchors."""
+def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, Any]:
+    """The value that is counted, or the ends of the scale with their anchors, and of a short scale `bars`: each point,
+    how often it was given, the share and the width in percent.
+    """
     if "score" not in one:
         return {}
     asked = [answer for answer in file.answers if answer.name == one["answer"]]
@@ -58,7 +62,11 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
         point = exact(value) if asked else f"{value:g}"  # a combined score has its own ends
         return f"{point} ({anchors[point]})" if point in anchors else point
 
-    return {"score_words": readable_label(one["score"]), "from_words": end(one["from"]), "to_words": end(one["to"])}
+    said = {"score_words": readable_label(one["score"]), "from_words": end(one["from"]), "to_words": end(one["to"])}
+    total = sum(n for _, n in one.get("points", ()))
+    if not total or len(one["points"]) > MOST_BARS:
+        return said
+    return said | {"bars": [(end(value), n, n / total, 100 * n / total) for value, n in one["points"]]}
 
 
 def _by_type(scores: Figures) -> list[Figures]:

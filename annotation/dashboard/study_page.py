@@ -35,6 +35,7 @@ from annotation.protocols.compile import is_plain
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.studies import reopening
+from annotation.templatetags.figures import hours
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
@@ -145,6 +146,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),
         "published": _published(stage, figures),
         "pace": _overall_pace(figures),
+        "ranges": _ranges(figures["cost"]["range"]),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "agreement_words": agreement_in_words(figures, data["shares"]),
         "agreement_rows": agreement_rows(figures["agreement"]),
@@ -198,6 +200,12 @@ def _published(stage: Stage, figures: dict) -> dict | None:
     if not paper or paper.on != view["on"]:
         return None
     return {"paper": paper, "ours": view["measures"][paper.measure]["value"]}
+
+
+def _ranges(found: Mapping) -> bool:
+    """Whether the ends of the expected time are known and differ as they are written."""
+    ends = found["minutes_low"], found["minutes_high"]
+    return None not in ends and len(set(map(hours, ends))) == 2
 
 
 def _overall_pace(figures: dict) -> float | None:

@@ -6,7 +6,7 @@ judge”, or have no value, have no part and are counted aside.
 
 import itertools
 import math
-from collections import ChainMap, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from annotation.measures import over_attribute, right_answers
@@ -37,8 +37,8 @@ _MEAN = "mean"
 def scores(
     file: ProtocolFile, rows: Sequence[JudgmentRow], tasks: Sequence[TaskRow], attributes: Mapping[int, Attributes]
 ) -> Figures:
-    """JSON-able: `answers` with a score or a right answer, `groups` of tasks, `strengths` and `mean_ranks` over an
-    attribute. `attributes` are by the item's position.
+    """JSON-able: `answers` with a score or a right answer, of a scale with how often each of its `points` was given;
+    `groups` of tasks; `strengths` and `mean_ranks` over an attribute. `attributes` are by the item's position.
     """
     found: Figures = {"answers": [], "groups": [], "strengths": [], "mean_ranks": []}
     right_of = right_answers.Rights(file, attributes)
@@ -79,6 +79,9 @@ def _answer(
         values_said = [(one, number(one.value, _of(attributes, one))) for one in said if one.value != CANNOT_JUDGE]
         ends = _ends(answer) if measure.score == _MEAN else SHARE
         found |= _scores(file, measure.score, values_said, ends, attributes)
+        if measure.score == _MEAN and isinstance(answer, schema.Scale):
+            times = Counter(value for _, value in values_said)
+            found["points"] = [[float(one), times[float(one)]] for one in values.points(answer)]
     if address in file.right:
         found["right"] = right_answers.right_share(file, address, said, right_of)
         if "." not in address and is_set(file.answer(address)):

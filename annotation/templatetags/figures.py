@@ -15,16 +15,16 @@ from annotation.measures.audits import sentence
 from annotation.measures.audits.judges import Corrected
 from annotation.measures.counts import hourly_rate
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS
+from annotation.protocols import roles
 from annotation.protocols.base import BOXES, NOMINAL, POINTS, RANK, SET
 from annotation.protocols.registry import title_of
-from annotation.protocols.roles import asked_as
 from annotation.wording import counted, hours_in_words, items_in_words, pseudonym, readable_label, signed
 from benchmarks.metrics import base
 
 register = template.Library()
 register.filter("words", readable_label)
 register.filter("pseudonym", pseudonym)
-register.filter("asked_as", asked_as)
+register.filter("file_name", lambda protocol: roles.split(protocol)[0])
 register.filter("items_in_words", items_in_words)
 register.filter("title_of", lambda direction: title_of(BASELINE_PROTOCOLS[direction]))
 

@@ -80,8 +80,8 @@ def whole(value: float) -> dict:
 
 
 SCORE = {
-    "answer": "fit", "score": "mean", "is_share": False, "from": 1, "to": 5, "whole": whole(3.82), "by": {},
-    "by_type": [], "differences": {},
+    "answer": "fit", "ask": "How well does it fit?", "score": "mean", "is_share": False, "from": 1, "to": 5,
+    "whole": whole(3.82), "by": {}, "by_type": [], "differences": {},
 }  # fmt: skip
 GENERATORS = [row("A", 3.34), row("B", 3.81), row("C", 4.21)]
 DIFFERENCES = [apart("A", "B", -0.6, -0.2), apart("A", "C", -1.0, -0.5), apart("B", "C", -0.5, 0.1)]
@@ -94,12 +94,12 @@ RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
     ("scores", "tile"),
     [
         ({"answers": [SCORE | BY_MODEL]},
-         ("4.21 – 3.34", "C is ahead, A behind", "B and C cannot be told apart.", "3 generators, 300 items each")),
+         ("4.21", "C; last is A at 3.34", "B and C cannot be told apart.", "3 generators, 300 items each")),
         ({"answers": [SCORE | {"by_type": TYPES}]},
-         ("4.00 – 3.20", "added object is ahead, swapped behind", "", "2 types, 1,200 items each")),
-        ({"mean_ranks": [RANKED]}, ("1.20 – 2.40", "C is ahead, A behind", "", "2 models, 300 items each")),
+         ("4.00", "added object; last is swapped at 3.20", "", "2 types, 1,200 items each")),
+        ({"mean_ranks": [RANKED]}, ("1.20", "C; last is A at 2.40", "", "2 models, 300 items each")),
         ({"strengths": [{"over": "model", "rows": GENERATORS, "differences": DIFFERENCES[:1] + DIFFERENCES[2:] * 2}]},
-         ("4.21 – 3.34", "C is ahead, A behind", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
+         ("4.21", "C; last is A at 3.34", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
     ],
 )  # fmt: skip
 def test_scores_say_which_is_ahead_and_which_behind(scores, tile):

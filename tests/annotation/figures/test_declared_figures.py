@@ -83,8 +83,9 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     whole = {name: page["whole"]["measures"][name]["value"] for name in ("weighted_cohen_mean", "alpha_ordinal")}
     assert whole == pytest.approx({"weighted_cohen_mean": np.mean(kappas), "alpha_ordinal": expected}, abs=1e-9)
     asked = agreement_page.Query.from_address(stage, QueryDict(""))
-    assert (asked.view, asked.measure) == ("answer", "alpha_ordinal")
-    square = agreement_page.contents(stage, asked, "test")["pooled"]
+    page = agreement_page.contents(stage, asked, "test")
+    assert (page["asked"].view, page["asked"].measure) == ("answer", "alpha_ordinal")
+    square = page["pooled"]
     assert square["heads"] == ["1: Not at all", "2", "3", "4", "5"]
     first = annotators.annotators(stage)["stages"][0]
     near = first["rows"][0]["majority"]["answer"]

@@ -57,6 +57,7 @@ def test_a_mean_score_by_type_and_by_model_with_what_has_no_part_counted_aside()
     (one,) = found["answers"]
     assert (one["whole"]["value"], one["whole"]["n_items"], one["whole"]["n_judgments"]) == (3, 3, 5)
     assert (one["cannot_judge"], one["from"], one["to"], one["is_share"]) == (1, 1, 5, False)
+    assert one["points"] == [[1, 1], [2, 1], [3, 1], [4, 1], [5, 1]]
     assert [(row["type"], row["value"]) for row in one["by_type"]] == [("a", 3.5), ("b", 1)]
     assert [(row["name"], row["value"], row["n_items"]) for row in one["by"]["model"]] == [("x", 3.5, 2), ("y", 1, 1)]
     deviations = [(9 - 3 * 2), (1 - 3), (5 - 3 * 2)]  # each item's sum less what the mean would give it
