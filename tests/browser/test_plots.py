@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.templatetags import figures
 from benchmarks.formats import csv_text
 from benchmarks.models import Image
 from tests.benchmarks.formats.test_csv_text import RUN
@@ -248,3 +249,12 @@ def test_a_matrix_of_many_is_cut_and_drawn_at_once(sign_in, open_page, site):
     page.wait_for_function(DRAWN, arg="kappa-matrix")
     assert "The 25 with the most judgments of shared items, of 30" in page.inner_text("#kappa-matrix figcaption")
     assert len({row[0] for row in table_of(page, "kappa-matrix")[1:]}) <= 25 and fits(page)
+
+
+def test_plots_round_as_tables_do(page, site):
+    values = [0.9125, 0.9175, 0.00125, 0.15, 0.4805, 1, 0]
+    page.goto(f"{site}/login/")
+    written = page.evaluate(
+        "values => import('/static/js/charts/parts.js').then(parts => values.map(parts.percent))", values
+    )
+    assert written == [figures.percent(value) for value in values]

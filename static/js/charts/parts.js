@@ -3,9 +3,15 @@
 export const SMALL = 11; // pixels of type
 
 export const count = (value) => value.toLocaleString("en-GB");
-export const decimal = (value) => value.toFixed(2).replace("-", "−");
-export const percent = (share) => `${(100 * share).toFixed(1)}%`;
+export const decimal = (value) => fixed(value, 2).replace("-", "−");
+export const percent = (share) => `${fixed(100 * share, 1)}%`;
 export const whole = (share) => `${Math.round(100 * share)}%`;
+
+// A number halfway between two goes to the even one, as on the server: 91.25 is 91.2 in a table and in its plot.
+function fixed(value, places) {
+  const halfway = new RegExp(`\\.\\d{${places}}50*$`).test(value.toFixed(20));
+  return (halfway ? (2 * Math.round((value * 10 ** places) / 2)) / 10 ** places : value).toFixed(places);
+}
 
 // The approximate width of a text in pixels.
 export const letters = (text) => 6.2 * text.length;
