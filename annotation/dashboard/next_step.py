@@ -105,8 +105,8 @@ def next_step(
     study = shown.study
     if study.state == StudyState.PAUSED:
         move = reverse("study-move", args=[study.pk])
-        why = "Nobody can judge until you open it."
-        return NextStep(Kind.JUDGE, "The study is paused", why, "Open the study", move, {"to": StudyState.OPEN})
+        why = "Nobody can judge until you let them."
+        return NextStep(Kind.JUDGE, "The study is paused", why, "Let people judge", move, {"to": StudyState.OPEN})
     if not joined and study.state != StudyState.CLOSED:
         invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
         why = f"{_wanted(reached)}Send the link to annotators, or try the screens first: nothing counts there."

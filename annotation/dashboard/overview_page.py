@@ -21,7 +21,7 @@ from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
 FLAGS = 3  # that are quoted
-MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open"}
+MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Let people judge"}
 
 
 def contents(study: Study, user) -> dict:

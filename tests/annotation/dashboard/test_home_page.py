@@ -73,7 +73,7 @@ def over() -> Study:
     ("make", "words", "label"),
     [
         (study, "Waiting for annotators", "Invite people"),
-        (paused, "is paused", "Open the study"),
+        (paused, "is paused", "Let people judge"),
         (lambda: study("none"), "0 of 2 settled. Nobody is left to judge the other 1.", "Invite people"),
         (to_decide, "Decide 1 item by hand", "Decide"),
         (lambda: study("candidate-0", "none", "candidate-0", "none"),

@@ -39,7 +39,7 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
     [
         ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
         ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
-         "Open the study"),
+         "Let people judge"),
         ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", f"{FIRST}: 30 of 60 settled.", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND}: 30 of 60", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
