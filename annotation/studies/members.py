@@ -94,6 +94,12 @@ def members_of(study: Study) -> QuerySet[Member]:
     return study.members.select_related("user")
 
 
+def is_last_owner(member: Member) -> bool:
+    """Whether no other owner can log in."""
+    owners = member.study.members.filter(role=Role.OWNER, user__is_active=True, user__is_staff=True)
+    return member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists()
+
+
 def _lock(study: Study) -> None:
     """Lock the study's members: two owners cannot remove each other at the same time."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -108,7 +114,6 @@ def _locked(member: Member) -> Member:
 
 
 def _leave_an_owner(member: Member) -> None:
-    """Refuse to remove the last owner. An owner who can no longer log in does not count."""
-    owners = member.study.members.filter(role=Role.OWNER, user__is_active=True, user__is_staff=True)
-    if member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists():
+    """Raises CannotChange for the last owner."""
+    if is_last_owner(member):
         raise CannotChange(f"{member.user} is the last owner. Make someone else an owner first.")

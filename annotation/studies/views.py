@@ -218,7 +218,10 @@ def study_members(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: StaffRequest, study: Study, form: MemberForm) -> HttpResponse:
-    found = [(member, RoleForm(member=member)) for member in members.members_of(study)]
+    found = [
+        (member, RoleForm(member=member) if study.may.own and not members.is_last_owner(member) else None)
+        for member in members.members_of(study)
+    ]
     context = {"section": "studies", "study": study, "members": found, "form": form, "roles": MemberForm.ROLES}
     return render(request, "studies/members.html", context, status=UNFIT if form.errors else 200)
 

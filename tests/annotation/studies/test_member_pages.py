@@ -68,6 +68,12 @@ def test_the_last_owner_and_an_odd_role_are_refused_in_words(client, study, sent
     assert study.members.get().role == "owner"
 
 
+def test_the_only_owner_is_offered_no_way_out(client, study):
+    assert "Remove ana" not in client.get(page(study)).text
+    add(study, "bo", Role.OWNER)
+    assert "Remove ana" in client.get(page(study)).text
+
+
 def test_another_study_s_member_is_not_there(client, study):
     other = add(studies.study(), "bo")
     assert client.post(reverse("study-member", args=[study.pk, other.pk]), {"remove": "1"}).status_code == 404
