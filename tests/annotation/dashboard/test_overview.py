@@ -208,6 +208,20 @@ def test_the_rail_marks_the_place_of_each_page(client, manager, judged, name, pl
     assert here.split(">")[1].split("<")[0].strip() == place
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "part"),
+    [
+        ("study-members", [], "Members"),
+        ("study-instructions", [], "Judgments and rule"),
+        ("study-checks", [1], "Checks and practice"),
+        ("study-delete", [], "Close, delete"),
+    ],
+)
+def test_the_rail_marks_the_part_of_the_settings_that_a_page_is_in(client, manager, judged, name, place, part):
+    page = collapsed(client.get(reverse(name, args=[judged.pk, *place])).text)
+    assert f'aria-current="page">{part}</a>' in page.split('class="rail"')[1].split("</nav>")[0]
+
+
 @pytest.mark.parametrize("of", ["fresh", "judged", "signs", "stages"])
 def test_the_rail_takes_at_most_four_queries(rf, manager, django_assert_max_num_queries, of):
     """However far the study is; annotators with signs are found in the query of the study."""
