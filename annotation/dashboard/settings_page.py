@@ -15,10 +15,9 @@ from django.views.decorators.http import require_http_methods
 from annotation import permissions
 from annotation.designs import part
 from annotation.exports.readme import describe
-from annotation.models import Instructions, Kind, Outcome, Role, Stage, Study, Task
-from annotation.protocols.decision_rule import ADJUDICATOR
+from annotation.models import Instructions, Kind, Role, Stage, Study, Task
 from annotation.protocols.registry import protocol_named
-from annotation.studies import deletion, members
+from annotation.studies import members
 from annotation.studies.settings import INSTEAD
 from annotation.studies.settings_form import StudySettingsForm
 from benchmarks import audit
@@ -75,8 +74,6 @@ def _contents(study: Study, form: StudySettingsForm, stage: Stage) -> dict:
         "languages": _languages(study, instructions), "protocol": protocol_named(stage.protocol),
         "rule": describe(stage), "checks": kinds.count(Kind.CHECK), "practice": kinds.count(Kind.PRACTICE),
         "members": members.members_of(study), "webhooks": study.webhooks.with_deliveries(),
-        "size": deletion.size(study),
-        "decisions": Outcome.objects.filter(task__stage__study=study, by=ADJUDICATOR).count(),
     }  # fmt: skip
 
 

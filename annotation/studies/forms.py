@@ -11,7 +11,7 @@ from benchmarks.seen import SeenForm
 
 
 class InstructionsForm(SeenForm):
-    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
+    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}))
 
     def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
         """`own` is the study's language; the others may stay empty. `images` are the names that the texts may use."""

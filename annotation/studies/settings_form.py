@@ -36,6 +36,8 @@ class StudySettingsForm(SeenForm, StudyForm):
         self.study, self.stages = study, stages
         of_study, of_stages = settings.locked(study), settings.locked_in(stages)
         fields = {name: _field(StudyForm, name, getattr(study, name), of_study) for name in OF_STUDY}
+        if of_study.get("currency"):  # has no field of its own on the page
+            fields["pay_per_hour"].help_text = f"In {study.currency}. {HINTS['pay_per_hour']}"
         for stage in stages:
             for name in OF_STAGE:
                 field = _field(StageForm, name, getattr(stage, name), of_stages[stage.pk])

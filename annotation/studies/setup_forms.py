@@ -152,7 +152,7 @@ class StageForm(forms.Form):
     apart_from = several("Exclude annotators who saw the item in")
     lease_seconds = number("lease_seconds", "Reservation time (seconds)", "Then an idle screen is given away.", True)
     undo_seconds = number("undo_seconds", "Undo window (seconds)", required=True)
-    check_rate = PercentField(label="Checks (% of screens)", max_value=50)
+    check_rate = PercentField(label="Checks (% of tasks)", max_value=50)
     practice_pass = PercentField(label="Practice pass mark (%)")
     practice_tries = number("practice_tries", "Practice attempts", required=True)
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())

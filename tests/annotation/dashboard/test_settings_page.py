@@ -36,7 +36,7 @@ def sent(**more: str) -> dict[str, str]:
 
 def test_one_save_changes_the_study_and_its_stage_and_says_what(client, study):
     answer = client.post(page(study), sent(name="Autumn", overlap_1="3", check_rate_1="10"), follow=True)
-    assert "Saved: study name, judgments per item, checks (% of screens)." in answer.text
+    assert "Saved: study name, judgments per item, checks (% of tasks)." in answer.text
     stage = Stage.objects.get()
     assert (Study.objects.get().name, stage.overlap, stage.check_rate) == ("Autumn", 3, 0.1)
 
@@ -90,7 +90,7 @@ def test_axe_finds_nothing_and_the_bar_names_what_differs(open_page, site, sign_
     screen.goto(site + page(study))
     for window in in_windows(screen):
         assert axe_violations(screen) == [] and fits(screen), window
-    assert not screen.locator(".savebar").is_visible()
+    assert screen.locator("[data-changes]").text_content() == "Nothing to save yet"
     screen.get_by_label("Study name").fill("Autumn")
     screen.get_by_label("Most judgments per person").fill("0")
     assert screen.locator("[data-changes]").text_content() == "2 changes: study name, most judgments per person"
