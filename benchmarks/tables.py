@@ -50,7 +50,8 @@ Text = str | Promise
 class Column:
     """`name`: in files and addresses; by default the path of its value. `unit`: what a card on a phone has behind the
     cell, instead of the head before it. `sort`: what a table is sorted by instead of the value, or False. `page`: False
-    if it is only in the file. `quiet_head`: heard, but not seen. `group`: the head over it and its neighbours.
+    if it is only in the file. `quiet_head`: heard, but not seen. `group`: the head over it and its neighbours. `title`:
+    what the head means, shown while the mouse is over it.
     """
 
     head: Text
@@ -65,6 +66,7 @@ class Column:
     page: bool = True
     quiet_head: bool = False
     group: Text = ""
+    title: Text = ""
 
     @property
     def key(self) -> str:
@@ -265,6 +267,7 @@ class Table:
             shown = format_html('<span class="visually-hidden">{}</span>', column.head)
         role = "columnheader" if self.cards else ""
         given = {"scope": "col", "rowspan": rows, "role": role, "class": column.classes, "aria-sort": by}
+        given["title"] = column.title
         return _element("th", given, shown) if column.head else _element("td", {}, "")
 
     def _sorting(self, column: Column) -> tuple[str, str]:

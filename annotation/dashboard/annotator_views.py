@@ -111,7 +111,7 @@ def _work(who: Annotator, data: dict, position: int, show: str, page: str | None
         "tests": annotator_page.tests(row, readable_label, view, "level" in there), "show": show,
         "view": view, "same": row["majority"][view], "kappa": row["kappas"].get(there["coarse"]),
         "confusion": dawid_skene.confusion_of(stage, who.number),
-        "found": Paginator(behind[show], annotator_page.SCREENS).get_page(page),
+        "found": Paginator(behind[show], annotator_page.SCREENS, orphans=2).get_page(page),
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_page.charts(row, there, picks),
     }  # fmt: skip

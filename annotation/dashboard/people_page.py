@@ -24,19 +24,24 @@ from annotation.dashboard.sign_evidence import Evidence, evidence
 from annotation.figures import annotators, blocked_items
 from annotation.figures.cache import LatestFigures
 from annotation.measures import counts, warning_signs
-from annotation.models import Annotator, Kind, Lease, Slot, StageState, Study, StudyState
+from annotation.models import Annotator, Kind, Lease, Slot, StageState, Study
 from annotation.participants import review, roster
 from annotation.participants.lifecycle import Decision, decisions
 from annotation.participants.roster import Participant
 from annotation.templatetags import figures as written
 from annotation.wording import pseudonym, readable_label
-from benchmarks.tables import NOTHING, Column, Table, number, with_sub
+from benchmarks.tables import NOTHING, Column, Table, exact, number, with_sub
 
 ON_A_PAGE = 50
 NOW = timedelta(minutes=5)  # since the last screen, within which somebody is here
 EMPTY: Mapping = {"stages": [], "whole": [], "work": {}, "few": {}}
 EVERYONE, SIGNS, AWAY, EXCLUDED = "", "signs", "away", "excluded"
-FILTERS = {EVERYONE: "Everyone", SIGNS: "Warning signs", AWAY: "Away", EXCLUDED: "Excluded"}
+FILTERS = {EVERYONE: "Everyone", SIGNS: "Warning signs", AWAY: "Judged nothing", EXCLUDED: "Excluded"}
+TIME = "Of a task, where they judged most. “Fast”: tasks in under half of everybody’s median time."
+LIKE_OTHERS = "Of the answers that others gave too, the share that matches the majority."
+KAPPA = "Agreement with the others beyond chance, averaged. Near 0 or below if nearly everybody gives one answer."
+PLACE = "The share of picks at the place on the screen that they picked most, where they judged most."
+SIGNS_FIRST = "First the people to look at, then those who answer least like the majority."
 
 
 @dataclass(slots=True)
@@ -140,6 +145,7 @@ def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str
     }  # fmt: skip
     return {
         "table": table, "lines": shown, "filters": filters, "show": show, "joined": len(everybody), "judged": judged,
+        "left": sum(line.who.left_at is not None for line in everybody),
         "look": filters[1][2], "totals": totals, "pairs": pairs(data), "speed": data.get("speed"),
         "tested": count_tests(data), "more": more_needed(study) if study.may.manage else 0,
     }  # fmt: skip
@@ -160,20 +166,21 @@ def people_table(
     columns = [
         Column("person", "who.number", html=part("_person"), name="who"),
         number("judged", "judged", html=partial(_judged, most), unit="judged"),
-        number("time a screen", "seconds", html=_seconds),
-        number("as most answered", "common", written.whole_percent),
-        number(f"{written.kappa_name(None)} with others", "kappa", written.decimals, name="kappa"),
-        number("picks at one place", "top", written.whole_percent),
+        number("median time", "seconds", html=_seconds, title=TIME),
+        number("like majority", "common", html=_common, title=LIKE_OTHERS),
+        number(f"{written.kappa_name(None)} with others", "kappa", html=_kappa, name="kappa", title=KAPPA),
+        number("top place", "top", written.whole_percent, title=PLACE),
         number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
         *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
-        Column("warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit=""),
+        Column(
+            "warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=SIGNS_FIRST
+        ),
     ]
-    invite = ("Invite people", "#invite") if study.may.manage and study.state != StudyState.CLOSED else None
     nobody = {
         "empty": "Nobody has joined yet.",
         "advice": "Everybody who opens the link to the study will be listed here.",
     }
-    none = {"empty": "Nobody here."} if show else {**nobody, "button": invite}
+    none = {"empty": "Nobody here."} if show else nobody
     return Table(
         "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
         per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
@@ -191,9 +198,18 @@ def _judged(most: int, line: Line) -> SafeString:
 def _seconds(line: Line) -> object:
     if not line.judged or line.seconds is None:
         return NOTHING
-    quick = line.row["quick_share"] if line.row else 0
-    below = f"{written.whole_percent(quick)} in under half the median" if quick else ""
-    return with_sub(f"{written.decimals(line.seconds, 1)} s", below)
+    quick = line.most["quick_share"]
+    return with_sub(f"{written.decimals(line.seconds, 1)} s", f"{written.whole_percent(quick)} fast" if quick else "")
+
+
+def _common(line: Line) -> object:
+    n = line.same["n"]
+    return with_sub(written.whole_percent(line.common), f"of {n:,}" if n and n != line.judged else "")
+
+
+def _kappa(line: Line) -> object:
+    few = format_html('<span title="Needs {} answers that others gave too">{}</span>', line.needed, NOTHING)
+    return few if line.kappa is None else exact(line.kappa, written.decimals)
 
 
 def _pay(currency: str, pay: float) -> str:
@@ -287,7 +303,7 @@ def count_tests(data: Mapping) -> dict:
     )
     return {
         "tests": sum(own) + sum(compared), "level": warning_signs.TEST_LEVEL, "by_chance": few, "at_most": many,
-        "needed": warning_signs.SIGNS_FROM,
+        "needed": warning_signs.SIGNS_FROM, "most": max((row["judged"] for row in rows), default=0),
     }  # fmt: skip
 
 

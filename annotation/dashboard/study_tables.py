@@ -160,11 +160,15 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
         Column("item", html=named),
         Column("answer", "row.answer", readable_label),
         Column("correct answer" if show == "checks" else "others", html=others),
-        number("place", html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING),
+        number(
+            "place",
+            html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING,
+            title="The place on the screen of what they picked; the order is random.",
+        ),
         number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", partial(moment, form="j M, H:i:s")),
     ]
-    return Table("", columns, screens, label="screens", empty="None.")
+    return Table("", columns, screens, label="screens", empty="None.", cards=True)
 
 
 @register.simple_tag

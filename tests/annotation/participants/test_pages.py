@@ -126,9 +126,9 @@ def test_the_sheet_of_pay_has_everybody_with_what_they_are_due(client, manager, 
 
 
 def test_how_many_more_are_needed_at_least_is_said(client, manager, study):
-    assert "at least 2 more to finish" in page(client, study)  # of two answers each
+    assert "at least 2 more people needed to finish" in page(client, study)  # of two answers each
     studies.annotator(study)
-    assert "more to finish" not in page(client, study)
+    assert "needed to finish" not in page(client, study)
 
 
 def test_the_states(client, manager, study):
