@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -62,7 +63,9 @@ def marked(parts: Sequence[Part], removed: str = "removed: ", added: str = "adde
 
 def marked_apart(texts: Sequence[str]) -> list[SafeString]:
     """Each text as HTML, with the words marked that it does not share with the first (the first: with the second).
-    Texts that have too little in common stay as they are.
+
+    Case and punctuation are marked only where nothing else differs. Texts that have too little in common stay as they
+    are.
     """
     if len(texts) < 2:
         return [escape(text) for text in texts]
@@ -70,12 +73,33 @@ def marked_apart(texts: Sequence[str]) -> list[SafeString]:
 
 
 def _marked_against(other: str, text: str) -> SafeString:
-    parts = [(kind, piece) for kind, piece in differences(other, text) if kind != REMOVED and piece]
-    if all(kind == ADDED for kind, _ in parts):
-        return escape(text)
-    split = ((kind, piece[: len(piece) - len(piece.lstrip())], piece.lstrip()) for kind, piece in parts)
-    pieces = (
-        format_html("{}<mark>{}</mark>" if kind == ADDED and words else "{}{}", space, words)
-        for kind, space, words in split
+    others, pieces = WORDS.findall(other), WORDS.findall(text)
+    same_words = [*filter(None, map(_as_word, others))] == [*filter(None, map(_as_word, pieces))]
+    marks = _differing(others, pieces, str.strip if same_words else _as_word)
+    runs = (
+        (is_marked, "".join(pieces[place] for place in run))
+        for is_marked, run in groupby(range(len(pieces)), key=marks.__contains__)
     )
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
+    split = ((is_marked, run[: len(run) - len(run.lstrip())], run.lstrip()) for is_marked, run in runs)
+    shown = (
+        format_html("{}<mark>{}</mark>" if is_marked and words else "{}{}", space, words)
+        for is_marked, space, words in split
+    )
+    return format_html_join("", "{}", ((one,) for one in shown))
+
+
+def _as_word(piece: str) -> str:
+    """The piece as it is compared; "" if it is punctuation."""
+    word = piece.strip().casefold()
+    return word if any(map(str.isalnum, word)) else ""
+
+
+def _differing(before: Sequence[str], after: Sequence[str], key: Callable[[str], str]) -> set[int]:
+    """The places of `after` whose keys `before` does not have; none if the texts have too little in common."""
+    was = [found for piece in before if (found := key(piece))]
+    places = [place for place, piece in enumerate(after) if key(piece)]
+    matcher = SequenceMatcher(None, was, [key(after[place]) for place in places], autojunk=False)
+    if len(was) + len(places) > MOST or matcher.ratio() < ALIKE:
+        return set()
+    changed = (places[k:m] for kind, _, _, k, m in matcher.get_opcodes() if kind != "equal")
+    return {place for run in changed if run for place in range(run[0], run[-1] + 1)}
