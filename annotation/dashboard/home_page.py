@@ -128,40 +128,39 @@ def _judged(study: ListedStudy) -> SafeString | str:
         return format_html('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    share = math.floor(100 * study.judged / study.wanted)
+    share = math.floor(1000 * study.judged / study.wanted) / 10
     if share == 100:
-        return "all"
+        return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
     of = f"{study.judged} of {study.wanted} judgments"
     late = study.latest and not study.latest.current
     return with_sub(
         format_html(
-            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, share
+            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, f"{share:g}"
         ),
         format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
     )
 
 
 def _result(study: ListedStudy) -> SafeString:
-    """What came out so far, if it costs nothing to say, and what it rests on or what waits."""
-    waits = study.next.step.title if study.group == NEEDS else ""
+    """What came out so far, if it costs nothing to say, and what it rests on."""
     found = next((needs.progress for needs in study.needs.values() if needs.progress.estimate is not None), None)
     if found:
         ends = f"95% interval {to_percent(found.low, found.high)}"
-        return with_sub(format_html("<b>{} wrong</b>", exact(found.estimate, percent)), waits or ends)
+        return with_sub(format_html("<b>{} wrong</b>", exact(found.estimate, percent)), ends)
     rows = [row for row in study.rows if row.asks.drops and row.settled]
     if not rows or study.needs:
-        return with_sub("", waits)
+        return SafeString()
     kept, dropped = rows[-1].kept, sum(row.settled - row.kept for row in rows)
     settled = kept + dropped
     share = exact(kept / settled, percent)
-    return with_sub(format_html("<b>{} kept</b>", share), waits or f"of {counted(settled, 'item')}")
+    return with_sub(format_html("<b>{} kept</b>", share), f"of {counted(settled, 'item')}")
 
 
-def _people(study: ListedStudy) -> str:
+def _people(study: ListedStudy) -> SafeString | str:
     if not study.people:
         return "0 joined"
     left = f", {study.active:,} active" if study.active < study.people else ""
-    return f"{study.people:,} joined, {study.judging:,} judged{left}"
+    return with_sub(f"{study.people:,} joined", f"{study.judging:,} judged{left}")
 
 
 def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
