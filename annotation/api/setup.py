@@ -198,7 +198,7 @@ def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint
 
 def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
     """The forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
-    own = {name: value for name, value in given.items() if name in StudyForm.base_fields}
+    own = {"title": "", **{name: value for name, value in given.items() if name in StudyForm.base_fields}}
     shown = Setup(start, benchmark=str(given["benchmark"]))
     numbers = {str(number): form.plan.stage_name for number, form in enumerate(shown.stages, 1)}
     changes = {numbers.get(stage, stage): settings for stage, settings in given.get("stages", {}).items()}

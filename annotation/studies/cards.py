@@ -44,12 +44,11 @@ class Card:
 
 class Offers(NamedTuple):
     """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`.
-    `unfit`: so many `refused` by reason and the way out (its words and its address).
+    `unfit`: the others, by reason and the way out (its words and its address).
     """
 
     fitting: list[Card]
     best: Card | None
-    refused: int
     unfit: list[tuple[tuple[str, str, str], list[StartingPoint]]]
 
 
@@ -70,7 +69,7 @@ def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark:
             unfit.setdefault((needs, *_way_out(start, first, reason, benchmark)), []).append(start)
     best = max(fitting, key=lambda one: (one.coverage, not one.roles), default=None) if first else None
     fitting.sort(key=lambda one: (one is not best, one.start.kind not in _OWN, bool(one.roles), -one.coverage))
-    return Offers(fitting, best, sum(map(len, unfit.values())), list(unfit.items()))
+    return Offers(fitting, best, list(unfit.items()))
 
 
 def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
@@ -100,13 +99,13 @@ def _asks(start: StartingPoint) -> str:
 
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
-    """“Never shows the hard negative or the candidate images.”; "" if nothing is left out."""
+    """“hides the hard negative and the candidate images”; "" if nothing is left out."""
     there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
     parts = [f"the {part_name(kind, role, there[kind].count(role) > 1)}" for kind, role in fit.hidden(stages, first)]
     if not parts:
         return ""
     *others, last = parts
-    return f"Never shows {', '.join(others)}{' or ' if others else ''}{last}."
+    return f"hides {', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:

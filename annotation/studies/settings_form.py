@@ -17,9 +17,6 @@ from benchmarks.seen import SeenForm
 OF_STUDY = ("name", "title", "consent", "pay_per_hour", "currency")
 OF_STAGE = ("overlap", "quota", "tie_rule", "check_rate")
 HINTS = {
-    "name": "Members see it in lists, reports and releases; annotators too, unless they have a title.",
-    "title": "Annotators see it instead of the name, so it should not hint at answers. Empty: they see the name.",
-    "consent": "In Markdown. Annotators agree to it before their first task, again if it changes.",
     "pay_per_hour": "For judgments from now on. Annotators see it before they join.",
     "currency": "Three letters, such as EUR. Can change until the first judgment.",
     "overlap": "Can grow. Items without an outcome get more; settled ones stay settled.",

@@ -55,7 +55,8 @@ class Setup:
         self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark)
         self.first = queries.first_record(self.benchmark)
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
-        initial = {"name": name or self._free_name(), **start.study, "benchmark": self.benchmark}
+        texts = {"name": name or self._free_name(), "title": self.benchmark_name[:120]}  # which hints at no answers
+        initial = {**texts, **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
         self.study.offer_parts(self.benchmark, self.first)
         self.study.has_stages = len(start.stages) > 1
@@ -72,8 +73,8 @@ class Setup:
         self._offer_scores()
 
     def _free_name(self) -> str:
-        """The benchmark's, which hints at no answers, with a number if studies have it already."""
-        name = self.benchmark_name[:110]
+        """The question and the benchmark, with a number if studies have that name already."""
+        name = f"{self.start.title} on {self.benchmark_name}"[:110]
         taken = set(Study.objects.filter(name__startswith=name).values_list("name", flat=True))
         names = (f"{name} {n}" if n > 1 else name for n in count(1))
         return next(one for one in names if one not in taken)

@@ -120,7 +120,7 @@ class StageForm(forms.Form):
     `feeds`: whether a later stage takes the items that this one keeps. `images`: names that the instructions can show.
     """
 
-    overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.", True)
+    overlap = number("overlap", "Judgments per item", "Each by a different person.", True)
     cap = number("cap", "Maximum judgments per item", "While annotators disagree, ask for more, up to this many.")
     certainty = percent("Adaptive overlap: stop at (%)", "Ask for more while the leading answer is less certain.")
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
@@ -213,9 +213,9 @@ class StageForm(forms.Form):
             return
         least, why = least_judgments(protocol.file) if protocol.file else (1, "")
         told = [f"{paper} has {self.plan.settings.get('overlap') or 1}."] if paper else []
-        told += [f"The question’s file says {protocol.file.judgments}."] if protocol.file and not paper else []
-        told += [f"{why}: {least} or more."] if why else []
-        field.help_text = " ".join([*told, str(field.help_text)])
+        told += [f"The question suggests {protocol.file.judgments}."] if protocol.file and not paper else []
+        told += [f"{why}." if why else "Two or more show how far people agree."]
+        field.help_text = " ".join([str(field.help_text), *told])
         field.widget.attrs["min"] = least
 
     def no_longer(self, paper: str) -> str:

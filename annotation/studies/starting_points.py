@@ -12,9 +12,9 @@ from annotation.designs import part, presets
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
-from annotation.protocol_files.offers import newest_versions
+from annotation.protocol_files.offers import is_as_shipped, newest_versions
 from annotation.protocols import library
-from annotation.protocols.registry import PROTOCOLS, base_name, is_known, is_unpublished, keep_published, protocol_named
+from annotation.protocols.registry import PROTOCOLS, base_name, is_known, keep_published, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
@@ -102,7 +102,11 @@ def of_study(study: Study) -> StartingPoint:
     for stage in stages:
         stage.study = study
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
-    given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in _OF_STUDY}}
+    given = {
+        "name": f"{study.name[:110]} (copy)",
+        "title": study.title,
+        **{name: getattr(study, name) for name in _OF_STUDY},
+    }
     given |= {f"part_{name}": value for name, value in part.as_text(study.part).items()}
     summary = "Filled in from that study’s current settings. Check and practice items are not copied."
     images = {stage.name: [picture.name for picture in pictures(stage)] for stage in stages}
@@ -182,14 +186,8 @@ def all_presets() -> list[StartingPoint]:
 def on_offer() -> list[StartingPoint]:
     """What every new study can start from: published questions, presets, and the library's that are neither."""
     published, set_up = published_questions(), all_presets()
-    same = {base_name(one.key) for one in published if _is_as_shipped(one.key)} | {one.questions for one in set_up}
+    same = {base_name(one.key) for one in published if is_as_shipped(one.key)} | {one.questions for one in set_up}
     return [*published, *set_up, *(one for one in single_questions() if one.key not in same)]
-
-
-def _is_as_shipped(version: str) -> bool:
-    """Whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
-    name = base_name(version)
-    return name in library.names() and is_unpublished(name) and protocol_named(version).file == library.shipped(name)
 
 
 def published_questions() -> list[StartingPoint]:

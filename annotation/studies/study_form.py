@@ -34,9 +34,14 @@ class StudyForm(forms.Form):
     name = forms.CharField(
         label="Study name",
         max_length=Study._meta.get_field("name").max_length,
-        help_text="Annotators see it, so it should not hint at the answers.",
+        help_text="Members see it in lists, reports and releases; annotators too, unless there is a title for them.",
     )
-    title = forms.CharField(label="Title for annotators", max_length=120, required=False)  # of the settings' page
+    title = forms.CharField(
+        label="Title for annotators",
+        max_length=120,
+        required=False,
+        help_text="Annotators see it instead of the name. It should not hint at the answers.",
+    )
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
@@ -53,7 +58,7 @@ class StudyForm(forms.Form):
         3,
         label="Consent",
         required=False,
-        help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
+        help_text="In Markdown. Annotators agree to it when they join, and again if it changes. Empty: no consent.",
     )
     paused = switch("Start paused: nobody can join until you open the study")
 
@@ -85,7 +90,7 @@ class StudyForm(forms.Form):
     saves_template = False
     has_stages = True  # more than one: a single stage has the same sample of its own
     OF_STEP = {
-        "texts": ("name", "language", "consent", "paused", "save_as"),
+        "texts": ("name", "title", "language", "consent", "paused", "save_as"),
         "question": ("benchmark", NON_FIELD_ERRORS),
     }
     PART = ("part_types", "part_roles", "part_attributes", "part_keys", "part_sample")

@@ -299,7 +299,7 @@ def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, m
     assert foil.endswith(f"fits best Which sentence is true of the picture? {gives}")
     describe = next(one for one in cards if one.startswith("Describe"))
     assert "Written texts · 1 judgment per item" in describe  # it drops nothing
-    assert f"{gives}. Never shows the hard negative." in verify
+    assert f"{gives} · hides the hard negative" in verify
     assert len(cards) == 9 and f"<summary>{len(cards) - 8} more fits " in html
 
 
@@ -332,7 +332,9 @@ def test_a_page_shows_the_step_that_comes_next_or_has_a_mistake(client, manager)
 def test_as_one_types_only_the_plan_is_sent(client, manager):
     form = start(client, preset="verify", benchmark=studies.benchmark(items=10).pk) | {"plan": 1}
     plan = client.post(NEW, form, headers={"HX-Request": "true"}).text
-    assert planned(plan)[""]["judgments"] == "30" and "2.8% of majorities are" in plan and "<form" not in plan
+    assert (
+        planned(plan)[""]["judgments"] == "30" and "2.8% of majority answers are wrong" in plan and "<form" not in plan
+    )
     assert "3+ people" in plan.split('id="plan-line"')[1]
     read = client.post(NEW, form | {"verify-instructions": "Look **well**."}, headers={"HX-Request": "true"}).text
     assert "<strong>well</strong>" in read.split('id="seen"')[1]
@@ -353,9 +355,10 @@ def test_a_single_stage_has_one_sample_and_several_say_whose_each_is(client, man
 
 def test_a_name_is_proposed_that_no_study_has(client, manager):
     benchmark = studies.benchmark(name="Scenes")
-    for name in ("Scenes", "Scenes 2", "Scenes 3"):
+    for name in ("", " 2", " 3"):
         form = shown(client.get(NEW, {"preset": "verify", "benchmark": benchmark.pk}).text)
-        assert form["name"] == [name] and client.post(NEW, form).status_code == 302
+        assert form["name"] == [f"Verify captions on Scenes{name}"] and form["title"] == ["Scenes"]
+        assert client.post(NEW, form).status_code == 302
 
 
 def test_roles_that_the_benchmark_calls_otherwise_are_guessed_and_can_be_chosen(client, manager):
