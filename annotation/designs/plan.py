@@ -331,7 +331,7 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         words = f"{judgments} judgments of an item show how well people agree"
         least, slip = judgments // 2 + 1, _MISTAKEN
         lost = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))
-        outvotes = f". If {slip:.0%} of answers are mistakes, {100 * lost:.1f}% of majorities are"
+        outvotes = f". If {slip:.0%} of answers are mistakes, {100 * lost:.1f}% of majority answers are wrong"
         words += "." if protocol.measures else f"{outvotes if judgments > 2 else ', but neither outvotes the other'}."
     if 0 < items < of and not protocol.measures and given.get("strategy") != _AUDIT:
         wrong = _WRONG_ITEMS

@@ -165,7 +165,9 @@ PRESETS: Mapping[str, Preset] = {
             pay=0,
             paper="SugarCrepe",
         ),
-        Preset("verify", "Verify", "Does the caption hold? Three annotators per item; majority vote.", (_VERIFY,)),
+        Preset(
+            "verify", "Verify captions", "Does the caption hold? Three annotators per item; majority vote.", (_VERIFY,)
+        ),
     )
 }
 

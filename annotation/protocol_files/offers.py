@@ -10,7 +10,7 @@ from annotation.designs.fit import fitted
 from annotation.models import ProtocolVersion
 from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
-from annotation.protocols.registry import keep_published, protocol_named
+from annotation.protocols.registry import VERSION_SIGN, base_name, is_unpublished, keep_published, protocol_named
 from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.protocols.tasks import needs_in_words, tasks_of
 from benchmarks.records import ItemRecord
@@ -30,10 +30,16 @@ class Offer:
     judgments: int  # of each item
     lacks: str = ""
 
+    @property
+    def version(self) -> str:
+        """The number of a published version; "" for the library's."""
+        return self.start.partition(VERSION_SIGN)[2]
+
 
 def library_offers(item: ItemRecord | None) -> list[Offer]:
-    """Those that suit the item first, each group by title."""
-    return _sorted(offer_of(name, library.shipped(name), item) for name in library.names())
+    """Those that suit the item first, each group by title; without those that are published unchanged."""
+    published = {base_name(one) for one in map(str, newest_versions()) if is_as_shipped(one)}
+    return _sorted(offer_of(name, library.shipped(name), item) for name in library.names() if name not in published)
 
 
 def version_offers(item: ItemRecord | None) -> list[Offer]:
@@ -49,6 +55,12 @@ def version_offers(item: ItemRecord | None) -> list[Offer]:
 def newest_versions() -> QuerySet[ProtocolVersion]:
     last = ProtocolVersion.objects.filter(name=OuterRef("name")).order_by().values("name").annotate(last=Max("number"))
     return ProtocolVersion.objects.filter(number=Subquery(last.values("last"))).order_by("name")
+
+
+def is_as_shipped(version: str) -> bool:
+    """Whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
+    name = base_name(version)
+    return name in library.names() and is_unpublished(name) and protocol_named(version).file == library.shipped(name)
 
 
 def offer_of(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:

@@ -182,9 +182,9 @@ def least_judgments(file: schema.ProtocolFile) -> tuple[int, str]:
     """How many judgments of a task the file's rules need at least, and why; 1 and "" where any number will do."""
     alike = [one.m for one in file.decide if isinstance(one, schema.AtLeast) and isinstance(one.m, int)]
     if max(alike, default=1) > 1:
-        return max(alike), f"Its rule needs {max(alike)} people who say the same"
+        return max(alike), f"At least {max(alike)} people must give the same answer"
     if any(isinstance(one, schema.Agreement) for one in file.decide) and file.judgments > 1:
-        return 2, "Its rule compares the marks of two or more people"
+        return 2, "The rule compares the marks of two or more people"
     return 1, ""
 
 

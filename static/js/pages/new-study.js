@@ -23,6 +23,10 @@ if (form) {
     event.preventDefault();
     setTimeout(() => next.click()); // to the next step, or to create the study: while a form is sent, it is not again
   });
+  const { pay_per_hour: pay, currency } = form.elements;
+  const only_if_paid = () => (currency.closest(".field").hidden = !Number(pay.value) && currency.checkValidity());
+  pay.addEventListener("input", only_if_paid);
+  only_if_paid();
   document.getElementById("keys-file").addEventListener("change", async ({ target }) => {
     const { part_keys: keys } = form.elements;
     keys.value = await target.files[0].text();

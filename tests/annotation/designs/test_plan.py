@@ -75,7 +75,7 @@ def test_an_audit_s_plan_in_words():
 
 @pytest.mark.parametrize(("protocol", "given", "items", "words"), [
     ("verify", {"overlap": 3}, 400, "3 judgments of an item show how well people agree. If 10% of answers are "
-     "mistakes, 2.8% of majorities are."),  # 3 × .1² × .9 + .1³
+     "mistakes, 2.8% of majority answers are wrong."),  # 3 × .1² × .9 + .1³
     ("verify", {"overlap": 2}, 100, "2 judgments of an item show how well people agree, but neither outvotes the "
      "other. If 5% of all 400 items are wrong, 100 show it to within ±3.7 points."),  # 196 √(.05 × .95 / 100 × .75)
     ("verify", {}, 400, "One judgment decides about an item, so agreement cannot be measured: that needs two."),

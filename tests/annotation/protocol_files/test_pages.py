@@ -147,7 +147,7 @@ def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, m
     unfit = page[page.index('<li class="unfit">') :]
     assert "Each item needs 2 to 9 candidate images; the first item has none." in unfit
     assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
-    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in page and "3 people per item" in page
+    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in page and "3 people judge each item" in page
 
 
 def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):
@@ -290,7 +290,7 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     names = set(re.findall(r'name="image-caption-foil-(\w+)"', form))
     assert {"quota", "strategy"} <= names and not {"rule", "tie_rule"} & names
     assert re.search(r'name="image-caption-foil-overlap" value="3"[^>]*min="2"', form)
-    assert "The question’s file says 3. Its rule needs 2 people who say the same: 2 or more." in unescape(form)
+    assert "The question suggests 3. At least 2 people must give the same answer." in unescape(form)
     sent = {
         "protocol": "image-caption-foil@1", "benchmark": benchmark.pk, "name": "Ours", "pay_per_hour": 0,
         "currency": "USD",
@@ -304,7 +304,7 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     stage = Study.objects.get().stages.get()
     assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 5, "majority")
     few = client.post("/studies/new/", {**sent, "name": "Few", "image-caption-foil-overlap": 1})
-    assert "who say the same. Enter 2 or more." in few.text
+    assert "must give the same answer. Enter 2 or more." in few.text
     offered = client.get("/studies/new/", {"benchmark": benchmark.pk}).text
     assert 'value="protocol:image-caption-foil@1"' in offered  # and not as the library's once more
     assert 'name="choose" value="protocol:image-caption-foil"' not in offered
