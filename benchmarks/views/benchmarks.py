@@ -14,10 +14,11 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import audit, permissions, queries
+from benchmarks.formats.registry import FORMATS
 from benchmarks.housekeeping import delete
 from benchmarks.housekeeping.archive import set_archived
 from benchmarks.imports import run
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Benchmark, Item, Job, JobState
 from benchmarks.naming import kind_name
 from benchmarks.permissions import StaffRequest
 from benchmarks.tables import Column, Table, bdi, number, with_sub
@@ -45,9 +46,18 @@ def benchmark_list(request: StaffRequest) -> HttpResponse:
         "section": "benchmarks", "table": table, "search": search, "state": "archived" if archived else "",
         "filters": [("", "All", counts[False]), ("archived", "Archived", counts[True])],
         "any": any(counts.values()) or bool(search),
-        "jobs": permissions.jobs_for(request.user).filter(kind="import")[:JOBS],
+        "jobs": [job for job in permissions.jobs_for(request.user).filter(kind="import")[:JOBS] if not _is_listed(job)],
     }  # fmt: skip
     return render(request, "benchmarks/list.html", context)
+
+
+def _is_listed(job: Job) -> bool:
+    """Whether the import has become a benchmark, which the list has."""
+    return job.state == JobState.DONE and not (job.report.get("look") or job.report.get("check_only"))
+
+
+def format_title(source: str) -> str:
+    return FORMATS[source].title if source in FORMATS else source
 
 
 def _link(benchmark: Benchmark) -> SafeString:
@@ -62,7 +72,7 @@ COLUMNS = [
     Column("name", "name", html=_link, css="name"),
     number("items", "item_count", unit="items"),
     number("images", "image_count", unit="images"),
-    Column("format", "source", unit=""),
+    Column("format", "source", format_title, unit=""),
     Column("imported", "created_at", html=_imported, css="quiet"),
 ]
 
@@ -132,6 +142,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
         "chosen_kind": kind_name(*chosen.values()) if chosen else "",
         "search": search,
         "chosen_count": items.count() if kept else None,
+        "format": format_title(benchmark.source),
         "page": _page_of(items, request.GET, urlencode(kept)),
         "likeness_panels": [] if request.GET else panels(likeness(benchmark)),
     }
