@@ -128,14 +128,14 @@ def _judged(study: ListedStudy) -> SafeString | str:
         return format_html('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    share = math.floor(1000 * study.judged / study.wanted) / 10
-    if share == 100:
+    share = f"{math.floor(1000 * study.judged / study.wanted) / 10:g}"
+    if share == "100":
         return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
     of = f"{study.judged} of {study.wanted} judgments"
     late = study.latest and not study.latest.current
     return with_sub(
         format_html(
-            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, f"{share:g}"
+            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, share
         ),
         format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
     )
