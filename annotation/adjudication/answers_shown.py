@@ -126,20 +126,22 @@ def label(part: Part, place: int) -> str:
     return f"{'picture' if part.image else 'sentence'} {place}"
 
 
-def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Seen]:
-    """The tasks with differing answers, in this order; `agreed` includes all others. Four queries for any number of
-    tasks.
+def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False, drawn: bool = False) -> list[Seen]:
+    """The tasks with differing answers, in this order; `agreed` includes all others. Options come in the order of their
+    roles, or in the one `drawn` for adjudicators. Four queries for any number of tasks.
     """
     rows = {row[0]: row for row in fetch(ANSWERS, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
     protocol = protocol_named(stage.protocol)
-    return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
+    return [_disagreed(protocol, items[rows[task][1]], drawn, *rows[task]) for task in tasks if task in rows]
 
 
-def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, carried, overlap, given, *outcome) -> Seen:
+def _disagreed(
+    protocol: Protocol, item: Item, drawn: bool, task: int, _, shows, options, carried, overlap, given, *outcome
+) -> Seen:
     there, worded = parts(item, json.loads(carried)), protocol.form is not None
     answers = [(Answer(label, content), number) for label, content, number in map(json.loads, given)]
-    order = options if worded else drawn_order(task, options)
+    order = drawn_order(task, options) if drawn and not worded else options
     sides = _sides(protocol, parts_named(there, order), answers)
     stands = _stands(protocol, len(given), overlap, *outcome)
     shown = parts_named(there, [one for one in shows if one not in options])

@@ -79,7 +79,7 @@ def beside(
     ).order_by("-decided_at")
     last = list(mine.values_list("task", flat=True)[:LAST])
     ahead = [*([task.pk] if task else []), *order.following(task, NEXT)]
-    seen = {one.task: one for one in answers_shown.as_seen(stage, [*last, *ahead], agreed=True)}
+    seen = {one.task: one for one in answers_shown.as_seen(stage, [*last, *ahead], agreed=True, drawn=True)}
     digests = decisions.seen_of(list(seen))
     why = dict(order.queue) if isinstance(order, Waiting) else {}
     front = seen.get(task.pk) if task else None

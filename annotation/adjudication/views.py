@@ -30,7 +30,7 @@ DECIDED = "decided"
 BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from now on
 MOST_ALSO = 200  # cases that one request decides
 
-PAGE = 24
+PAGE = 12
 PAGES = 100  # to look further, sort or filter differently: the database has to count its way to a page
 
 
@@ -181,7 +181,8 @@ def _page(
         "filters": disagreement_list.in_words(wanted) if wanted else "",
         **desk.beside(request.user, stage, task, order, link=partial(address, request, stage)),
     }  # fmt: skip
-    return render(request, "adjudication/adjudicate.html", context, status=error.status if error else 200)
+    page = "adjudication/adjudicate.html" if case else "adjudication/nothing.html"
+    return render(request, page, context, status=error.status if error else 200)
 
 
 # The list of disagreements
@@ -204,7 +205,8 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "blind": is_blind(request, stage),
-        "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
+        "disagreements": answers_shown.as_seen(stage, found, drawn=is_blind(request, stage)),
+        "count": min(count, most), "more": count > most,
         "only": [
             (one, ONLY[one], n, replace(wanted, only=one).link(stage=stage.position)) for one, n in counts.items()
         ],
