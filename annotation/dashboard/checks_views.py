@@ -30,17 +30,20 @@ NOUNS = {Kind.CHECK: "checks", Kind.PRACTICE: "practice"}
 
 class SettingsForm(SeenForm):
     check_rate = PercentField(
-        50, label="Checks (% of an annotator's screens)", help_text="0 to 50. Around 10 is usual; 0 means no checks."
+        50, label="Checks (% of an annotator’s tasks)", help_text="0 to 50. Around 10 is usual; 0 means no checks."
     )
     practice_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
     practice_tries = forms.IntegerField(
-        min_value=1, max_value=20, label="Attempts", help_text="Comprehension questions allow at least two."
+        min_value=1,
+        max_value=20,
+        label="Attempts",
+        help_text="At practice. Comprehension questions always allow two or more.",
     )
     on_failure = forms.ChoiceField(label="After the last failed attempt, the annotator", choices=FAILURES.items())
 
 
 class QuestionsForm(SeenForm):
-    text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 12}))
+    text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 8}))
 
     def clean_text(self) -> list[dict]:
         try:

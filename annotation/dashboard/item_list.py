@@ -1,11 +1,11 @@
 """The items of a study: found by key, caption, type and outcome, with the outcome of each stage."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.adjudication.decisions import FLAGGED
@@ -87,18 +87,26 @@ def find(items: QuerySet[Item], stages: Sequence[Stage], wanted: Wanted) -> Quer
     return found.order_by(*SORTS[wanted.sort])
 
 
-def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list[tuple[Stage, str]]]:
-    """For each item the stages that it reached, each with its outcome there in words. One query."""
+def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list[tuple[Stage, str, str]]]:
+    """For each item the stages that it reached, each with its outcome there, also in words. One query."""
     tasks = Task.objects.filter(stage__in=stages, item__in=items, live=True, kind=Kind.JUDGE).order_by("question")
-    rows = defaultdict(list)
-    for *place, state, reason in tasks.values_list("item", "stage", "decided__state", "decided__reason"):
-        rows[tuple(place)].append((state or OPEN, reason or ""))
-    found: dict[int, list[tuple[Stage, str]]] = defaultdict(list)
+    tasks = tasks.annotate(judged=Count("slots__judgment"))
+    columns = ("item", "stage", "judged", "overlap", "decided__state", "decided__reason")
+    rows, judgments = defaultdict(list), Counter[tuple]()
+    for item, stage, judged, wanted, state, reason in tasks.values_list(*columns):
+        rows[item, stage].append((state or OPEN, reason or ""))
+        judgments[item, stage, "judged"] += judged
+        judgments[item, stage, "wanted"] += wanted
+    found: dict[int, list[tuple[Stage, str, str]]] = defaultdict(list)
     for item in items:
         for stage in stages:
             if there := rows.get((item.pk, stage.pk)):
                 decisive = min(there, key=lambda row: (DROPPED, OPEN, KEPT).index(row[0]))
-                found[item.pk].append((stage, in_words(stage, *decisive)))
+                words = in_words(stage, *decisive)
+                if decisive[0] == OPEN:
+                    judged, wanted = (judgments[item.pk, stage.pk, name] for name in ("judged", "wanted"))
+                    words = f"{words}, {judged} of {wanted} judgments"
+                found[item.pk].append((stage, decisive[0], words))
     return found
 
 

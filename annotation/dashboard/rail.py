@@ -29,7 +29,7 @@ PLACES = (
     Place("settings", "Settings", "study-settings", (
         ("Name and texts", "study-settings#texts"), ("Pay", "study-settings#pay"),
         ("Judgments and rule", "study-settings#rule"), ("Checks and practice", "study-settings#checks"),
-        ("Members", "study-members"), ("Webhooks", "study-webhooks"), ("Close, delete", "study-settings#end"),
+        ("Members", "study-members"), ("Webhooks", "study-webhooks"), ("Close or delete", "study-settings#end"),
     )),
 )  # fmt: skip
 PART_OF = {  # pages within a part of the settings' own page

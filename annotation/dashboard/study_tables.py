@@ -188,7 +188,7 @@ def answers_table(asked: Asked, stage: Stage) -> Table:
     ]
     place = " ".join(filter(None, (stage.title, asked.task.question)))
     caption = f"Answers in stage {place}, round {asked.task.round}"
-    return Table("", columns, asked.given, caption=caption)
+    return Table("", columns, asked.given, caption=caption, cards=True)
 
 
 @register.simple_tag

@@ -214,7 +214,7 @@ def test_the_rail_marks_the_place_of_each_page(client, manager, judged, name, pl
         ("study-members", [], "Members"),
         ("study-instructions", [], "Judgments and rule"),
         ("study-checks", [1], "Checks and practice"),
-        ("study-delete", [], "Close, delete"),
+        ("study-delete", [], "Close or delete"),
     ],
 )
 def test_the_rail_marks_the_part_of_the_settings_that_a_page_is_in(client, manager, judged, name, place, part):
