@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.adjudication import answers_shown, decisions
@@ -25,6 +24,7 @@ class Waiting:
     """The tasks that wait for an adjudicator, in order, each with the reason; with the interface of Listed."""
 
     queue: Sequence[tuple[int, str]]
+    count: int  # of all that wait; the queue may have fewer
 
     @property
     def order(self) -> list[int]:
@@ -33,6 +33,11 @@ class Waiting:
     def place(self, task: Task | None) -> int:
         """From 0; -1 if it is not listed."""
         return self.order.index(task.pk) if task and task.pk in self.order else -1
+
+    def place_with(self, task: Task, decided: Sequence[int]) -> dict[str, int]:
+        """The task's `number` from 1 and the `total`, after those just decided; {} if it is not listed."""
+        done, place = len(decided), self.place(task)
+        return {"number": done + place + 1, "total": done + self.count} if place >= 0 else {}
 
     def first(self, asked: int) -> int:
         """The requested task if it is listed, otherwise the first; 0 if there is none."""
@@ -61,23 +66,17 @@ class Row:
     also: str
 
 
-def _place(order: Listed | Waiting, task: Task | None, mine: QuerySet[Outcome]) -> dict[str, int]:
-    if isinstance(order, Listed):
-        return order.place(task) if task else {}
-    done = mine.count()
-    return {"done": done, "number": done + max(order.place(task), 0) + 1}
-
-
 def beside(
     user: User, stage: Stage, task: Task | None, order: Listed | Waiting, link: Callable[..., str]
 ) -> dict[str, object]:
-    """The queue's `rows`, the `number` of the case in it if known, the cases `last` decided, and the one to `undo`
-    with what is seen of it.
+    """The queue's `rows`, the `number` of the case and the `total` if known, the cases `last` decided, and the one to
+    `undo` with what is seen of it.
     """
     mine = Outcome.objects.filter(
         by=ADJUDICATOR, adjudicator=user, task__stage=stage, task__live=True, decided_at__gt=timezone.now() - SITTING
     ).order_by("-decided_at")
-    last = list(mine.values_list("task", flat=True)[:LAST])
+    decided = list(mine.values_list("task", flat=True))
+    last = decided[:LAST]
     ahead = [*([task.pk] if task else []), *order.following(task, NEXT)]
     seen = {one.task: one for one in answers_shown.as_seen(stage, [*last, *ahead], agreed=True, drawn=True)}
     digests = decisions.seen_of(list(seen))
@@ -92,7 +91,7 @@ def beside(
     rows = [row(pk) for pk in ahead if pk in seen]
     return {
         "rows": rows, "alike": sum(bool(one.also) for one in rows), "front": front,
-        **_place(order, task, mine),
+        **(order.place_with(task, decided) if task else {}),
         "last": [row(pk) for pk in reversed(last) if pk not in ahead and pk in seen],
         "undo": {"task": last[0], "seen": digests[last[0]]} if last and last[0] in digests else None,
     }  # fmt: skip

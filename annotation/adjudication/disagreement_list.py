@@ -4,8 +4,8 @@ It uses the summary that each task keeps of its answers (pipeline/disagreement.p
 votes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import urlencode
@@ -128,13 +128,18 @@ class Listed:
             return asked
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
 
-    def place(self, task: Task) -> dict[str, int]:
-        """The task's `number` from 1, and how many are `done` before it and `waiting`; {} of a long list."""
+    def place_with(self, task: Task, decided: Sequence[int]) -> dict[str, int]:
+        """The task's `number` from 1 and the `total`, after those just decided that have left the list; {} if it is not
+        listed, or in a long list.
+        """
         order = list_disagreements(self.stage, MOST, wanted=self.wanted)
         if len(order) == MOST or task.pk not in order:
             return {}
-        place = order.index(task.pk)
-        return {"number": place + 1, "done": place, "waiting": len(order) - place}
+        # CLOSE looks at the rule's outcome, which a decision has replaced.
+        left = replace(self.wanted, case=DECIDED, only="" if self.wanted.only == CLOSE else self.wanted.only)
+        mine = "AND task.id = ANY(%(decided)s)"
+        done = len(_tasks(self.stage, left, mine, decided=[*decided])) if self.wanted.case == OPEN and decided else 0
+        return {"number": done + order.index(task.pk) + 1, "total": done + len(order)}
 
     def after(self, task: Task | None) -> int:
         """The following task, or the first again; 0 if there is no other."""

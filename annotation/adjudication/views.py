@@ -158,7 +158,8 @@ def _page(
     if not request.GET.get("stage"):
         here = next((one.position for one in stages if undecided.get(one.pk)), 1)
         stage = permissions.stage_for(request.user, stage.study_id, here)
-    order: Listed | Waiting = Listed(stage, wanted) if wanted else Waiting(cases.queue(stage, decided))
+    count = undecided.get(stage.pk, 0)
+    order: Listed | Waiting = Listed(stage, wanted) if wanted else Waiting(cases.queue(stage, decided), count)
     if task is None and not (error or request.GET.get("task")):
         task = Task.objects.filter(pk=order.first(permissions.row_id(request.GET.get("next")))).first()
     later, own = order.after(task), OwnAnswer(request, stage, task) if task else None
@@ -170,7 +171,7 @@ def _page(
         "case": case, "pictures": case.pictures if case else 0, "decided": decided, "blind": blind,
         "hidden": case and not case.adjudicated and blind,
         "reasons": cases.reasons_used(stage, request.user) if case and manages else {},
-        "again_url": again_url, "waiting": undecided.get(stage.pk, 0),
+        "again_url": again_url, "list_url": address(request, stage),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
         "own_url": own.url_from(again_url) if own and manages else "",
         "picked": request.POST.get("verdict", cases.OWN_ANSWER),

@@ -101,8 +101,9 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
     rows = links(client.get(url(stage, sort="item", type="swap")).text)
     assert len(rows) == 3
     page = client.get(rows[0]).text
-    assert ">1 of 3<" in page and ">3 of 3<" in client.get(rows[2]).text
-    for row in rows:
+    assert ">3 of 3<" in client.get(rows[2]).text
+    for place, row in enumerate(rows, 1):
+        assert f">{place} of 3<" in page
         form = page.partition('id="decision"')[2]
         fields = dict(re.findall(r'<input type="hidden" name="(task|seen|next)" value="([^"]*)"', form))
         assert f"task={fields['task']}&" in row
@@ -110,6 +111,10 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
         assert "sort=item" in answer.url and "type=swap" in answer.url
         page = client.get(answer.url).text
     assert "This list is empty now: swapped, not decided by hand, item order." in page
+    undo = dict(re.findall(r'name="(task|seen)" value="([^"]*)"', page.partition('id="undo"')[0]))
+    where = html.unescape(re.findall(r'<form method="post" action="([^"]*)"', page.partition('id="undo"')[0])[-1])
+    page = client.get(client.post(where, {**undo, "do": "undo"}).url).text
+    assert ">3 of 3<" in page and "← Disagreements" in page
     assert not Outcome.objects.filter(task=first, by="adjudicator").exists()
 
 
