@@ -243,6 +243,6 @@ def _stage(task: Task) -> Stage:
 
 def _words(note: str) -> str:
     words = clean_reason(note)
-    if not words:
+    if not words or (len(words) == 1 and words.isascii()):  # a key of the page, pressed in the field
         raise Unexplained("Give a short reason.")
     return words

@@ -43,13 +43,16 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
         if place == 1:
             page.keyboard.press("s")  # the last reason, before an answer is picked
         page.keyboard.press(key)
-        expect(page.locator("#note")).to_be_focused()
+        expect(page.locator("#note")).not_to_be_focused()
         if place == 0:
+            page.keyboard.press("Enter")
             page.keyboard.type("I looked at it, 1 2 n r.")  # keys do nothing while one types
         elif place == 2:
+            page.keyboard.press("Enter")
             assert compose(page.locator("#note"), "ArrowUp")
             expect(page.locator("#note")).to_have_value("")
-            page.keyboard.press("ArrowUp")
+            page.keyboard.press("Escape")
+            page.keyboard.press("s")  # or after it
         expect(page.locator("#note")).to_have_value("I looked at it, 1 2 n r.")
         if number is not None:
             expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
@@ -101,6 +104,7 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, axe_violat
     assert flaws(page, axe_violations) == []
     adopted = page.locator(".given .words").nth(1).inner_text()
     page.keyboard.press("2")
+    page.keyboard.press("Enter")
     expect(page.locator("#note")).to_be_focused()
     page.keyboard.type("Reads best.")
     enter(page)
@@ -132,6 +136,8 @@ def test_a_set_marks_and_a_number_are_answered_on_the_annotators_page(visit, pag
     page.locator(".marking").click(position={"x": 60, "y": 40})
     page.keyboard.press("Escape")
     press(page, "ArrowDown", "ArrowDown", "7", "Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator("#decision")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.locator("#note")).to_be_focused()
     expect(page.locator("input[value=own_answer]")).to_be_checked()

@@ -41,7 +41,7 @@ def test_deciding_an_item_takes_two_keys_once_a_reason_is_known(visit, page):
     visit(page, "/studies/")
     with page.expect_navigation():  # loaded, so that the page's script hears the keys
         clicks(page, "Decide")
-    press(page, "2")
+    press(page, "2", "Enter")
     page.keyboard.type("It is all there.")
     with page.expect_navigation():
         press(page, "Enter")

@@ -1,5 +1,6 @@
-/* Keys of the desk: digits and letters pick an answer and move to the reason, which has the one used last with such an
-   answer, so that Enter decides. S, or the arrow up in that field, fills in the last reason of all. */
+/* Keys of the desk: digits and letters pick an answer and fill in the reason used last with such an answer, so that Enter
+   decides. Without a reason, Enter goes to its field; until then, every letter is a key. S, or the arrow up in the
+   field, fills in the last reason of all. */
 import { isOff, letter, meant, onKeyIn } from "../judging/keys.js";
 import { Zoom } from "../judging/zoom.js";
 
@@ -36,23 +37,15 @@ function fill(words) {
 function repeatReason(event, from = sameReason) {
   event.preventDefault();
   fill(from.dataset.reason);
-  if (form.querySelector("input[name=verdict]:checked")) note.focus();
 }
 
 for (const chip of document.querySelectorAll("[data-reason]")) chip.addEventListener("click", (event) => repeatReason(event, chip));
-if (note) {
-  onKeyIn(note, (event) => {
-    if (event.key === "ArrowUp" && sameReason) repeatReason(event);
-    if (event.key === "Escape") note.blur();
-  });
-}
+if (note && sameReason) onKeyIn(note, (event) => event.key === "ArrowUp" && repeatReason(event));
 
 function pick(radio) {
   radio.checked = true;
   suggest(radio);
-  const field = $(radio.dataset.leads) ?? note;
-  field.focus();
-  if (field === note) note.select();
+  ($(radio.dataset.leads) ?? radio).focus();
 }
 
 // The reason last used with such an answer, unless something was typed.
@@ -62,14 +55,17 @@ function suggest({ dataset, value }) {
 
 // Keys
 
+const decide = () => (note.value ? $("decide").click() : note.focus());
 const typing = (target) => target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
 
 onKeyIn(document, (event) => {
+  if (event.key === "Escape" && typing(event.target)) event.target.blur();
   if (isOff(event) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const pressed = letter(event);
   const radio = note && meant(event, form.querySelectorAll("input[name=verdict]"));
   const act = (done) => (event.preventDefault(), event.repeat || done());
   if (radio) act(() => pick(radio));
+  else if (event.key === "Enter" && note && !event.target.closest("button, a, summary")) act(decide);
   else if (pressed === "s" && sameReason) repeatReason(event);
   else if (answer && pressed === answer.dataset.key) act(() => answer.click());
   else if (press[pressed]) act(() => $(press[pressed])?.click());
