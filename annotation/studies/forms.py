@@ -1,6 +1,7 @@
 """The forms of a study's pages, except those for setting one up (setup_forms.py, study_form.py)."""
 
 from collections.abc import Iterable
+from typing import cast
 
 from django import forms
 from django.conf import settings
@@ -11,7 +12,12 @@ from benchmarks.seen import SeenForm
 
 
 class InstructionsForm(SeenForm):
+    """A new version of instructions. If only the main text changes, `keep` asks which translations still hold."""
+
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}))
+    keep = forms.MultipleChoiceField(
+        label="Keep as they are", required=False, widget=forms.CheckboxSelectMultiple, choices=settings.LANGUAGES
+    )
 
     def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
         """`own` is the study's language; the others may stay empty. `images` are the names that the texts may use."""
@@ -21,6 +27,7 @@ class InstructionsForm(SeenForm):
         fields = {**type(self).base_fields, **{code: self._field(code, name) for code, name in self.others}}
         self.base_fields = fields  # type: ignore[misc]  # Django copies them into `fields`
         super().__init__(data, initial={"text": current.text, **current.translations})
+        self.stale: list[str] = []  # languages that would show the old text under the new version
         self.fields["text"].help_text = (
             f"Saving makes version {current.version + 1}. Every annotator must read it before their next screen. Each "
             "judgment keeps the version it was made under."
@@ -32,9 +39,24 @@ class InstructionsForm(SeenForm):
         return forms.CharField(label=name, required=False, widget=widget)
 
     def clean(self) -> None:
-        for name, text in list(self.cleaned_data.items()):
-            if wrong := markdown.problems(text, self.images):
+        for name in self.cleaned_data.keys() - {"keep"}:
+            if wrong := markdown.problems(self.cleaned_data[name], self.images):
                 self.add_error(name, wrong)
+        if not self.errors:
+            self._ask_about_translations()
+
+    def _ask_about_translations(self) -> None:
+        given, before = self.words(), {name: text.strip() for name, text in self.initial.items()}
+        if given["text"] != before["text"]:
+            self.stale = [code for code, text in given["translations"].items() if text == before.get(code)]
+        keep = cast(forms.MultipleChoiceField, self.fields["keep"])
+        keep.choices = [(code, name) for code, name in self.others if code in self.stale]
+        if self.stale and not {"keep_asked", "preview", "upload"} & set(self.data):
+            self.add_error(
+                "keep",
+                "These translations have not changed. Change them above, or tick those that still hold. The others are "
+                f"left out: their readers get the {dict(settings.LANGUAGES)[self.own]} text.",
+            )
 
     @property
     def in_other_languages(self) -> list[forms.BoundField]:
@@ -42,8 +64,11 @@ class InstructionsForm(SeenForm):
 
     def words(self) -> dict:
         """The texts as `studies.lifecycle.revise_instructions` takes them."""
-        given = {name: text.replace("\r\n", "\n") for name, text in self.cleaned_data.items()}
-        return {"text": given.pop("text"), "translations": {code: text for code, text in given.items() if text}}
+        left_out = {*self.stale} - {*self.cleaned_data["keep"]} if "keep_asked" in self.data else set()
+        given = {name: self.cleaned_data[name].replace("\r\n", "\n") for name in ("text", *dict(self.others))}
+        text = given.pop("text")
+        translations = {code: words for code, words in given.items() if words and code not in left_out}
+        return {"text": text, "translations": translations}
 
 
 class RoleForm(SeenForm):

@@ -5,6 +5,7 @@ Annotators get the images under their opaque names.
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.safestring import SafeString
@@ -53,7 +54,9 @@ def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
         current = stage.instructions.latest("version")
         form = InstructionsForm(request.POST or None, current=current, own=own, images=names)
         if form.is_valid() and not unsaved and not refused:
-            lifecycle.revise_instructions(stage=stage, by=by, **form.words())
+            revised = lifecycle.revise_instructions(stage=stage, by=by, **form.words())
+            saved = f"Version {revised.version} of the instructions is saved."
+            messages.success(request, saved if revised != current else "The instructions are unchanged.")
             return redirect("study-stage", pk, stage.position)
     shown = Instructions(**form.words()) if form.is_bound and form.is_valid() else current
     context = {

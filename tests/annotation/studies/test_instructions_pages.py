@@ -128,6 +128,26 @@ def test_a_new_study_cannot_name_images(client, manager, stage):
     assert "Leave out the image “hand”" in page.text
 
 
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        ({}, {}),
+        ({"keep": "de"}, {"de": "Schau."}),
+        ({"keep": "de", "es": "Mira dos veces."}, {"de": "Schau.", "es": "Mira dos veces."}),
+    ],
+)
+def test_an_old_translation_is_not_shown_under_a_new_version_unless_it_is_kept(client, manager, stage, more, kept):
+    old = {"de": "Schau.", "es": "Mira."}
+    lifecycle.revise_instructions(stage=stage, text="Look.", by="test", translations=old)
+    changed = {"text": "Look twice.", **old}
+    page = client.post(address(stage), changed)
+    assert "These translations have not changed" in page.text and page.text.count('name="keep"') == 2
+    assert stage.instructions.latest("version").version == 2
+    saved = client.post(address(stage), {**changed, "keep_asked": "1", **more}, follow=True)
+    assert "Version 3 of the instructions is saved." in saved.text
+    assert stage.instructions.latest("version").translations == kept
+
+
 def test_two_versions_are_compared_in_every_language(client, manager, stage):
     for text, more in (("Pick a cat.", {}), ("Pick the cat.", {"es": "Mira"}), ("Pick the dog.", {"es": "Mira"})):
         lifecycle.revise_instructions(stage=stage, text=text, by="test", translations=more)
