@@ -71,14 +71,14 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def counts(stage: Stage, found: Progress, settled: int) -> str:
-    """How the counts of items on different pages hang together."""
+    """What became of each item that was given out."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     n, late, begun = found.n, settled - found.n, asked.values("task__item").distinct().count() - settled
-    later = "do not, as the audit had ended" if found.ended else "will once every item before them is settled"
-    parts = [f"{n:,} {'counts' if n == 1 else 'count'}"]
-    parts += [f"{late:,} settled later {later}"] if late > 0 else []
-    parts += [f"{begun:,} {'has' if begun == 1 else 'have'} answers but no outcome"] if begun > 0 else []
-    return f"Audited sample: {settled + max(begun, 0):,} of {counted(found.items, 'item')}. {'; '.join(parts)}."
+    later, yet = ("finished after the end", "") if found.ended else ("behind one that is still open", " yet")
+    parts = [f"{n:,} counted"]
+    parts += [f"{late:,} {later}"] if late > 0 else []
+    parts += [f"{begun:,} without an outcome{yet}"] if begun > 0 else []
+    return f"{settled + max(begun, 0):,} of {counted(found.items, 'item')} drawn: {', '.join(parts)}."
 
 
 def _decision(stage: Stage) -> str:

@@ -252,10 +252,14 @@ def _joined(joined: int, active: int) -> str:
 
 
 def settled(reached: Sequence[Reached]) -> str:
-    """The share of the items and questions, or how many stages are done where some have nothing to ask about yet."""
+    """The share of the items and questions, or how many stages are done where some have nothing to ask about yet. An
+    audit that has ended has settled only some items.
+    """
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
     if total and done == total and not all(one.is_done for one in reached):
         return f"{sum(one.is_done for one in reached)} of {counted(len(reached), 'stage')} settled"
+    if total and done == total and all(one.stage.strategy == Strategy.AUDIT for one in reached):
+        return f"{counted(done, 'item')} settled"
     return f"{math.floor(100 * done / total)}% settled" if total else "nothing settled"
 
 

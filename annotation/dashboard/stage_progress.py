@@ -81,7 +81,7 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
 
 def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
     """What became of all items, each share rounded by itself. One that `audits` may end before the open ones are
-    judged.
+    judged, so that shares of all items would be taken for its result: there are none.
     """
     reasons = {"dropped": whole["reasons"], "not_asked": whole["not_asked_in"]}
     counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
@@ -90,7 +90,7 @@ def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
         share = counts[kind] / (whole["imported"] or 1)
         if counts[kind] or kind not in ("waiting", "not_asked"):
             words = OF_AUDIT.get(kind, words) if audits else words
-            shown = data(share, percent(share))
+            shown = "" if audits else data(share, percent(share))
             found.append(Part(kind, words, counts[kind], shown, 100 * x, 100 * share, reasons.get(kind, ())))
         x += share
     return found

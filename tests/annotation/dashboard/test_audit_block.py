@@ -56,13 +56,14 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert "No estimate without annotators’ errors: no item has three judgments, and" in shown
 
 
-def test_one_sentence_joins_the_counts_of_items_that_count_that_came_too_late_and_that_were_begun(stage):
+def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_were_begun(stage):
     judge(stage, 6)
-    found, begun = audits.progress_of(stage), "1 has answers but no outcome."
-    ends = ((True, "do not, as the audit had ended"), (False, "will once every item before them is settled"))
-    for ended, later in ends:
+    found = audits.progress_of(stage)
+    ends = ((True, "2 finished after the end, 1 without an outcome"),
+            (False, "2 behind one that is still open, 1 without an outcome yet"))  # fmt: skip
+    for ended, others in ends:
         counts = audit_block.counts(stage, replace(found, n=3, ended=ended), settled=5)
-        assert counts == f"Audited sample: 6 of 30 items. 3 count; 2 settled later {later}; {begun}"
+        assert counts == f"6 of 30 items drawn: 3 counted, {others}."
 
 
 def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_client, stage):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.dashboard.next_step import Kind, NextStep, Reached, Released, next_step, way
+from annotation.dashboard.next_step import Kind, NextStep, Reached, Released, next_step, settled, way
 from annotation.models import Promotion, Stage, Study
 
 STUDY = Study(pk=7, state="open")
@@ -148,6 +148,7 @@ def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     )
     assert (step.label, step.url) == ("Open the report", "/studies/7/results/report/")
     assert step.sentence == f"The stage is done. {precision} A release can follow."
+    assert settled([Reached(audit, 43, 43, precision)]) == "43 items settled"
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
