@@ -63,7 +63,7 @@ def _says(across: str, up: str, rows: Sequence[Sequence], asked_once: Sequence[b
 
 
 def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: Subject) -> Plot:
-    """The share right of people and models on all items (people_and_models.Row), with chance as a line."""
+    """The share right of people and models on the items answered (people_and_models.Row), with chance as a line."""
     cells: list[list[Value]] = [
         [row["title"], row["all"]["share"], row["all"]["low"], row["all"]["high"], row["all"]["n"], ""] for row in rows
     ]
@@ -71,10 +71,10 @@ def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: S
         Column("name", "row", "text"), Column("value", "right", "share"), Column("low", "95% from", "share"),
         Column("high", "to", "share"), Column("n", "items"), Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = "Share right on all items: a dot for each row, a line for its 95% interval."
+    caption = "Share right of the items answered: a dot for each row, a line for its 95% interval."
     says = describe_intervals("Share right", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
     mark = None if chance is None else (f"guessing, {100 * chance:.1f}%", chance)
-    return Plot("intervals", "share-right", "Share right, all items", caption, says, of, columns, cells, mark)
+    return Plot("intervals", "share-right", "Share right", caption, says, of, columns, cells, mark)
 
 
 MOST = 500  # plotted tasks; a table of thousands helps nobody

@@ -176,8 +176,12 @@ def _people(
 
 
 def average_of(where: str) -> str:
-    """The title of the share right of single annotators of a stage or another study."""
-    return f"{SINGLE}, {where} (average)" if where else f"{SINGLE} (average)"
+    """The title of the share right of single annotators, on average; of a stage or another study if `where` has one."""
+    return f"{SINGLE} of {where}" if where else SINGLE
+
+
+def answers_of(answers: int, people: int) -> str:
+    return f"average of {counted(answers, 'answer')} by {counted(people, 'annotator')}"
 
 
 def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
@@ -191,7 +195,7 @@ def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable
 
 def _of_people(title: str, picks: Sequence[Scored], found: _Items, stage: Stage, study: int | None = None) -> Row:
     people = len({one.annotator for one in picks})
-    row = Row(title, HUMANS, f"{counted(len(picks), 'answer')} of {counted(people, 'annotator')}", study)
+    row = Row(title, HUMANS, answers_of(len(picks), people), study)
     if stage.source_id is None:
         row.all = share_of(picks)
         row.parts = [share_of([one for one in picks if _is_in(one, part)]) for part in found.parts]
@@ -217,7 +221,7 @@ def _other_studies(
     for stage in stages.order_by("study", "position"):
         same = measure_of(stage, kind) == measure if measure else asks and asks_about_the_foil(stage)
         if same and (picks := _among(right_picks(stage), found)):
-            row = _of_people(average_of(stage.study.name), picks, found, stage, stage.study_id)
+            row = _of_people(average_of(f"“{stage.study.name}”"), picks, found, stage, stage.study_id)
             if found.valid is not None:
                 _on_valid(row, picks, found, NOBODY)
             rows.append(row)

@@ -14,10 +14,11 @@ from django.utils.text import capfirst
 
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
+from annotation.measures.audits import sentence
 from annotation.measures.over_annotators import ANNOTATORS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
-from annotation.templatetags.figures import decimals, hours, money, percent, to_percent
+from annotation.templatetags.figures import between, decimals, hours, money, percent, to_percent
 from annotation.wording import counted, readable_label
 from benchmarks.naming import kind_name
 from benchmarks.predictions.kinds import BIVLC
@@ -116,7 +117,7 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
     more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
     width = audit["half_width"]
     yield Tile(
-        "Precision", f"±{100 * width:.1f}" if width is not None else "–",
+        "Precision", f"± {sentence.percent(width)}" if width is not None else "–",
         audit["verdict"].rstrip(".") if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
         audit["counts"], f"target: {audit['aim']}",
     )  # fmt: skip
@@ -209,7 +210,7 @@ def _basis(whole: Mapping[str, Any], share: bool) -> str:
     low, high = _interval(whole)
     if low is None:
         return counted(whole["n_judgments"], "judgment")
-    ends = to_percent(low, high) if share else f"{decimals(low)}–{decimals(high)}"
+    ends = to_percent(low, high) if share else between(low, high, decimals)
     return f"95%: {ends} · {counted(whole['n_items'], 'item')}"
 
 

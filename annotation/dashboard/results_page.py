@@ -21,7 +21,7 @@ from annotation.exports import job as export_job
 from annotation.figures import cache, human_baseline
 from annotation.figures.cache import LatestFigures
 from annotation.models import CachedFigures, SharedResults, Stage, Strategy, Study
-from annotation.releases.listing import list_row, releases_of
+from annotation.releases.listing import FROZEN, list_row, releases_of
 from annotation.templatetags.figures import NOTHING, percent, to_percent
 from annotation.wording import counted
 from benchmarks.jobs.jobs import Tell, no_progress
@@ -63,6 +63,7 @@ def contents(request: HttpRequest, study: Study) -> dict:
     small = cache.is_small(study) and not people_and_models.many_answers(study.benchmark)
     # For at most an hour, because nothing here says that people of another study have answered.
     found = cache.latest(stages[0], KIND, small=small, good=cache.CLOCK)
+    releases = [list_row(release) for release in releases_of(study)[:RELEASES]]
     shared = SharedResults.objects.filter(study=study).first()
     return {
         "study": study,
@@ -70,7 +71,8 @@ def contents(request: HttpRequest, study: Study) -> dict:
         "latest": found,
         "large": not small,
         **_drawn(request, study, found),
-        "releases": [list_row(release) for release in releases_of(study)[:RELEASES]],
+        "releases": releases,
+        "latest_release": next((row["release"] for row in releases if row["state"] == FROZEN), None),
         "to_decide": sum(cases.undecided(stages).values()) if study.may.manage else 0,
         "exports": list(export_job.exports_of(study)[:EXPORTS]),
         "measured": bool(human_baseline.pairs_of(stages)),
@@ -90,6 +92,7 @@ def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
     return {
         "data": data, "tiles": data["tiles"], **read(data, rows, of),
         "people_and_models": table_of(data, rows, study, request),
+        "no_models": bool(rows) and all(row["run"] is None for row in rows),
         "funnel": funnel_plot(whole, of) if len(whole["stages"]) + len(whole["measuring"]) > 1 else None,
     }  # fmt: skip
 
@@ -142,7 +145,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     """With links that sort it and a file, if there is a request."""
     columns = [
         Column("% right", "title", html=partial(_named, items=data["items"]), name="row"),
-        number("all items", "all.share", html=lambda row: _points(row, "all"), name="all"),
+        number("items answered", "all.share", html=lambda row: _points(row, "all"), name="all"),
         number("95%", html=_interval),
         *only_in_file("all.low", "all.high", "all.n"),
     ]
@@ -166,7 +169,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         "people-and-models", columns, rows, label="people-and-models-title", cards=True,
         request=request, foot=foot,
         row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
-        empty="No figures yet.",
+        empty="No results yet.",
         advice="Models get rows when they are scored on the benchmark, or when their answers are imported.",
         button=("Models", models) if request else None,
     )  # fmt: skip
@@ -252,9 +255,8 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     both = [row for row in rows if row["stands"] != HUMANS and row["all"] and row["valid"]]
     found = [_change(both)] if both else []
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
-    known = max((row for row in people if row["valid"]), key=lambda row: row["valid"]["n"], default=None)
-    if known:
-        found.append(_of_others(known))
+    if known := [row for row in people if row["valid"]]:
+        found.append(_of_those_who_did_not_choose(known))
     elif people and "valid" in people[0]["why"]:
         found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
     if best := next((row for row in rows if row["stands"] == RESULT and row["valid"]), None):
@@ -264,14 +266,20 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def _of_others(row: Row) -> str:
-    """The figure of people on valid items that they did not choose, and why it may be below theirs on all."""
-    who = "People of this study who chose none of them" if row["study"] is None else "People from other studies"
+def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
+    """The share of each group of people on valid items; of only one group, why it may be below its share on all."""
+    of_others = [row for row in rows if row["study"] is not None]
+    if len(rows) > 1:
+        shares = sorted(row["valid"]["share"] for row in rows)
+        who = f"People in {len(rows)} other studies" if of_others == [*rows] else f"{len(rows)} other groups of people"
+        return f"{who} are right on {to_percent(shares[0], shares[-1])} of the valid items that they answered."
+    (row,) = rows
+    who = "People in another study" if of_others else "People of this study who chose none of them"
     on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]
-    said = f"{who} are right on {percent(on_valid)} of the valid items"
+    said = f"{who} are right on {percent(on_valid)} of the valid items that they answered"
     if on_all is None or on_all <= on_valid:
         return f"{said}."
-    return f"{said} ({percent(on_all)} of all): others chose these items, which need not raise the share."
+    return f"{said} ({percent(on_all)} of all items): others chose these items, which need not raise the share."
 
 
 def _change(models: Sequence[Row]) -> str:

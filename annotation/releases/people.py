@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.comparison.people_and_models import average_of
+from annotation.comparison.people_and_models import answers_of, average_of
 from annotation.comparison.right_picks import RANKS, foil_measure, is_about_the_foil
 from annotation.protocols.registry import base_name
 from annotation.releases.archive_reader import MANIFEST, Files
@@ -61,7 +61,7 @@ def _about_foils(files: Files, kind: str) -> Iterator[ReportedRow]:
         if measure and (name := stage["study"]["stage_name"]) in asked:
             (right,) = (one["right"] for one in stage["scores"]["answers"] if "right" in one)
             whole = right["whole"]
-            who = f"{counted(whole['n_judgments'], 'answer')} of {counted(whole['n_annotators'], 'annotator')}"
+            who = answers_of(whole["n_judgments"], whole["n_annotators"])
             about = f"stage {name}, {who} about {counted(whole['n_items'], 'item')}, kept or not"
             types = Counter(of["type"] for of in right["by_type"])  # alone without a subtype, it is the whole type
             groups = [

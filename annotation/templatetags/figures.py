@@ -105,7 +105,12 @@ def exact_percent(share: float | None) -> str:
 
 def to_percent(low: float | None, high: float | None) -> str:
     """Both ends of an interval, with one sign for the two."""
-    return NOTHING if low is None or high is None else f"{_points(low)}{_to(low)}{_points(high)}%"
+    return NOTHING if low is None or high is None else f"{between(low, high, _points)}%"
+
+
+def between(low: float, high: float, write: Callable[[float], str]) -> str:
+    """Both ends of an interval as `write` writes them."""
+    return f"{write(low)}{_to(low)}{write(high)}"
 
 
 def _points(share: float) -> str:
@@ -143,7 +148,8 @@ def span(figure: Mapping[str, Any], places: int = 2) -> str:
     """The interval of a measure (measures.agreement.figure), or a dash where there is none."""
     if figure["low"] is None:
         return NOTHING
-    return format_html("{} – {}", *(data(figure[end], decimals(figure[end], places)) for end in ("low", "high")))
+    low, high = (data(figure[end], decimals(figure[end], places)) for end in ("low", "high"))
+    return format_html("{}{}{}", low, _to(figure["low"]), high)
 
 
 @exact(register)

@@ -31,7 +31,7 @@ export function tip(look, formatter, more = {}) {
 // Names on the left, one per row, the first on top; they take at most 38% of the width.
 export function named(names, look, width) {
   const left = Math.min(0.38 * width, 16 + 1.15 * widest(names));
-  const axisLabel = { color: look.ink, fontSize: SMALL + 1, width: left - 10, overflow: "truncate", interval: 0 };
+  const axisLabel = { color: look.ink, fontSize: SMALL + 1, width: left - 10, overflow: "break", lineHeight: 13, height: 26, lineOverflow: "truncate", interval: 0 };
   const bare = { axisLine: { show: false }, axisTick: { show: false } };
   return { left, axis: { type: "category", inverse: true, data: names, axisLabel, ...bare } };
 }

@@ -46,9 +46,9 @@ def test_the_page_reads_its_table(client, built):
         "People have no figure on the valid items, because their own answers chose these items.",
     ]
     text = shown.content.decode()
-    assert "no figure" in text and "36 answers of 3 annotators" in text
+    assert "no figure" in text and "average of 36 answers by 3 annotators" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
-    assert [row["row"] for row in rows] == ["Single annotator (average)", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
+    assert [row["row"] for row in rows] == ["Single annotator", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
     assert float(rows[1]["people less model"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
@@ -58,7 +58,7 @@ def test_it_says_what_a_release_would_leave_out(client):
     study = studies.study(items=3)
     text = page(client, study).content.decode()
     assert "would leave out 3 undecided items" in " ".join(text.split())
-    assert "No figures yet." in text
+    assert "No results yet." in text
 
 
 def test_a_link_is_off_until_a_manager_turns_it_on_and_stays_off_once_revoked(client, built):
@@ -106,9 +106,19 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
     other = asked(built.benchmark, built.stages.get().protocol)
     judge(other.stages.get(), (set(), set(), set()))
     cells = [row["title"] for row in page(client, built).context["people_and_models"].rows]
-    assert f"Single annotator, {other.name} (average)" in cells
+    assert f"Single annotator of “{other.name}”" in cells
     sharing.share(study=built, by="test")
     assert other.name not in client.get(link(built)).content.decode()
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    ([{0, 1}], "People in another study are right on 97.0% of the valid items that they answered."),
+    ([{0, 1}, {0, 1, 2}], "People in 2 other studies are right on 93.9 – 97.0% of the valid items that they answered."),
+])  # fmt: skip
+def test_several_other_studies_have_a_range_on_the_valid_items(client, built, wrong, said):
+    for items in wrong:
+        judge(asked(built.benchmark, built.stages.get().protocol).stages.get(), (items, set(), set()))
+    assert page(client, built).context["sentences"][-1].startswith(said[:-1])
 
 
 def test_a_network_looks_a_limited_number_of_times_an_hour(client, built, monkeypatch):

@@ -33,13 +33,13 @@ def test_a_stage_that_asked_about_foils_stands_beside_the_models(released, clien
     [row] = humans.rows
     shown = dict(zip((one.name for one in page.context["columns"]), row.cells, strict=True))["overall"]
     whole = right["whole"]
-    assert (humans.title, row.entry.title, row.n) == ("Humans", "Single annotator (average)", whole["n_items"])
+    assert (humans.title, row.entry.title, row.n) == ("Humans", "Single annotator", whole["n_items"])
     assert (shown.share, shown.low, shown.high, shown.n) == tuple(
         whole[name] for name in ("value", "low", "high", "n_items")
     )
     assert row.entry.source == (
-        f"release made 1.0: stage first, {whole['n_judgments']} answers of {whole['n_annotators']} annotators about "
-        f"{whole['n_items']} items, kept or not"
+        f"release made 1.0: stage first, average of {whole['n_judgments']} answers by {whole['n_annotators']} "
+        f"annotators about {whole['n_items']} items, kept or not"
     )
     assert page.context["people"] == row.entry
 
