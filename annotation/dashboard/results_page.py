@@ -272,7 +272,8 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     if len(rows) > 1:
         shares = sorted(row["valid"]["share"] for row in rows)
         who = f"People in {len(rows)} other studies" if of_others == [*rows] else f"{len(rows)} other groups of people"
-        return f"{who} are right on {to_percent(shares[0], shares[-1])} of the valid items that they answered."
+        ends = f"between {percent(shares[0])} and {percent(shares[-1])}"
+        return f"{who} are right on {ends} of the valid items that they answered."
     (row,) = rows
     who = "People in another study" if of_others else "People of this study who chose none of them"
     on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]

@@ -109,7 +109,7 @@ function intervals({ columns, rows, mark }, look, width) {
   const right = { ...named(values, look, width).axis, position: "right" };
   const at = ({ seriesType, dataIndex, value }) => rows[seriesType === "scatter" ? dataIndex : value[0]];
   return {
-    height: 26 * rows.length + (mark ? 52 : 34),
+    height: 30 * rows.length + (mark ? 52 : 34),
     textStyle: text(look),
     grid: { left, right: 20 + letters("100.0%"), top: mark ? 24 : 6, bottom: 28 },
     tooltip: tip(look, (params) => intervalSays(at(params), say)),
