@@ -108,7 +108,7 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
         wrong = max(round(audit["estimate"] * audit["items"]), 1)
         lead, rest = f"About {wrong:,} of all {audit['items']:,} items are wrong", ""
         if not audit["estimate"]:
-            lead = f"No judged item is wrong, of {audit['n']:,}"
+            lead = f"None of the {audit['n']:,} counted items is wrong"
             rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be."
         yield Tile(
             "Wrong items", percent(audit["estimate"]), lead, rest,
@@ -192,7 +192,7 @@ def _alike(apart: Sequence[Mapping[str, Any]]) -> str:
 
 def _share_right(right: Mapping[str, Any]) -> Tile:
     whole = right["whole"]
-    chance = "" if right["chance"] is None else f"Picking at random gives {percent(right['chance'])}."
+    chance = "" if right["chance"] is None else f"Guessing among the answers gives {percent(right['chance'])}."
     return Tile("Right", percent(whole["value"]), "of the judgments are right", chance, _basis(whole, True))
 
 

@@ -20,7 +20,9 @@ def finding(report: Found) -> list[str]:
     who = counted(totals["annotators_who_count"], "annotator")
     given = f"{who} gave {counted(totals['judgments_counted'], 'counted judgment')}{by_hand}."
     agreed = agreement_in_words(stage["figures"], stage.get("shares", ()))
-    agree = [f"{agreed.lead} ({agreed.basis}).", agreed.rest] if agreed and "shares" in stage else []
+    on = stage["figures"]["by_type_on"]
+    beyond = f"Agreement beyond chance{'' if on == 'answer' else f' on “{on}”'}"
+    agree = [f"{agreed.lead}.", agreed.rest, f"{beyond}: {agreed.basis}."] if agreed and "shares" in stage else []
     return [one for one in (*_came_out(report, stage), given, *agree) if one]
 
 
@@ -47,6 +49,6 @@ def _kept(funnel: Found) -> Iterator[str]:
         yield f"Nothing is decided yet, of {counted(funnel['imported'], 'item')}."
         return
     share, ends = percent(funnel["kept"] / settled), to_percent(*wilson(funnel["kept"], settled))
-    still = f" {counted(funnel['open'], 'item')} still open." if funnel["open"] else ""
+    still = f" Still open: {counted(funnel['open'], 'item')}." if funnel["open"] else ""
     kept = f"{share} of the {settled:,} settled items are kept: {funnel['kept']:,}"
     yield f"{kept} (95% interval over items {ends}).{still}"

@@ -170,7 +170,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     ends = [*kinds, whole]
     add("imported", ends, "imported")
     for place, stage in enumerate(whole["stages"]):
-        steps, name = [row["stages"][place] for row in ends], f"{stage['stage']} {title_of(stage['protocol'])}"
+        steps, name = [row["stages"][place] for row in ends], f"stage {stage['stage']} ({title_of(stage['protocol'])})"
         add(f"entered {name}", steps, "entered")
         add(f"kept by {name}", steps, "kept")
         add("of those that entered", steps, "kept_share", share=True)

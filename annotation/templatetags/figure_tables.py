@@ -180,7 +180,7 @@ def types_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
     ]
     all = figures["outcomes"] | {"judgments": figures["progress"]["judgments_counted"]}
     foot = ["all", *(all[name] for name in ("tasks", "kept", "dropped", "open", "kept_share", "judgments"))]
-    return Table("", columns, figures["by_type"], foot=[foot], caption="Outcomes by type and subtype")
+    return Table("", columns, figures["by_type"], foot=[foot], caption="Outcomes by type and subtype", cards=True)
 
 
 @register.simple_tag
@@ -197,7 +197,7 @@ def dropped_table(reasons: Rows, caption: str, study: int = 0) -> Table:
         number("items", "items", html=linked if study else None),
         number("of imported", "share", percent),
     ]
-    return Table("", columns, reasons, caption=caption, shown_caption=not study, empty="None so far.")
+    return Table("", columns, reasons, caption=caption, shown_caption=not study, empty="None so far.", cards=True)
 
 
 @register.simple_tag

@@ -39,7 +39,7 @@ def stages_table(stages: Rows) -> Table:
         number("judgments per item", html=judged),
         Column("state", "settings.state"),
     ]
-    return Table("", columns, stages, caption="The stages in order")
+    return Table("", columns, stages, caption="The stages in order", cards=True)
 
 
 @register.simple_tag
@@ -142,7 +142,7 @@ def spreads_table(rows: Rows, currency: str) -> Table:
         *(number(head, html=of(name)) for name, head in heads.items()),
         number("n", "n"),
     ]
-    return Table("", columns, rows, caption="Distribution over annotators who judged", shown_caption=True)
+    return Table("", columns, rows, caption="Distribution over annotators who judged", shown_caption=True, cards=True)
 
 
 @register.simple_tag
@@ -157,9 +157,6 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
             if words
             else row["annotator"]
         )
-
-    def signs(found: Rows) -> str:
-        return ", ".join(KINDS[one["kind"]] for one in found) or NOTHING
 
     paid = partial(money, currency=pay["currency"])
     columns = [
@@ -177,14 +174,14 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
         Column(
             "warning signs",
             "signs",
-            lambda signs: ", ".join(KINDS[sign["kind"]] for sign in signs) or NOTHING,
+            lambda signs: ", ".join(KINDS[sign["kind"]] for sign in signs) or "no signs",
             css="small",
         ),
     ]
     caption = "Each annotator who judged"
     if len(people) < judged:
         caption = f"The {len(people)} annotators who judged most, of {judged:,}"
-    return Table("", columns, people, caption=caption, shown_caption=True, css="figures long people")
+    return Table("", columns, people, caption=caption, shown_caption=True, css="figures long people", cards=True)
 
 
 @register.simple_tag
@@ -199,11 +196,12 @@ def exclusions_table(rows: Rows) -> Table:
     ]
     caption = "Who was excluded or screened out, when, how and why"
     none = "Nobody was excluded or screened out."
-    return Table("", columns, rows, caption=caption, css="figures long people", empty=none)
+    return Table("", columns, rows, caption=caption, css="figures long people", empty=none, cards=True)
 
 
 @register.simple_tag
 def cost_table(stages: Rows, all: Mapping[str, Any], pay: Mapping[str, Any]) -> Table:
+    """Without `judgment_rows`, which also have the undos themselves and the answers that were taken back."""
     paid = partial(money, currency=pay["currency"])
 
     def when(stage: Row) -> object:
@@ -212,18 +210,18 @@ def cost_table(stages: Rows, all: Mapping[str, Any], pay: Mapping[str, Any]) -> 
 
     columns = [
         Column("stage", html=_stage),
-        number("counted", "figures.progress.judgments_counted"),
         number("wanted", "figures.progress.judgments_wanted"),
-        number("given", "figures.progress.judgment_rows"),
-        number("withdrawn", "figures.progress.withdrawn"),
-        number("late", "figures.progress.surplus"),
+        number("counted", "figures.progress.judgments_counted"),
+        number("taken back", "figures.progress.withdrawn"),
+        number("too late", "figures.progress.surplus"),
         number("active", "figures.cost.active_minutes", hours),
         *([number("cost", "figures.cost.cost", paid)] if pay["pay_per_hour"] else []),
         Column("first and last judgment", html=when, css="small when"),
     ]
-    sums = [all["judgment_rows"], all["withdrawn"], all["surplus"], all["active_minutes"]]
-    foot = ["all", all["judgments_counted"], "", *sums, *([all["cost"]] if pay["pay_per_hour"] else []), ""]
-    return Table("", columns, stages, foot=[foot], caption="Judgments, active time and cost of each stage")
+    sums = [all[name] for name in ("judgments_counted", "withdrawn", "surplus", "active_minutes")]
+    foot = ["all", "", *sums, *([all["cost"]] if pay["pay_per_hour"] else []), ""]
+    caption = "Judgments, active time and cost of each stage"
+    return Table("", columns, stages, foot=[foot], caption=caption, cards=True)
 
 
 @register.simple_tag
@@ -232,7 +230,7 @@ def cases_table(stages: Rows, all: Mapping[str, Any]) -> Table:
     columns = [
         Column("stage", html=_stage),
         number("flags", "figures.progress.flags"),
-        number("not settled", "figures.progress.flags_open"),
+        number("open flags", "figures.progress.flags_open"),
         number("tasks with different answers", "figures.disagreements.answer"),
         number("tasks settled", "adjudications.settled"),
         number("by an adjudicator", "adjudications.tasks"),
@@ -240,4 +238,4 @@ def cases_table(stages: Rows, all: Mapping[str, Any]) -> Table:
     ]
     foot = ["all", all["flags"], all["flags_open"], "", all["settled"], all["adjudicated"], all["adjudicated_share"]]
     caption = "Flags, tasks with different answers, and adjudications of each stage"
-    return Table("", columns, stages, foot=[foot], caption=caption)
+    return Table("", columns, stages, foot=[foot], caption=caption, cards=True)

@@ -100,7 +100,7 @@ NO_VIEW = {"by_type_on": "answer", "agreement": [{"on": "answer", "measures": {}
     ("figures", "words"),
     [
         ({"audit": AUDITED}, "About 5.0% of the 332 items are wrong (95% interval 3.0 – 8.0%; 10 of 200 judged)."),
-        ({}, "100.0% of the 2 settled items are kept: 2 (95% interval over items 34.2 – 100.0%). 1 item still open."),
+        ({}, "100.0% of the 2 settled items are kept: 2 (95% interval over items 34.2 – 100.0%). Still open: 1 item."),
     ],
 )
 def test_a_report_begins_with_what_came_out_and_who_judged(figures, words):
