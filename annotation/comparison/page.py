@@ -70,6 +70,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
         "deletable": deletable,
         "missing": len(missing),
         "entries": entries,
+        "models": any(one.stands != table.HUMANS for one in entries),
         "older": older,
         **(whole := _whole(entries, asked.kind)),
         "whole": tables.by_measure(

@@ -9,8 +9,8 @@ from django.utils.html import format_html
 
 from annotation.comparison.paired import Row as PairedRow
 from annotation.comparison.paired import rows_of
-from annotation.comparison.table import Cell, Entry, Gap, Row, Section, chances, entries_in, read_alike
-from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, points
+from annotation.comparison.table import HUMANS, Entry, Gap, Row, Section, chances, entries_in, read_alike
+from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, percent, points
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
@@ -36,38 +36,46 @@ class Deletes:
 def by_measure(
     sections: Sequence[Section], columns: Sequence[MeasureName], label: str, deletes: Deletes | None = None
 ) -> Table:
-    """Humans and models, and chance in the foot. With `deletes`: of the whole benchmark, with n and sources."""
+    """Humans and models, and chance of models in the foot. With `deletes`: of the whole benchmark, with n and sources;
+    without, by type, with a card for each row on phones.
+    """
     whole = deletes is not None
+    models = [entry for entry in entries_in(sections) if entry.stands != HUMANS]
 
     def named(row: Row) -> object:
         source = whole and row.entry.run and row.entry.source
         return with_sub(titled(row.entry), source and bdi(row.entry.source))
 
     heads = [
-        number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row.cells[at], row.n if whole else -1))
+        number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row, at, row.n if whole else -1))
         for at, one in enumerate(columns)
     ]
     alike = [number(with_sub("read alike", "left out of n"), "entry.read_alike", "{:,}".format)]
     counts = [number("n", "n"), *(alike if read_alike(sections) else [])] if whole else []
-    shown = [Column("model", html=named), *counts, *heads]
+    shown = [Column("who", html=named), *counts, *heads]
     if deletes:
         shown.append(Column("delete", html=deletes.cell, quiet_head=True))
     foot = [
         [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
-        for name, levels in chances(entries_in(sections), columns)
+        for name, levels in (chances(models, columns) if models else ())
     ]
     caption = "Humans and models, and chance at the bottom"
     groups = [(section.title, section.rows) for section in sections]
-    return Table("", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models")
+    return Table(
+        "", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models", cards=not whole
+    )
 
 
 def titled(entry: Entry) -> object:
     return format_html("{}{}", bdi(entry.title), "†" if entry.reported else "")
 
 
-def _cell(cell: Cell, n: int | None) -> object:
-    """A share, marked if it is the best or the second best, with its interval, and its n if that is not `n`."""
-    share = exact(cell.share, exact_percent)
+def _cell(row: Row, at: int, n: int | None) -> object:
+    """A share, marked if it is the best or the second best, with its interval, and its n if that is not `n`. What
+    people here did has one decimal, as on other pages; models and sources have those of papers.
+    """
+    cell, judged_here = row.cells[at], row.entry.stands == HUMANS and not row.entry.reported
+    share = exact(cell.share, percent if judged_here else exact_percent)
     share = format_html(MARKS[cell.rank], share) if cell.rank in MARKS else share
     if cell.low is None:
         return share

@@ -13,7 +13,7 @@ SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "s
 SCORES = ("s(positive)", "s(negative)")
 PAIRS = {"caption": (SCORES,)}
 CHANCE = 1 / 2
-MEASURES = {"accuracy": Measure(("caption",), CHANCE, "All", "over all rows")}
+MEASURES = {"accuracy": Measure(("caption",), CHANCE, "All", "over all items")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,6 @@ def test_people_and_a_model_stand_in_one_table(
     page.goto(f"{site}/benchmarks/{benchmark.pk}/models/")
     rows = page.locator("table.models").first.locator("tr").all_inner_texts()
     [people] = [row for row in rows if "People" in row]
-    assert people.count("100.00%") == 7
+    assert people.count("100.0%") >= 7
     assert any("tiny" in row for row in rows) and rows[-1].startswith("Chance")
     assert page.errors == []
