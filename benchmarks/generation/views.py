@@ -65,11 +65,12 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
     """Return the kinds of caption in groups: the checkbox of each, what it does, and which paper it is from."""
-    groups: dict[str, list[tuple[BoundWidget, str, str]]] = {"hard negatives": [], "hard positives": []}
+    negatives, positives = "hard negatives: no longer true of the image", "second positives: still true of it"
+    groups: dict[str, list[tuple[BoundWidget, str, str]]] = {negatives: [], positives: []}
     for box in form["kinds"]:
         title, _, source = KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")
         group, _, change = title.replace(" in which ", " with ", 1).partition(" with ")
-        groups.setdefault(group if change else "second positives", []).append((box, change or title, source))
+        groups[negatives if group == "hard negatives" else positives].append((box, change or title, source))
     return groups
 
 

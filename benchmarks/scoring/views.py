@@ -15,16 +15,27 @@ from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import ask, score
 
 LISTED = 100  # trained models to choose from
+MODELS = (
+    ("ViT-B-32-quickgelu", "a CLIP architecture of open_clip, with weights"),
+    ("hf-hub:ORG/MODEL", "a CLIP model from the Hugging Face Hub"),
+    ("local-dir:FOLDER", "a CLIP model in the server’s model folder"),
+    ("vqa:ID", "an image-text model, asked whether the image shows the caption; slower"),
+    ("itm:ID", "a model with an image-text-matching head; slower"),
+    ("sentence-transformers:ID", "sees only captions: how much they give away"),
+    ("language-model:ID", "sees only captions, as likely sentences"),
+    ("detector:FOLDER", "a model that was trained here"),
+)
 
 
 class ScoreForm(OrderForm):
     """The worker checks whether the model exists: this process does not know open_clip."""
 
-    takes = score.ScoreOrder
+    takes, kinds = score.ScoreOrder, MODELS
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["model"].widget.attrs["list"] = "trained-models"
+        self.fields["model"].widget.attrs |= {"list": "models", "placeholder": MODELS[0][0]}
+        self.fields["pretrained"].widget.attrs |= {"list": "weights", "placeholder": "openai"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
