@@ -32,9 +32,10 @@ PLACES = (
         ("Members", "study-members"), ("Webhooks", "study-webhooks"), ("Close or delete", "study-settings#end"),
     )),
 )  # fmt: skip
-PART_OF = {  # pages within a part of the settings' own page
+BELOW = {  # pages that belong to one that has a link
     "study-instructions": "study-settings#rule", "study-checks": "study-settings#checks",
     "study-checks-pick": "study-settings#checks", "study-delete": "study-settings#end",
+    "release-detail": "release-list", "release-new": "release-list",
 }  # fmt: skip
 ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin
 
@@ -56,7 +57,7 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
     return {
         "label": "Study", "name": study.name, "up": ("All studies", reverse("study-list")),
         "links": links(
-            PLACES, lambda name: _address(name, study), here, PART_OF.get(address, address),
+            PLACES, lambda name: _address(name, study), here, BELOW.get(address, address),
             hidden if measured else {*hidden, "study-baseline"}, counts, waits,
         ),
         "step": found.step if found and here and not found.step.is_last else None,

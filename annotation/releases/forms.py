@@ -50,7 +50,7 @@ RISKS = {  # what somebody should think of before making it public
     "gold": "Anyone who reads them can pass every check. Wait until these checks are no longer in use.",
 }
 NAME_HINT = "The name that others cite, also the folder's name: letters, digits, dots, hyphens."
-VERSION_HINT = "Two or three numbers. A frozen version never changes."
+VERSION_HINT = "Two or three numbers, such as 1.0 or 1.0.2."
 SEED_HINT = "The same seed draws the same splits. Items stay in the split that they had in an earlier version."
 NEEDED = "Choose at least one."
 

@@ -215,9 +215,10 @@ def test_the_rail_marks_the_place_of_each_page(client, manager, judged, name, pl
         ("study-instructions", [], "Judgments and rule"),
         ("study-checks", [1], "Checks and practice"),
         ("study-delete", [], "Close or delete"),
+        ("release-new", [], "Releases"),
     ],
 )
-def test_the_rail_marks_the_part_of_the_settings_that_a_page_is_in(client, manager, judged, name, place, part):
+def test_the_rail_marks_the_part_that_a_page_is_in(client, manager, judged, name, place, part):
     page = collapsed(client.get(reverse(name, args=[judged.pk, *place])).text)
     assert f'aria-current="page">{part}</a>' in page.split('class="rail"')[1].split("</nav>")[0]
 
