@@ -48,8 +48,8 @@ def exact(number: float) -> str:
 
 
 def signed(number: float, places: int, plus: str = "") -> str:
-    """Rounded, with a minus sign instead of a hyphen; `plus` is "+" to have that sign too."""
-    return f"{number:{plus}.{places}f}".replace("-", "−")
+    """Rounded, with a minus sign instead of a hyphen but never before zero; `plus` is "+" to have that sign too."""
+    return f"{number:{plus}z.{places}f}".replace("-", "−")
 
 
 def counted(count: int, noun: str) -> str:

@@ -1,10 +1,12 @@
 """Agreement in a sentence: who is named as the one who disagrees, and how common the commonest answer is."""
 
 import pytest
+from django.utils.html import strip_tags
 
 from annotation.dashboard.agreement_words import BEHAVES, IF_COMMON, answer_shares, behaviour, who_disagrees
 from annotation.measures.agreement_measures import measures_on
 from annotation.protocols.base import NOMINAL
+from annotation.templatetags.figures import between, decimals, span
 
 
 def pairs(*rows):
@@ -49,3 +51,12 @@ def test_the_measures_beyond_chance_are_those_that_are_steady_and_say_how_they_b
     both = [("α", "0.50", IF_COMMON["alpha"]), ("AC1", "0.50", IF_COMMON["ac1"])]
     assert behaviour(lines, (0.9, 0.1), NOMINAL) == [share, *both]
     assert behaviour([{**line, "value": None} for line in lines], (0.7, 0.3), NOMINAL) == []
+
+
+@pytest.mark.parametrize(("low", "high", "written"), [
+    (-0.14, -0.02, "−0.14 to −0.02"), (-0.02, 0.3, "−0.02 to 0.30"), (0.1, 0.3, "0.10 – 0.30"),
+    (-0.001, 0.3, "0.00 to 0.30"),
+])  # fmt: skip
+def test_an_interval_from_below_zero_has_a_word_between_its_ends(low, high, written):
+    """A dash would be read as one more minus, and zero has none."""
+    assert strip_tags(span({"low": low, "high": high})) == written == between(low, high, decimals)
