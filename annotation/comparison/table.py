@@ -79,12 +79,12 @@ class Section:
 
 
 def chances(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[tuple[str, list[float]]]:
-    """Return the rows of chance below these entries: a name, and the level in each column. There are two rows if some
-    models were asked in both orders and some entries were not.
+    """Return the rows of chance of the models among these entries: a name, and the level in each column. There are two
+    rows if some models were asked in both orders and some were not. People may have had other answers to choose from.
     """
-    ways = {one.asked_in_both_orders for one in entries}
+    ways = {one.asked_in_both_orders for one in entries if one.stands != HUMANS}
     rows = []
-    if ways != {True}:
+    if False in ways:
         rows.append(("Chance", [one.chance for one in columns]))
     if True in ways:
         rows.append(("Chance, asked in both orders", [one.chance_in_both_orders for one in columns]))

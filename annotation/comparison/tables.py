@@ -40,7 +40,6 @@ def by_measure(
     without, by type, with a card for each row on phones.
     """
     whole = deletes is not None
-    models = [entry for entry in entries_in(sections) if entry.stands != HUMANS]
 
     def named(row: Row) -> object:
         source = whole and row.entry.run and row.entry.source
@@ -57,7 +56,7 @@ def by_measure(
         shown.append(Column("delete", html=deletes.cell, quiet_head=True))
     foot = [
         [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
-        for name, levels in (chances(models, columns) if models else ())
+        for name, levels in chances(entries_in(sections), columns)
     ]
     caption = "Humans and models, and chance at the bottom"
     groups = [(section.title, section.rows) for section in sections]

@@ -179,6 +179,7 @@ def test_every_line_of_latex_has_as_many_cells():
 def test_chance_is_lower_for_models_that_are_asked_in_both_orders(twice, rows):
     """Both answers to each question must be right: 1/4, for two questions 1/16, for four 1/256."""
     entries = [entry(one, "asked" if one in twice else "measured") for one in ("a", "b")]
+    assert comparison_table.chances([entry("People", "humans")], []) == []
     columns = [measure_name("bivlc", name) for name in ("i_pos2t", "i2t", "group")]
     found = comparison_table.chances(entries, columns)
     assert {name: [round(100 * level, 2) for level in levels] for name, levels in found} == rows
