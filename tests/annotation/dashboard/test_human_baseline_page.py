@@ -69,8 +69,8 @@ def test_an_unanswered_baseline_has_a_page(client, savepoint, manager):
 def test_a_baseline_that_waits_says_for_what(client, savepoint, manager):
     plans = [StagePlan("bivlc-choose", "pick", settings={"carries": "negative"}), *baseline_plans(source="pick")]
     page = " ".join(text(client, studies.study(items=3, stages=plans)).split())
-    assert "No questions yet" in page
-    assert "The sample is drawn when stage <a" in page and "1 Choose the image that fits</a> is closed" in page
+    assert "the items are drawn when stage <a" in page and "1 Choose the image that fits</a> is closed" in page
+    assert "Close stage 1</button>" in page and "How this is computed" not in page
 
 
 def test_a_study_that_measures_nothing_says_how_it_would(client, savepoint, manager):
