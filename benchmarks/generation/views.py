@@ -65,7 +65,7 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
     """Return the kinds of caption in groups: the checkbox of each, what it does, and which paper it is from."""
-    negatives, positives = "hard negatives: no longer true of the image", "second positives: still true of it"
+    negatives, positives = "hard negatives: no longer true of the image", "second positives: still true of the image"
     groups: dict[str, list[tuple[BoundWidget, str, str]]] = {negatives: [], positives: []}
     for box in form["kinds"]:
         title, _, source = KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")

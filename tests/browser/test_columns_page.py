@@ -33,7 +33,7 @@ def test_published_ratings_become_a_study_by_keyboard(page, visit, tmp_path, mon
     page.get_by_label("What was asked").select_option("prompt-fit")
     page.get_by_label("Source").fill("DSG")
     page.get_by_label("File of ratings").set_input_files(file)
-    page.get_by_role("button", name="Upload and import").press("Enter")
+    page.get_by_role("button", name="Upload").press("Enter")
     expect(page.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     jobs.run(job_id=asked.pop(), by="test", work=RatingsImport.do)
     expect(page.get_by_role("heading", name="Which column is what?")).to_be_visible()
