@@ -298,7 +298,7 @@ def test_two_versions_from_the_form_to_what_differs(client, manager, eager_tasks
     shown = client.get(f"{page(second)}?against={first.pk}")
     assert "Annotator A-01 is excluded since: Always left." in shown.text
     assert "Compare them" not in client.get(page(second)).text
-    assert second.content in client.get(reverse("study-results", args=[study.pk])).text
+    assert second.content in client.get(reverse("release-list", args=[study.pk])).text
     assert reverse("release-detail", args=[second.pk]) in client.get(reverse("job-detail", args=[second.job_id])).text
     assert told_by_shell(client, second, tmp_path) == second.content
 
