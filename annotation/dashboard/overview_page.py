@@ -45,9 +45,9 @@ def contents(study: Study, user) -> dict:
         "part": part.in_short(study.part, study.benchmark.items.count()) if study.part else "",
     }  # fmt: skip
     if found.data is not None:
-        shown |= _drawn(stage, found.data)
-        invites = step is not None and step.step.kind == Kind.INVITE and len(shown["stuck"]["rows"]) == 1
-        shown["blocked"] = shown["judged"] and shown["stuck"]["total"] and not invites
+        drawn = _drawn(stage, found.data)
+        invites = step is not None and step.step.kind == Kind.INVITE and len(drawn["stuck"]["rows"]) == 1
+        shown |= drawn | {"blocked": drawn["judged"] and drawn["stuck"]["total"] and not invites}
     large = hashed((found.progress, people.progress, step, shown["lately"], study.state))
     return {**shown, "seen": fingerprint(study, stage) if small else large}
 

@@ -176,15 +176,14 @@ def people_table(
             "warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=SIGNS_FIRST
         ),
     ]
-    nobody = {
-        "empty": "Nobody has joined yet.",
-        "advice": "Everybody who opens the link to the study will be listed here.",
-    }
-    none = {"empty": "Nobody here."} if show else nobody
+    empty, advice = "Nobody has joined yet.", "Everybody who opens the link to the study will be listed here."
+    if show:
+        empty, advice = "Nobody here.", ""
     return Table(
         "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
         per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
-        beneath=lambda line: part("_person_more")(line) if line.has_evidence else "", **none,
+        beneath=lambda line: part("_person_more")(line) if line.has_evidence else "",
+        empty=empty, advice=advice,
     )  # fmt: skip
 
 
