@@ -1,16 +1,18 @@
 """The items of a study: found by key, caption, type and outcome, with the outcome of each stage."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Avg, Count, Exists, F, FloatField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Cast
 
 from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.adjudication.decisions import FLAGGED
-from annotation.models import Kind, Stage, Task
+from annotation.models import Kind, Slot, Stage, Task
 from annotation.permissions import whole_number
+from annotation.protocols import schema
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
@@ -20,7 +22,10 @@ from benchmarks.templatetags.winnow import by_role
 
 ABSENT = "absent"
 TIE = "tie_unresolved"
+LOWEST, HIGHEST = "lowest", "highest"  # the item's mean score first
+SCORES = {LOWEST: "lowest score first", HIGHEST: "highest score first"}
 SORTS = {"order": ("position",), "key": ("key",), "type": ("type", "subtype", "position")}
+_NUMBER = r"^-?\d+(\.\d+)?$"
 _LENGTH = 200  # of a search
 _SHOWN = 8  # captions, and images, of an item in the list
 
@@ -49,14 +54,24 @@ def wanted_from_query(query: Mapping[str, str], stages: Sequence[Stage]) -> Want
     """Parse a URL query; unknown values are ignored."""
     position = whole_number(query.get("stage"), 4) or 0
     outcome, sort = query.get("outcome", ""), query.get("sort", "")
+    sorts = {*SORTS, *(SCORES if scoring(stages) else ())}
     return Wanted(
         q=query.get("q", "").strip()[:_LENGTH],
         type=query.get("type", "")[:_LENGTH],
         subtype=query.get("subtype", "")[:_LENGTH],
         stage=position if any(stage.position == position for stage in stages) else 0,
         outcome=outcome if outcome in (KEPT, DROPPED, OPEN, ABSENT, *reasons(stages)) else "",
-        sort=sort if sort in SORTS else "order",
+        sort=sort if sort in sorts else "order",
     )
+
+
+def scoring(stages: Iterable[Stage]) -> Stage | None:
+    """The first stage that asks for one number and nothing else, so that items have a mean score."""
+    for stage in stages:
+        file = protocol_named(stage.protocol).file
+        if file and len(file.answers) == 1 and isinstance(file.answers[0], schema.Scale | schema.Number):
+            return stage
+    return None
 
 
 def reasons(stages: Collection[Stage]) -> dict[str, str]:
@@ -84,11 +99,23 @@ def find(items: QuerySet[Item], stages: Sequence[Stage], wanted: Wanted) -> Quer
         found = found.filter(~Exists(tasks))
     elif wanted.outcome:
         found = found.filter(Exists(tasks.filter(decided__state=DROPPED, decided__reason=wanted.outcome)))
+    if wanted.sort in SCORES:
+        score = F("score").asc(nulls_last=True) if wanted.sort == LOWEST else F("score").desc(nulls_last=True)
+        return found.annotate(score=Subquery(_means(scoring(stages)).values("mean"))).order_by(score, "position")
     return found.order_by(*SORTS[wanted.sort])
 
 
+def _means(stage: Stage | None) -> QuerySet:
+    """The mean of an item's counted answers that are numbers."""
+    given = Slot.objects.filter(task__item=OuterRef("pk"), task__stage=stage, task__live=True, task__kind=Kind.JUDGE)
+    numbers = given.filter(judgment__answer__regex=_NUMBER).order_by().values("task__item")
+    return numbers.annotate(mean=Avg(Cast("judgment__answer", FloatField())))
+
+
 def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list[tuple[Stage, str, str]]]:
-    """For each item the stages that it reached, each with its outcome there, also in words. One query."""
+    """For each item the stages that it reached, each with its outcome there, also in words, with the mean score if the
+    stage asks for a number. At most two queries.
+    """
     tasks = Task.objects.filter(stage__in=stages, item__in=items, live=True, kind=Kind.JUDGE).order_by("question")
     tasks = tasks.annotate(judged=Count("slots__judgment"))
     columns = ("item", "stage", "judged", "overlap", "decided__state", "decided__reason")
@@ -97,6 +124,8 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
         rows[item, stage].append((state or OPEN, reason or ""))
         judgments[item, stage, "judged"] += judged
         judgments[item, stage, "wanted"] += wanted
+    scored = scoring(stages)
+    means = dict(_with_means(scored, items)) if scored else {}
     found: dict[int, list[tuple[Stage, str, str]]] = defaultdict(list)
     for item in items:
         for stage in stages:
@@ -106,8 +135,16 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
                 if decisive[0] == OPEN:
                     judged, wanted = (judgments[item.pk, stage.pk, name] for name in ("judged", "wanted"))
                     words = f"{words}, {judged} of {wanted} judgments"
+                if stage == scored and item.pk in means:
+                    words = f"{words}, mean {means[item.pk]:.2f}"
                 found[item.pk].append((stage, decisive[0], words))
     return found
+
+
+def _with_means(stage: Stage, items: Collection[Item]) -> QuerySet:
+    of_each = _means(stage).values("mean")
+    found = Item.objects.filter(pk__in=[item.pk for item in items]).annotate(score=Subquery(of_each))
+    return found.filter(score__isnull=False).values_list("pk", "score")
 
 
 def as_row(item: Item) -> Seen:
@@ -121,7 +158,7 @@ def as_row(item: Item) -> Seen:
 
 
 def in_words(stage: Stage, state: str, reason: str) -> str:
-    """An outcome; stages that measure keep every item, so there it is only decided."""
+    """An outcome; stages that measure keep every item, so there it is only answered."""
     if state == KEPT and protocol_named(stage.protocol).measures:
-        return "decided"
+        return "answered"
     return f"{state}: {readable_label(reason)}" if reason else state

@@ -43,7 +43,10 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
         "outcomes": [
             (KEPT, "kept"), (OPEN, "open"), (DROPPED, "dropped"), *reasons, (item_list.ABSENT, "not in the stage"),
         ],
-        "sorts": [("order", "as imported"), ("key", "key"), ("type", "type")],
+        "sorts": [
+            ("order", "as imported"), ("key", "key"), ("type", "type"),
+            *(item_list.SCORES.items() if item_list.scoring(stages) else ()),
+        ],
     }  # fmt: skip
     return render(request, "dashboard/items.html", context)
 

@@ -14,7 +14,8 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
 from annotation.wording import readable_label
 from benchmarks.models import Caption, Item
-from tests.builders import crowds, own_roles, pipelines, text_items
+from tests.builders import crowds, declared, own_roles, pipelines, text_items
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -63,6 +64,22 @@ def test_the_list_has_every_item_once_in_its_order_on_all_pages(client, manager,
     assert listed(client, study, type="swap", subtype="att") == [
         item.position for item in items if (item.type, item.subtype) == ("swap", "att")
     ]
+
+
+def test_items_of_a_question_for_a_number_are_sorted_by_their_mean_and_say_it(client, manager):
+    fit = {"name": "fit", "kind": "scale", "points": 5, "not_applicable": "No text"}
+    frame = {
+        "winnow": "protocol/1", "name": "fits", "title": "Fits", "ask": "How well?", "instructions": "Look.",
+        "item": {"images": {"picture": 1}}, "screen": [{"picture": "picture"}], "judgments": 2,
+        "answers": [fit], "measure": {"fit": {"score": "mean"}},
+    }  # fmt: skip
+    said = [("3", "4"), ("cannot_judge", "not_applicable"), ("1", "2"), ("5", "cannot_judge")]
+    stage = declared.judge(declared.of_file(frame, len(said)), 2, lambda task, who: said[task.item.position][who])
+    assert listed(client, stage.study, sort="lowest") == [2, 0, 3, 1]
+    assert listed(client, stage.study, sort="highest") == [3, 0, 2, 1]
+    shown = collapsed(client.get(address(stage.study)).text)
+    assert [mean for mean in ("3.50", "1.50", "5.00") if f"mean {mean}" in shown] == ["3.50", "1.50", "5.00"]
+    assert shown.count(", mean ") == 3
 
 
 def test_a_search_reads_keys_and_captions_and_takes_no_character_for_a_wildcard(client, manager, study):
