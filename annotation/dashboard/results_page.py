@@ -212,7 +212,8 @@ def _part(place: int, name: str) -> Column:
 
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
-    plotted = [row for row in rows if row["all"] and not row["apart"]]
+    others = f"{people_and_models.SINGLE} of "  # too long beside a plot
+    plotted = [{**row, "title": row["title"].removeprefix(others)} for row in rows if row["all"] and not row["apart"]]
     sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
     return {
         "sentences": sentences,
