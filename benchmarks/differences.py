@@ -76,16 +76,12 @@ def _marked_against(other: str, text: str) -> SafeString:
     others, pieces = WORDS.findall(other), WORDS.findall(text)
     same_words = [*filter(None, map(_as_word, others))] == [*filter(None, map(_as_word, pieces))]
     marks = _differing(others, pieces, str.strip if same_words else _as_word)
-    runs = (
-        (is_marked, "".join(pieces[place] for place in run))
-        for is_marked, run in groupby(range(len(pieces)), key=marks.__contains__)
-    )
-    split = ((is_marked, run[: len(run) - len(run.lstrip())], run.lstrip()) for is_marked, run in runs)
-    shown = (
-        format_html("{}<mark>{}</mark>" if is_marked and words else "{}{}", space, words)
-        for is_marked, space, words in split
-    )
-    return format_html_join("", "{}", ((one,) for one in shown))
+    shown = SafeString()
+    for is_marked, run in groupby(range(len(pieces)), key=marks.__contains__):
+        words = "".join(pieces[place] for place in run)
+        space = words[: len(words) - len(words.lstrip())]
+        shown += format_html("{}<mark>{}</mark>" if is_marked and words.strip() else "{}{}", space, words.lstrip())
+    return shown
 
 
 def _as_word(piece: str) -> str:

@@ -34,11 +34,9 @@ class SettingsForm(SeenForm):
     )
     practice_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
     practice_tries = forms.IntegerField(
-        min_value=1,
-        max_value=20,
-        label="Attempts",
+        min_value=1, max_value=20, label="Attempts",
         help_text="At practice. Comprehension questions always allow two or more.",
-    )
+    )  # fmt: skip
     on_failure = forms.ChoiceField(label="After the last failed attempt, the annotator", choices=FAILURES.items())
 
 

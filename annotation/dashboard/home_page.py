@@ -101,14 +101,10 @@ def contents(request: HttpRequest) -> dict:
         (GROUPS[group], found) for group in GROUPS if (found := [study for study in page if study.group == group])
     ]
     return {
-        "table": table,
-        "page": page,
+        "table": table, "page": page, "search": search, "state": state if state in GROUPS else "",
         "filters": [(name, label, counts[name]) for name, label in FILTERS.items()],
-        "search": search,
-        "state": state if state in GROUPS else "",
-        "studies": studies or bool(search),
-        "benchmarks": bool(studies) or Benchmark.objects.exists(),
-    }
+        "studies": studies or bool(search), "benchmarks": bool(studies) or Benchmark.objects.exists(),
+    }  # fmt: skip
 
 
 def _name(study: ListedStudy) -> SafeString:
@@ -288,17 +284,13 @@ def _step(
     if results is None and study.state == StudyState.OPEN and study.people:
         return NextStep(Kind.JUDGE, "Nothing to do but watch", "Its judgments are being counted.")
     return steps.next_step(
-        shown,
-        reached,
+        shown, reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
         adjudicate={stage.pk: stage.undecided for stage in stages},
         flagged={stage.pk: stage.undecided - stage.left_open for stage in stages},
-        reopen=of.came_open,
-        joined=bool(study.people),
-        released=_released(study),
-        review=study.review,
+        reopen=of.came_open, joined=bool(study.people), released=_released(study), review=study.review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
-    )
+    )  # fmt: skip
 
 
 def _released(study: ListedStudy) -> Released | None:

@@ -60,12 +60,10 @@ def study_item(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     item = get_object_or_404(queries.with_material(items.all()), position=position)
     stages = list(study.stages.order_by("position"))
     context = {
-        "section": "studies",
-        "study": study,
-        "item": item,
+        "section": "studies", "study": study, "item": item,
         "may_change": may_change_benchmark(request.user, study.benchmark),
         "visits": [(visit, protocol_named(visit.stage.protocol)) for visit in item_page.history(study, stages, item)],
         "earlier": items.filter(position__lt=position).order_by("-position").first(),
         "later": items.filter(position__gt=position).order_by("position").first(),
-    }
+    }  # fmt: skip
     return render(request, "dashboard/item.html", context)

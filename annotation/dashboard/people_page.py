@@ -165,7 +165,7 @@ def people_table(
     most = max((line.judged for line in rows), default=0)
     columns = [
         Column("person", "who.number", html=part("_person"), name="who"),
-        number("judged", "judged", html=partial(_judged, most), unit="judged"),
+        number("judgments", "judged", html=partial(_judged, most), unit="judged"),
         number("median time", "seconds", html=_seconds, title=TIME),
         number("like majority", "common", html=_common, title=LIKE_OTHERS),
         number(f"{written.kappa_name(None)} with others", "kappa", html=_kappa, name="kappa", title=KAPPA),
@@ -176,14 +176,12 @@ def people_table(
             "warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=SIGNS_FIRST
         ),
     ]
-    empty, advice = "Nobody has joined yet.", "Everybody who opens the link to the study will be listed here."
-    if show:
-        empty, advice = "Nobody here.", ""
+    advice = "Everybody who opens the link to the study will be listed here."
     return Table(
         "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
         per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
         beneath=lambda line: part("_person_more")(line) if line.has_evidence else "",
-        empty=empty, advice=advice,
+        empty="Nobody here." if show else "Nobody has joined yet.", advice="" if show else advice,
     )  # fmt: skip
 
 

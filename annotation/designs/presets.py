@@ -100,76 +100,53 @@ PRESETS: Mapping[str, Preset] = {
     preset.name: preset
     for preset in (
         Preset(
-            "bivlc",
-            "BiVLC, complete",
+            "bivlc", "BiVLC, complete",
             "Choose the negative image, drop ambiguous items, then measure human performance on 500 of the rest.",
-            (_CHOOSE, replace(_DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
-            paper="BiVLC",
+            (_CHOOSE, replace(_DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")), paper="BiVLC",
         ),
         Preset(
-            "bivlc-choose",
-            "BiVLC, choose the image",
+            "bivlc-choose", "BiVLC, choose the image",
             "Which candidate image shows everything in the negative caption? Two annotators judge 500 of the items.",
-            (_CHOOSE,),
-            paper="BiVLC",
+            (_CHOOSE,), paper="BiVLC",
         ),
         Preset(
-            "bivlc-disambiguate",
-            "BiVLC, drop ambiguous items",
+            "bivlc-disambiguate", "BiVLC, drop ambiguous items",
             "For items with both images: which of the two fits the positive caption, or do both?",
-            (_DISAMBIGUATE,),
-            paper="BiVLC",
+            (_DISAMBIGUATE,), paper="BiVLC",
         ),
         Preset(
-            "human-baseline",
-            "Human baseline",
+            "human-baseline", "Human baseline",
             "How well people answer the benchmark's questions: 20 annotators judge 500 items with both images.",
-            tuple(baseline_plans(source="")),
-            paper="BiVLC",
+            tuple(baseline_plans(source="")), paper="BiVLC",
         ),
         Preset(
-            "human-baseline-apart",
-            "Human baseline, separate questions",
+            "human-baseline-apart", "Human baseline, separate questions",
             "The same 500 items, but nobody answers two questions about one item, so answers are independent.",
             tuple(baseline_plans(source="", design=DIFFERENT_ANNOTATORS)),
         ),
         Preset(
-            "visla-generic",
-            "VISLA, second positives",
+            "visla-generic", "VISLA, second positives",
             "An expert picks, edits or rejects an item's second positive; another expert confirms edits.",
-            (_PARAPHRASE,),
-            pay=0,
-            paper="VISLA",
+            (_PARAPHRASE,), pay=0, paper="VISLA",
         ),
         Preset(
-            "visla-spatial",
-            "VISLA, triplets",
+            "visla-spatial", "VISLA, triplets",
             "Experts check two positives and a negative against the guidelines, and correct or drop violations.",
-            (_TRIPLET,),
-            pay=0,
-            paper="VISLA",
+            (_TRIPLET,), pay=0, paper="VISLA",
         ),
         Preset(
-            "hard-positives",
-            "Hard positives",
+            "hard-positives", "Hard positives",
             "Two experts rank three captions for each of 100 items: do both positives rank above the negative?",
-            (_RANK,),
-            pay=0,
-            paper="Hard Positive Truth",
+            (_RANK,), pay=0, paper="Hard Positive Truth",
         ),
         Preset(
-            "sugarcrepe-eval",
-            "SugarCrepe, compare negatives",
+            "sugarcrepe-eval", "SugarCrepe, compare negatives",
             "Of two negatives of different origin, which makes more sense, which is more fluent? 100 items per type.",
-            (_COMPARE,),
-            pay=0,
-            paper="SugarCrepe",
+            (_COMPARE,), pay=0, paper="SugarCrepe",
         ),
-        Preset(
-            "verify", "Verify captions", "Does the caption hold? Three annotators per item; majority vote.", (_VERIFY,)
-        ),
+        Preset("verify", "Verify captions", "Does the caption hold? Three annotators each; majority vote.", (_VERIFY,)),
     )
-}
+}  # fmt: skip
 
 
 def single_stage(protocol: str) -> Preset:

@@ -21,21 +21,9 @@ from benchmarks import audit
 
 # Every other column of a stage is a setting that a copy takes over. A copy draws its samples anew.
 _OWN = {
-    "id",
-    "study",
-    "position",
-    "name",
-    "state",
-    "invite",
-    "protocol",
-    "source",
-    "after",
-    "apart_from",
-    "seed",
-    "order_sha256",
-    "scores_of",
-    "scores_sha256",
-}
+    "id", "study", "position", "name", "state", "invite", "protocol", "source", "after", "apart_from", "seed",
+    "order_sha256", "scores_of", "scores_sha256",
+}  # fmt: skip
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
 SEVERAL, MOST_STAGES = ";", 12  # between the names of questions that a study asks in order
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
@@ -102,11 +90,7 @@ def of_study(study: Study) -> StartingPoint:
     for stage in stages:
         stage.study = study
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
-    given = {
-        "name": f"{study.name[:110]} (copy)",
-        "title": study.title,
-        **{name: getattr(study, name) for name in _OF_STUDY},
-    }
+    given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in ("title", *_OF_STUDY)}}
     given |= {f"part_{name}": value for name, value in part.as_text(study.part).items()}
     summary = "Filled in from that study’s current settings. Check and practice items are not copied."
     images = {stage.name: [picture.name for picture in pictures(stage)] for stage in stages}

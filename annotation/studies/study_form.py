@@ -32,16 +32,13 @@ def _read(read: Callable[[str], object], text: str) -> str:
 
 class StudyForm(forms.Form):
     name = forms.CharField(
-        label="Study name",
-        max_length=Study._meta.get_field("name").max_length,
+        label="Study name", max_length=Study._meta.get_field("name").max_length,
         help_text="Members see it in lists, reports and releases; annotators too, unless there is a title for them.",
-    )
+    )  # fmt: skip
     title = forms.CharField(
-        label="Title for annotators",
-        max_length=120,
-        required=False,
+        label="Title for annotators", max_length=120, required=False,
         help_text="Annotators see it instead of the name. It should not hint at the answers.",
-    )
+    )  # fmt: skip
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
@@ -49,35 +46,28 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
-        choices=settings.LANGUAGES,
-        initial="en",
-        required=False,
+        choices=settings.LANGUAGES, initial="en", required=False,
         help_text="The language of your own texts and of the captions. Annotators can read all pages in six languages.",
-    )
+    )  # fmt: skip
     consent = TextField(
-        3,
-        label="Consent",
-        required=False,
+        3, label="Consent", required=False,
         help_text="In Markdown. Annotators agree to it when they join, and again if it changes. Empty: no consent.",
-    )
+    )  # fmt: skip
     paused = switch("Start paused: nobody can join until you open the study")
 
     part_types = several("Only items of these types")
     part_roles = forms.CharField(label="Only items with so many parts", required=False, widget=RoleCounts)
     part_attributes = forms.CharField(
-        label="Only items with these attributes",
-        required=False,
+        label="Only items with these attributes", required=False,
         help_text="Such as style=oil|ink: the attribute, then the values to keep.",
-    )
+    )  # fmt: skip
     part_keys = TextField(
         3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."
     )
     part_sample = forms.IntegerField(
-        label="Random sample for all stages",
-        required=False,
-        min_value=1,
+        label="Random sample for all stages", required=False, min_value=1,
         help_text="Drawn once from these items; a stage’s own sample is drawn from them. Leave empty to use all.",
-    )
+    )  # fmt: skip
 
     save_as = forms.CharField(
         label="Name of the template",

@@ -121,17 +121,12 @@ def account(request: StaffRequest) -> HttpResponse:
         messages.success(request, "Your password has been changed. Other browsers are logged out.")
         return redirect("account")
     context = {
-        "section": "account",
-        "forms": (email, password),
-        "email": email,
+        "section": "account", "forms": (email, password), "email": email,
         "password": password if settings.LOCAL_LOGIN and user.has_usable_password() else None,
-        "factors": factors.factors(user),
-        "sessions": sessions.open_sessions(user),
-        "present": request.session.session_key,
-        "local": settings.LOCAL_LOGIN,
-        "providers": settings.PROVIDERS.values(),
-        "connected": factors.connected(user),
-    }
+        "factors": factors.factors(user), "sessions": sessions.open_sessions(user),
+        "present": request.session.session_key, "local": settings.LOCAL_LOGIN,
+        "providers": settings.PROVIDERS.values(), "connected": factors.connected(user),
+    }  # fmt: skip
     return render(request, "accounts/account.html", context, status=422 if email.errors or password.errors else 200)
 
 

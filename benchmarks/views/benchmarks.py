@@ -132,20 +132,15 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     items = queries.search(benchmark.items.filter(**chosen), search)
     kept = chosen | ({"q": search} if search else {})
     context = {
-        "section": "benchmarks",
-        "may_change": permissions.may_change_benchmark(request.user, benchmark),
+        "section": "benchmarks", "may_change": permissions.may_change_benchmark(request.user, benchmark),
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
-        "rounds": queries.rounds(benchmark),
-        "skipped": [] if request.GET else run.skipped_rows(benchmark),
-        "chosen": chosen,
-        "chosen_kind": kind_name(*chosen.values()) if chosen else "",
-        "search": search,
-        "chosen_count": items.count() if kept else None,
-        "format": format_title(benchmark.source),
+        "rounds": queries.rounds(benchmark), "skipped": [] if request.GET else run.skipped_rows(benchmark),
+        "chosen": chosen, "chosen_kind": kind_name(*chosen.values()) if chosen else "", "search": search,
+        "chosen_count": items.count() if kept else None, "format": format_title(benchmark.source),
         "page": _page_of(items, request.GET, urlencode(kept)),
         "likeness_panels": [] if request.GET else panels(likeness(benchmark)),
-    }
+    }  # fmt: skip
     return render(request, "benchmarks/detail.html", context)
 
 

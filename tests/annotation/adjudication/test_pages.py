@@ -210,7 +210,7 @@ def test_what_was_decided_can_be_looked_up_and_withdrawn(client, manager):
     stage = tied()
     post(client, client.get(url(stage)).text, stage, do="decide", verdict="none", note="No.")
     end = client.get(url(stage)).text
-    assert "Nothing to decide" in end and 'id="next-step"' in end
+    assert "Nothing is waiting" in end and 'class="rail"' in end
     page = client.get(url(stage, show="decided")).text
     assert "An adjudicator decided" in page and "“No.”" in page
     answer = client.post(url(stage, show="decided"), {**fields(page), "do": "withdraw"})

@@ -50,7 +50,7 @@ def listed(client, study: Study, **query) -> list[int]:
 
 
 def seen(client, study: Study, item: Item) -> str:
-    return re.sub(r"\s+", " ", html.unescape(client.get(page_of(study, item)).text))
+    return re.sub(r"\s+", " ", html.unescape(re.sub("</?mark>", "", client.get(page_of(study, item)).text)))
 
 
 # The list
@@ -109,7 +109,7 @@ def test_the_outcome_is_that_of_the_stage(client, manager, study, position):
     assert set(listed(client, study, stage=position, outcome="dropped")) == set().union(*dropped.values())
     shown = client.get(address(study)).text
     for reason in dropped:
-        assert f">{position}</span> dropped: {readable_label(reason)}<" in shown
+        assert f'<span class="chip failed">dropped: {readable_label(reason)}<' in shown
     everything = set(study.benchmark.items.values_list("position", flat=True))
     assert set(listed(client, study, stage=position, outcome="absent")) == everything - set(results)
 
@@ -222,7 +222,6 @@ def test_roles_and_attributes_of_the_users_own_are_shown_by_name(client, manager
     assert "model: model-3 · seed: 3" in page and 'data-role="prompt"' in page
     page = seen(client, study, questions)
     assert "<dt>question 1</dt>" in page and "kind: colour · parents: 1" in page
-    assert '<span class="quiet small">question 2</span>' in page  # where the page shows what was asked
     page = seen(client, study, options)
     assert page.index("<dt>first answer</dt>") < page.index("<dt>question</dt>") < page.index("second answer")
     assert "changed: true" in page
