@@ -41,7 +41,7 @@ TIME = "Of a task, where they judged most. “Fast”: tasks in under half of ev
 LIKE_OTHERS = "Of the answers that others gave too, the share that matches the majority."
 KAPPA = "Agreement with the others beyond chance, averaged. Near 0 or below if nearly everybody gives one answer."
 PLACE = "The share of picks at the place on the screen that they picked most, where they judged most."
-SIGNS_FIRST = "First the people to look at, then those who answer least like the majority."
+WEIGHT = "First the people to look at, then those who answer least like the majority."
 
 
 @dataclass(slots=True)
@@ -172,16 +172,14 @@ def people_table(
         number("top place", "top", written.whole_percent, title=PLACE),
         number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
         *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
-        Column(
-            "warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=SIGNS_FIRST
-        ),
+        Column("warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=WEIGHT),
     ]
-    advice = "Everybody who opens the link to the study will be listed here."
     return Table(
         "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
         per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
         beneath=lambda line: part("_person_more")(line) if line.has_evidence else "",
-        empty="Nobody here." if show else "Nobody has joined yet.", advice="" if show else advice,
+        empty="Nobody here." if show else "Nobody has joined yet.",
+        advice="" if show else "Everybody who opens the link to the study will be listed here.",
     )  # fmt: skip
 
 
