@@ -57,7 +57,7 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
         if number is not None:
             expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
         enter(page)
-    expect(page.locator("#main")).to_contain_text("Nothing to decide")
+    expect(page.locator("#main")).to_contain_text("Nothing is waiting")
     came = dict(Outcome.objects.values_list("task", "outcome"))
     assert [came[pk] for pk in order] == [cases.options_in_order(stage.tasks.get(pk=order[0]))[1], "none", ""]
     visit(page, queue(stage, "&show=decided"))
@@ -117,7 +117,7 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, axe_violat
     page.locator("#note").focus()
     page.keyboard.type("Mine.")
     enter(page)
-    expect(page.locator("#main")).to_contain_text("Nothing to decide")
+    expect(page.locator("#main")).to_contain_text("Nothing is waiting")
     texts = {outcome.task_id: outcome.content["texts"]["second_positive"] for outcome in Outcome.objects.all()}
     assert texts[order[0]] in adopted and texts[order[1]] == "A cat lies on a mat, 1 e r."
     assert page.errors == []
@@ -145,7 +145,7 @@ def test_a_set_marks_and_a_number_are_answered_on_the_annotators_page(visit, pag
     assert flaws(page, axe_violations) == []
     page.keyboard.type("I looked.")
     enter(page)
-    expect(page.locator("#main")).to_contain_text("Nothing to decide")
+    expect(page.locator("#main")).to_contain_text("Nothing is waiting")
     which, where, part, count, _ = Outcome.objects.get().outcome.split("/")
     assert (which.count("option"), where.count(":"), part, count, page.errors) == (2, 1, "none", "7", [])
 

@@ -49,7 +49,7 @@ def test_deciding_an_item_takes_two_keys_once_a_reason_is_known(visit, page):
         expect(page.locator("#note")).to_have_value("")
         with page.expect_navigation():
             press(page, "2", "Enter")
-        expect(page.locator("#main")).to_contain_text("Nothing to decide" if not left else "item")
+        expect(page.locator("#main")).to_contain_text("Nothing is waiting" if not left else "item")
     assert Outcome.objects.filter(by="adjudicator").count() == 3
 
 

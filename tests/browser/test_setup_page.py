@@ -125,7 +125,7 @@ def test_a_question_takes_two_clicks_from_the_list_of_studies(visit, page):
     page.get_by_role("button", name="Create it now").click()  # asks what fits best
     page.wait_for_url(re.compile(r"/studies/\d+/$"))
     study = Study.objects.get()
-    assert (study.name, study.stages.get().protocol) == (benchmark.name, "image-caption-foil@1")
+    assert (study.title, study.stages.get().protocol) == (benchmark.name, "image-caption-foil@1")
     assert page.errors == []
 
 
