@@ -91,6 +91,7 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     asked = whole["imported"] - whole["not_asked"]
     lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'is' if settled == 1 else 'are'} good"
     basis = f"{settled:,} of {counted(asked, 'item')} settled{_stages_settled(whole)}"
+    basis += f" · {whole['by_hand']:,} decided by hand" if whole.get("by_hand") else ""
     return Tile("Valid items", percent(share), lead, rest, basis)
 
 

@@ -13,9 +13,9 @@ from annotation.figures.funnel import figures_of, measures, walk_of
 from annotation.figures.stage import stage_rows, study_figures, without_pairs
 from annotation.measures import stage_figures
 from annotation.measures.funnel import fates
-from annotation.models import Kind, Slot, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import Kind, Outcome, Slot, Stage, StageState, Strategy, Study, StudyState
 from annotation.pipeline import audits
-from annotation.protocols.decision_rule import OPEN
+from annotation.protocols.decision_rule import ADJUDICATOR, OPEN
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
@@ -81,15 +81,19 @@ def latest(stage: Stage, small: bool) -> LatestFigures:
 
 
 def _whole(study: Study, stages: Sequence[Stage]) -> dict:
-    """The study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`), and `needed` in
-    the steps of its audits: the items that each is expected to need in all.
+    """The study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`) or has decided
+    (`by_hand`), and `needed` in the steps of its audits: the items that each is expected to need in all.
     """
     selecting = [one for one in stages if not measures(one)]
     walk = walk_of(study, selecting)
     ends = fates(walk)
     queue = [ends[item].state for item in cases.waiting(selecting) if item in ends]
     waiting = queue.count(OPEN)
-    found = {**figures_of(walk, ends, stages), "waiting": waiting, "flagged": len(queue) - waiting}
+    by_hand = Outcome.objects.filter(by=ADJUDICATOR, task__stage__in=selecting, task__live=True)
+    found = {
+        **figures_of(walk, ends, stages), "waiting": waiting, "flagged": len(queue) - waiting,
+        "by_hand": by_hand.values("task__item").distinct().count(),
+    }  # fmt: skip
     audited = {one.position: one for one in stages if one.strategy == Strategy.AUDIT}
     for step in found["stages"]:
         if step["stage"] in audited:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from annotation.designs.setup_wording import in_words
 from annotation.exports.files import content_hash
@@ -15,11 +16,12 @@ from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
 from annotation.protocols import in_words as declared_words
 from annotation.protocols import roles
+from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
-from annotation.wording import exact, readable_label
+from annotation.wording import counted, exact, readable_label
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
 UNKNOWN = "not stated"
@@ -100,6 +102,13 @@ class Facts:
     def stages(self) -> list[Mapping]:
         """Settings, in order."""
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])
+
+    @cached_property
+    def by_hand(self) -> Counter[tuple[str, str]]:
+        """(stage's name, state) → how many items an adjudicator gave that state."""
+        lines = chain(self.files.lines("items.jsonl"), self.files.lines("dropped.jsonl"))
+        decided = ([one for one in line["decisions"] if one["decided_by"] == ADJUDICATOR] for line in lines)
+        return Counter(chain.from_iterable({(one["stage"], one["state"]) for one in found} for found in decided))
 
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
@@ -231,12 +240,21 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
         facts.protocol_files.get(stage["name"]),
     )
     asked = f"Asked of: {items[:1].lower()}{items[1:]}."
+    rule = stage["decision_rule"] + _by_hand(facts, stage["name"])
     if file is None:
-        return f"“{protocol_named(stage['protocol']).question}” {asked} {stage['decision_rule']}"
+        return f"“{protocol_named(stage['protocol']).question}” {asked} {rule}"
     answers, measures = declared_words.answers_in_words(file), declared_words.measures_in_words(file)
-    return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, stage["decision_rule"], *measures]) + (
+    return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, rule, *measures]) + (
         f" Protocol file: {stage['protocol_file']['path']}{_mapped(stage['protocol'])}."
     )
+
+
+def _by_hand(facts: Facts, stage: str) -> str:
+    """The exceptions to the decision rule."""
+    kept, dropped = facts.by_hand[stage, KEPT], facts.by_hand[stage, DROPPED]
+    if not kept + dropped:
+        return ""
+    return f" Decided by hand instead: {counted(kept + dropped, 'item')} ({kept:,} kept, {dropped:,} dropped)."
 
 
 def _mapped(protocol: str) -> str:

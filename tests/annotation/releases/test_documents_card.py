@@ -1,5 +1,6 @@
 """The dataset card and the data statement: what people wrote comes through, what nobody stated is not there."""
 
+import json
 import re
 
 import pytest
@@ -126,6 +127,17 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
     assert f"Intervals are over tasks: {INTERVAL_METHOD}." in card
     assert "| CC0 | 2 |\n" in card and "| not stated | 2 |\n" in card
     assert "a tie drops the item. Dropped if it is “None of them” (no image fits)." in card
+
+
+def test_the_rule_says_how_many_items_were_decided_by_hand(tmp_path):
+    made = release(tmp_path / "a")
+    lines = [json.loads(line) for line in made.text("items.jsonl").splitlines()]
+    for line in lines[:2]:
+        line["decisions"][0]["decided_by"] = "adjudicator"
+    (made.folder / "items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made.written()
+    by_hand = "(no image fits). Decided by hand instead: 2 items (2 kept, 0 dropped)."
+    assert by_hand in made.text("README.md")
 
 
 def test_what_people_were_measured_to_do(tmp_path):
