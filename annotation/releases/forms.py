@@ -155,7 +155,8 @@ class PlanForm(Form):
 
 
 def _initial_values(study: Study, last: Release | None, stages: Sequence[Stage]) -> dict:
-    plan = Plan.from_json(last.plan) if last else Plan(_proper_name(study.name, study.pk), FIRST_VERSION)
+    first = Plan(_proper_name(study.name, study.pk), FIRST_VERSION, words={"language": study.language})
+    plan = Plan.from_json(last.plan) if last else first
     preset = next((name for name, shares in SPLITS.items() if shares == plan.splits), OWN)
     version = next_version(study.releases.filter(name=plan.name).values_list("version", flat=True))
     return {
