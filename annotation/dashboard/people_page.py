@@ -163,12 +163,18 @@ def people_table(
         )
 
     most = max((line.judged for line in rows), default=0)
+    checks = any(line.row and line.row["checks"] for line in rows)
     columns = [
         Column("person", "who.number", html=part("_person"), name="who"),
         number("judgments", "judged", html=partial(_judged, most), unit="judged"),
         number("median time", "seconds", html=_seconds, title=TIME),
         number("like majority", "common", html=_common, title=LIKE_OTHERS),
         number(f"{written.kappa_name(None)} with others", "kappa", html=_kappa, name="kappa", title=KAPPA),
+        *(
+            [number("checks right", "row.checks.right", html=_checks, name="checks", unit="checks right")]
+            if checks
+            else []
+        ),
         number("top place", "top", written.whole_percent, title=PLACE),
         number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
         *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
@@ -188,6 +194,11 @@ def _judged(most: int, line: Line) -> SafeString:
     of = format_html(' <span class="quiet">of {}</span>', f"{line.judged + line.left:,}") if line.left else ""
     bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', line.judged, most or 1)
     return format_html("{}{}{}", bar, f"{line.judged:,}", of)
+
+
+def _checks(line: Line) -> object:
+    found = line.row and line.row["checks"]
+    return f"{found['right']:,} of {found['n']:,}" if found else NOTHING
 
 
 def _seconds(line: Line) -> object:

@@ -57,13 +57,17 @@ def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(
     assert "4 joined, 4 judged · 1 has warning signs" in shown and "one place</span>" in shown
     assert shown.index("A-04") < shown.index("A-01")
     assert "?stage=1&amp;show=side#screens" in shown
+    checked = annotators.latest(stage.study).data["whole"][3]["checks"]
+    assert f"{checked['right']} of {checked['n']}" in shown
 
 
 def lines(stage: Stage) -> list[people_page.Line]:
     return people_page.lines(stage.study, annotators.latest(stage.study).data)
 
 
-@pytest.mark.parametrize("column", ["who", "judged", "seconds", "common", "kappa", "top", "active", "paid", "signs"])
+@pytest.mark.parametrize(
+    "column", ["who", "judged", "seconds", "common", "kappa", "checks", "top", "active", "paid", "signs"]
+)
 def test_every_column_sorts_both_ways(client, manager, stage, column):
     """Somebody who has judged nothing is last in either order, if their value is unknown."""
     studies.annotator(stage.study)
