@@ -156,6 +156,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "waits_for": progress["waits_for"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
+        "all_decided": any(figures["disagreements"].values()),  # if none is listed
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
         "plots": _plotted(stage, figures, data["shares"]),
         "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.adjudication import disagreement_list
+from annotation.adjudication import decisions, disagreement_list
 from annotation.adjudication import views as view
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage
@@ -122,6 +122,14 @@ def test_the_short_list_leads_on_to_the_whole(client, manager):
     stage = split()
     page = client.get(reverse("study-stage", args=[stage.study_id, 1])).text
     assert f"{url(stage, 'study-adjudicate', task=stage.tasks.get().pk, sort='split')}".replace("&", "&amp;") in page
+
+
+def test_the_short_list_says_that_all_are_decided(client, manager):
+    stage = split()
+    task, stage_page = stage.tasks.get(), reverse("study-stage", args=[stage.study_id, 1])
+    decisions.decide(task=task, by="test", seen=decisions.seen(task), note="No cup.", answer="none")
+    assert "All decided by hand." in client.get(stage_page).text
+    assert len(links(client.get(url(stage, case="decided")).text)) == 1
 
 
 def test_what_makes_no_sense_is_passed_over(client, manager):
