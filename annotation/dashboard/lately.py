@@ -19,7 +19,16 @@ LOOKED_AT = 200  # newest events of the study's parts
 PARTS = """
 SELECT 'stage:' || id, position FROM annotation_stage WHERE study_id = %(study)s UNION ALL
 SELECT 'annotator:' || id, number FROM annotation_annotator WHERE study_id = %(study)s UNION ALL
-SELECT 'release:' || id, 0 FROM annotation_release WHERE study_id = %(study)s
+SELECT 'release:' || id, 0 FROM annotation_release WHERE study_id = %(study)s UNION ALL
+(SELECT 'task:' || task.id, stage.position
+ FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+ JOIN annotation_stage stage ON stage.id = task.stage_id
+ WHERE stage.study_id = %(study)s AND outcome.by = 'adjudicator' ORDER BY outcome.decided_at DESC LIMIT %(most)s)
+UNION ALL
+(SELECT 'task:' || task.id, stage.position
+ FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+ JOIN annotation_task task ON task.id = lease.task_id JOIN annotation_stage stage ON stage.id = task.stage_id
+ WHERE stage.study_id = %(study)s ORDER BY flag.id DESC LIMIT %(most)s)
 """
 
 
@@ -55,8 +64,10 @@ def newest(study: Study) -> int:
 
 
 def _parts(study: Study) -> dict[str, int]:
-    """The study's stages and annotators with their numbers, and its releases, by their names in the audit trail."""
-    return dict(fetch(PARTS, study=study.pk))
+    """By their names in the audit trail: the study's stages and annotators with their numbers, its releases, and the
+    tasks last decided by hand or flagged, with their stages' numbers.
+    """
+    return dict(fetch(PARTS, study=study.pk, most=LOOKED_AT))
 
 
 def _about(study: Study, parts: Collection[str]) -> QuerySet[Event]:
@@ -84,6 +95,12 @@ WORDS: Mapping[str, str] = {
     "moved to paused": "{by} paused {stage}",
     "moved to closed": "{by} closed {stage}",
     "reopened": "{by} opened {stage} again",
+    "flagged": "{who} flagged items",
+    "adjudicated": "{by} decided items by hand",
+    "set check": "{by} picked checks for {stage}",
+    "set practice": "{by} picked practice for {stage}",
+    "removed known items": "{by} removed checks or practice of {stage}",
+    "revised screening": "{by} changed the checks of {stage}",
     "revised instructions": "{by} changed the instructions of {stage}",
     "changed a setting": "{by} changed the settings of {stage}",
     "froze": "{by} froze a release",
@@ -111,4 +128,4 @@ def _who(numbers: Sequence[int | None]) -> str:
     known = sorted({number for number in numbers if number})
     if len(known) == 1:
         return pseudonym(known[0])
-    return counted(len(numbers), "annotator")
+    return counted(len(known) or len(numbers), "annotator")

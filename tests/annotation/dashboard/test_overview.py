@@ -6,9 +6,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import permissions
+from annotation.adjudication import decisions
+from annotation.checks import setup as checks_setup
 from annotation.dashboard import headline_tiles, lately, overview_page, rail, stage_progress
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import annotators
+from annotation.judging import submissions
 from annotation.models import CachedFigures, Flag, Lease, Role, Stage, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle as study_lifecycle
@@ -119,7 +122,7 @@ def judged() -> Study:
 
 def test_an_overview_of_a_small_study_takes_few_queries(client, manager, judged, django_assert_max_num_queries):
     client.get(reverse("study-detail", args=[judged.pk]))
-    with django_assert_max_num_queries(42):
+    with django_assert_max_num_queries(43):
         client.get(reverse("study-detail", args=[judged.pk]))
 
 
@@ -269,4 +272,14 @@ def test_what_happened_lately_is_said_once_and_newest_first(judged):
     audit.record(by="worker", verb="exported", subject=judged)  # a release's, which is no export in the list
     assert [one.words for one in lately.events(judged)][:4] == [
         "test closed stage 1", "test excluded A-02", "A-02 left", "3 annotators joined",
+    ]  # fmt: skip
+
+
+def test_decisions_by_hand_flags_and_checks_are_among_what_happened_lately(judged):
+    lease = Lease.objects.filter(task__stage__study=judged).select_related("task", "annotator").first()
+    submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
+    decisions.decide(task=lease.task, by="test", seen=decisions.seen(lease.task), note="No cup.", answer="none")
+    checks_setup.revise(stage=judged.stages.get(), by="test", check_rate=0.1)
+    assert [one.words for one in lately.events(judged)][:3] == [
+        "test changed the checks of stage 1", "test decided items by hand", f"{lease.annotator.pseudonym} flagged items"
     ]  # fmt: skip
