@@ -56,7 +56,7 @@ def claim_next(here: Desk, wanted: int = assignment_leases.HELD) -> NextStep:
     the next one.
     """
     stopped = stopped_by(here)
-    if stopped == "rules" and here.seat.read_id is None and not seats.has_work(here.annotator, here.stage):
+    if stopped == "rules" and not seats.has_work(here.annotator, here.stage):
         return after_claim(here, [])  # nobody reads rules for nothing
     if stopped:
         return NextStep(stopped)

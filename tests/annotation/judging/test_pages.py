@@ -76,6 +76,13 @@ def test_new_instructions_are_a_gate_again_and_old_ones_do_not_open_it(client, s
     assert "The instructions have changed" not in client.get(home(annotator)).text
 
 
+def test_who_has_nothing_left_to_judge_reads_no_new_instructions(client, stage, annotator):
+    while studies.judgment(annotator, stage, "none"):
+        pass
+    study_lifecycle.revise_instructions(stage=stage, text="Look twice.", by="test")
+    assert "The instructions have changed" not in client.get(home(annotator)).text
+
+
 def test_how_long_what_is_left_takes_is_said_from_measured_times_where_they_are_known(client):
     """By oneself; before one's first answer, by others; times that were not measured don't count."""
     study = studies.study(items=40)
