@@ -92,8 +92,8 @@ if (all) {
     for (const box of document.querySelectorAll("input[name=also]")) box.checked = true;
     count();
   });
-  addEventListener("change", count);
 }
+if ($("decide")) addEventListener("change", count);
 
 function count() {
   const more = document.querySelectorAll("input[name=also]:checked").length;
