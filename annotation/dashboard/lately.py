@@ -50,6 +50,7 @@ def events(study: Study) -> list[Happened]:
         Happened(same[0].at, WORDS[verb].format(
             who=_who([_number(event, parts) for event in same]), by=users.get(by) or OTHERS.get(by, by),
             stage=f"stage {parts[subject]}" if subject in parts else "the study",
+            items=counted(len({event.subject for event in same}), "item"),
         ))
         for (verb, by, subject), same in (
             (key, list(group)) for key, group in groupby(shown, key=_alike)
@@ -95,8 +96,8 @@ WORDS: Mapping[str, str] = {
     "moved to paused": "{by} paused {stage}",
     "moved to closed": "{by} closed {stage}",
     "reopened": "{by} opened {stage} again",
-    "flagged": "{who} flagged items",
-    "adjudicated": "{by} decided items by hand",
+    "flagged": "{who} flagged {items}",
+    "adjudicated": "{by} decided {items} by hand",
     "set check": "{by} picked checks for {stage}",
     "set practice": "{by} picked practice for {stage}",
     "removed known items": "{by} removed checks or practice of {stage}",

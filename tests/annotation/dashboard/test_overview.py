@@ -281,5 +281,7 @@ def test_decisions_by_hand_flags_and_checks_are_among_what_happened_lately(judge
     decisions.decide(task=lease.task, by="test", seen=decisions.seen(lease.task), note="No cup.", answer="none")
     checks_setup.revise(stage=judged.stages.get(), by="test", check_rate=0.1)
     assert [one.words for one in lately.events(judged)][:3] == [
-        "test changed the checks of stage 1", "test decided items by hand", f"{lease.annotator.pseudonym} flagged items"
-    ]  # fmt: skip
+        "test changed the checks of stage 1",
+        "test decided 1 item by hand",
+        f"{lease.annotator.pseudonym} flagged 1 item",
+    ]
