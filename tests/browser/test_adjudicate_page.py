@@ -48,7 +48,7 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
             page.keyboard.press("Enter")
             page.keyboard.type("I looked at it, 1 2 n r.")  # keys do nothing while one types
         elif place == 2:
-            page.keyboard.press("Enter")
+            page.keyboard.press("/")
             assert compose(page.locator("#note"), "ArrowUp")
             expect(page.locator("#note")).to_have_value("")
             page.keyboard.press("Escape")

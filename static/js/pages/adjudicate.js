@@ -1,6 +1,6 @@
 /* Keys of the desk: digits and letters pick an answer and fill in the reason used last with such an answer, so that Enter
-   decides. Without a reason, Enter goes to its field; until then, every letter is a key. S, or the arrow up in the
-   field, fills in the last reason of all. */
+   decides. `/`, or Enter without a reason, goes to its field; until then, every letter is a key. S, or the arrow up in
+   the field, fills in the last reason of all. */
 import { isOff, letter, meant, onKeyIn } from "../judging/keys.js";
 import { Zoom } from "../judging/zoom.js";
 
@@ -67,6 +67,7 @@ onKeyIn(document, (event) => {
   if (radio) act(() => pick(radio));
   else if (event.key === "Enter" && note && !event.target.closest("button, a, summary")) act(decide);
   else if (pressed === "s" && sameReason) repeatReason(event);
+  else if (pressed === "/" && note) act(() => note.select());
   else if (answer && pressed === answer.dataset.key) act(() => answer.click());
   else if (press[pressed]) act(() => $(press[pressed])?.click());
   else if (pressed === "z" && zoom) act(() => zoom.toggle());
