@@ -36,8 +36,6 @@ class Preset:
     title: str
     summary: str  # one sentence
     stages: tuple[StagePlan, ...]
-    pay: int = 12  # per hour
-    currency: str = "USD"
     paper: str = ""  # whose numbers it has
 
 
@@ -127,22 +125,22 @@ PRESETS: Mapping[str, Preset] = {
         Preset(
             "visla-generic", "VISLA, second positives",
             "An expert picks, edits or rejects an item's second positive; another expert confirms edits.",
-            (_PARAPHRASE,), pay=0, paper="VISLA",
+            (_PARAPHRASE,), paper="VISLA",
         ),
         Preset(
             "visla-spatial", "VISLA, triplets",
             "Experts check two positives and a negative against the guidelines, and correct or drop violations.",
-            (_TRIPLET,), pay=0, paper="VISLA",
+            (_TRIPLET,), paper="VISLA",
         ),
         Preset(
             "hard-positives", "Hard positives",
             "Two experts rank three captions for each of 100 items: do both positives rank above the negative?",
-            (_RANK,), pay=0, paper="Hard Positive Truth",
+            (_RANK,), paper="Hard Positive Truth",
         ),
         Preset(
             "sugarcrepe-eval", "SugarCrepe, compare negatives",
             "Of two negatives of different origin, which makes more sense, which is more fluent? 100 items per type.",
-            (_COMPARE,), pay=0, paper="SugarCrepe",
+            (_COMPARE,), paper="SugarCrepe",
         ),
         Preset("verify", "Verify captions", "Does the caption hold? Three annotators each; majority vote.", (_VERIFY,)),
     )
@@ -161,7 +159,7 @@ def single_stage(protocol: str) -> Preset:
         judgments = found.made_from.judgments if found.made_from else 1
         settings = {"overlap": max(judgments, 1 if found.measures or found.edits else 2)}
     stage = StagePlan(protocol, settings=settings)
-    return Preset("", found.title, "One question about every item.", (stage,), pay=0)
+    return Preset("", found.title, "One question about every item.", (stage,))
 
 
 def stages_in_order(protocols: Sequence[str]) -> Preset:
@@ -176,7 +174,7 @@ def stages_in_order(protocols: Sequence[str]) -> Preset:
         stages.append(replace(stage, name=name, source=stages[-1].stage_name if stages else ""))
     titles = " → ".join(protocol_named(one).title for one in protocols)
     return Preset("", titles, "Several questions in order; each about the items that the one before it keeps.",
-                  tuple(stages), pay=0)  # fmt: skip
+                  tuple(stages))  # fmt: skip
 
 
 def with_roles_of_benchmark(stages: Sequence[StagePlan], given: str) -> list[StagePlan]:

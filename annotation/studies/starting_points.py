@@ -69,8 +69,8 @@ def _every_setting(stage: StagePlan) -> dict[str, Any]:
 
 
 def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPoint:
-    pay = {"pay_per_hour": preset.pay, "currency": preset.currency}
-    return StartingPoint(kind, key or preset.name, preset.title, preset.summary, preset.stages, pay)
+    unpaid = {"pay_per_hour": 0, "currency": "USD"}
+    return StartingPoint(kind, key or preset.name, preset.title, preset.summary, preset.stages, unpaid)
 
 
 def of_protocols(key: str) -> StartingPoint:

@@ -105,8 +105,8 @@ class Command(BaseCommand):
                             "give shares in percent, as on the page")  # fmt: skip
         parser.add_argument("--sample", type=int, help="random items for the baseline, or for the single stage")
         self.add_arguments_of_part(parser.add_argument_group("a part of the benchmark"))
-        parser.add_argument("--pay", type=money, help="pay per hour of active time; default: the preset's")
-        parser.add_argument("--currency")
+        parser.add_argument("--pay", type=money, default=Decimal(0), help="pay per hour of active time; default: 0")
+        parser.add_argument("--currency", default="USD")
         parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
         parser.add_argument("--paused", action="store_true", help="nobody can join until you open the study")
@@ -150,13 +150,12 @@ class Command(BaseCommand):
         name = name or f"{source.name}, {preset or ', '.join(asked)}"
         stages = with_changes(self.stages(mapped, preset, rest), rest["set"] or [])
         of_benchmark = self.chosen_part(rest)
-        pay = Decimal(chosen.pay) if rest["pay"] is None else rest["pay"]
         owner = owner_of(rest["owner"])
         try:
             study = create_study(
                 name=name, benchmark=source, by="command", stages=stages,
                 created_by=owner,
-                pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
+                pay_per_hour=rest["pay"], currency=rest["currency"].upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
                 language=rest["language"], part=of_benchmark,
                 state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
@@ -164,7 +163,7 @@ class Command(BaseCommand):
         except CannotCreate as refusal:
             raise CommandError(str(refusal)) from None
         home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
-        self.stdout.write("\n".join(lines(study, foreseen(stages, items_of(study), float(pay)), home)))
+        self.stdout.write("\n".join(lines(study, foreseen(stages, items_of(study), float(rest["pay"])), home)))
         if owner is None:
             self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
 
