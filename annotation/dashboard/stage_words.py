@@ -3,7 +3,7 @@
 from typing import Any
 
 from annotation.exports.readme import describe
-from annotation.models import Promotion, Stage, Strategy
+from annotation.models import Kind, Promotion, Stage, Strategy
 from annotation.wording import counted, readable_label
 
 _GIVEN = {
@@ -47,6 +47,6 @@ def _people(stage: Stage, batches: dict[str, Any]) -> list[str]:
         found.append(f"{batches['given']:,} of {batches['places']:,} places assigned, {batches['done']:,} done.")
     if stage.quota:
         found.append(f"At most {counted(stage.quota, 'judgment')} each.")
-    if stage.check_rate:
+    if stage.check_rate and stage.tasks.filter(kind=Kind.CHECK, live=True).exists():
         found.append(f"{stage.check_rate:.0%} of the screens are checks.")
     return found

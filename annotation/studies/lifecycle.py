@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -10,6 +11,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from annotation.checks.gold_items import CannotSet, set_known
+from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
 from annotation.measures.audits.judges import UNDECIDED
@@ -17,6 +20,7 @@ from annotation.models import (
     STUDY_MOVES,
     DecisionRule,
     Instructions,
+    Kind,
     Role,
     Slot,
     Stage,
@@ -105,7 +109,7 @@ def _hold_benchmark(study: Study) -> None:
 
 def duplicate_study(*, source: Study, by: str, **given) -> Study:
     """Create a study (`given` as for create_study) whose stages have the images of the `source`'s stages of the same
-    names. Raises CannotCreate.
+    names, and, of the same benchmark, their checks and practice. Raises CannotCreate.
     """
     with deferred_files() as after, transaction.atomic():
         study = create_study(by=by, **given)
@@ -113,8 +117,18 @@ def duplicate_study(*, source: Study, by: str, **given) -> Study:
         for stage in study.stages.all():
             if original := originals.get(stage.name):
                 instructions_images.copy_images(source=original, to=stage, after=after)
+                if study.benchmark_id == source.benchmark_id:
+                    _copy_known_items(original, stage, by)
         audit.record(by=by, verb="duplicated", subject=study, source=source.pk, afterwards=after.id)
     return study
+
+
+def _copy_known_items(original: Stage, stage: Stage, by: str) -> None:
+    """Make the checks and practice of another stage those of this one, except items that it cannot ask about."""
+    for task in original.tasks.filter(live=True).exclude(kind=Kind.JUDGE).select_related("item").order_by("pk"):
+        known = {task.item: Known(() if task.question else task.gold, task.note)}
+        with suppress(CannotSet):
+            set_known(stage=stage, kind=Kind(task.kind), known=known, by=by)
 
 
 def _create_stage(

@@ -92,7 +92,7 @@ def of_study(study: Study) -> StartingPoint:
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
     given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in ("title", *_OF_STUDY)}}
     given |= {f"part_{name}": value for name, value in part.as_text(study.part).items()}
-    summary = "Filled in from that study’s current settings. Check and practice items are not copied."
+    summary = "Filled in from that study’s current settings; on the same benchmark, with its checks and practice."
     images = {stage.name: [picture.name for picture in pictures(stage)] for stage in stages}
     return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given, images)
 
