@@ -150,6 +150,11 @@ IMAGES = """SELECT count(*) FROM (SELECT DISTINCT use.image_id FROM benchmarks_i
   WHERE item.benchmark_id = benchmarks_benchmark.id) image"""
 
 
+def on_offer(chosen: int | str | None) -> QuerySet[Benchmark]:
+    """The benchmarks to choose from: those that are not archived, and the chosen one by its id."""
+    return Benchmark.objects.filter(Q(archived=False) | Q(pk=int(chosen or 0)))
+
+
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
     """Adds `item_count` and `image_count` (distinct images); one query whatever their number."""
     items = Item.objects.filter(benchmark=OuterRef("pk")).order_by().values("benchmark")

@@ -23,7 +23,7 @@ from annotation.protocol_files.publish import NameTaken, digest_of
 from annotation.protocols import roles
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.protocols.rule_words import Asked, each_rule
-from benchmarks import audit
+from benchmarks import audit, queries
 from benchmarks.differences import Part, differences, marked
 from benchmarks.formats.base import Unreadable
 from benchmarks.models import Benchmark
@@ -46,8 +46,9 @@ def protocol_list(request: StaffRequest) -> HttpResponse:
     `start`, it leads to the page for another benchmark.
     """
     given = request.POST or request.GET
-    benchmarks = list(Benchmark.objects.order_by("name"))
-    chosen = _benchmark(given.get("benchmark"), benchmarks) or Benchmark.objects.first()  # the newest
+    benchmarks = list(queries.on_offer(whole_number(given.get("benchmark"), DIGITS)).order_by("name"))
+    newest = max(benchmarks, key=lambda one: one.created_at, default=None)
+    chosen = _benchmark(given.get("benchmark"), benchmarks) or newest
     if request.method == "POST":
         if "start" not in given:
             return redirect(f"{reverse('protocol-list')}?benchmark={chosen.pk if chosen else ''}")
@@ -178,7 +179,7 @@ def _page(
     context |= {
         "section": "questions",
         "rows": ROWS,
-        "benchmarks": Benchmark.objects.order_by("name"),
+        "benchmarks": queries.on_offer(draft.benchmark_id).order_by("name"),
         "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
         "other": secrets.randbits(29),
     }

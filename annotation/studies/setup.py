@@ -230,9 +230,11 @@ def read_kept(text: str) -> Kept:
 
 
 def known_benchmark(asked: str | None) -> str:
-    """The id that was asked for if there is such a benchmark, otherwise that of the newest; "" if there is none."""
-    there = [str(pk) for pk in Benchmark.objects.values_list("pk", flat=True)]
-    return str(asked) if str(asked) in there else next(iter(there), "")
+    """The id that was asked for if there is such a benchmark, otherwise that of the newest not archived; "" if there is
+    none.
+    """
+    there = {str(pk): archived for pk, archived in Benchmark.objects.values_list("pk", "archived")}
+    return str(asked) if str(asked) in there else next((pk for pk, archived in there.items() if not archived), "")
 
 
 def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:

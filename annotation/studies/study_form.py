@@ -90,6 +90,7 @@ class StudyForm(forms.Form):
 
     def offer_parts(self, benchmark: str, first: ItemRecord | None) -> None:
         """Let the form choose among the types and subtypes of the benchmark's items, and the roles of the `first`."""
+        self.fields["benchmark"].queryset = queries.on_offer(benchmark)  # type: ignore[attr-defined]
         self.fields["part_roles"].widget.roles = role_counts.of_item(first)  # type: ignore[attr-defined]
         found = queries.kinds(Item.objects.filter(benchmark=int(benchmark or 0)))
         types = Counter[str]()

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.checks import attention_checks
 from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, StagePlan, effort_in_words, expected_effort
 from annotation.designs.presets import PRESETS, default_assumptions
@@ -21,7 +22,7 @@ from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup import read_kept
 from annotation.studies.setup_forms import StageForm
-from benchmarks.models import Caption, Event, ItemImage
+from benchmarks.models import Benchmark, Caption, Event, ItemImage
 from tests.builders import pictures, predictions, studies
 
 pytestmark = pytest.mark.django_db
@@ -147,7 +148,7 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
     benchmark = studies.benchmark(items=3)
     page = client.get(NEW, {"preset": "bivlc", "benchmark": benchmark.pk}).content.decode()
     stages = PRESETS["bivlc"].stages
-    for one in expected_effort(stages, items=3, assumed=default_assumptions(stages), pay=12):
+    for one in expected_effort(stages, items=3, assumed=default_assumptions(stages)):
         row = planned(page)[one.stage]
         assert row.items() <= effort_in_words(one).items() and len(row) == 4
 
@@ -515,6 +516,28 @@ def test_a_duplicate_has_copies_of_the_images(client, manager, own_study):
     assert client.get(f"/instructions/{copy.opaque}.jpg").status_code == 200
 
 
+@pytest.mark.parametrize("name", ["study-new", "protocol-list"])
+def test_an_archived_benchmark_is_offered_only_by_its_address(client, manager, name):
+    studies.benchmark(items=1)
+    archived = studies.benchmark(items=1)
+    Benchmark.objects.filter(pk=archived.pk).update(archived=True)
+    option = f'<option value="{archived.pk}"'
+    assert option not in client.get(reverse(name)).text
+    assert f"{option} selected>" in client.get(reverse(name), {"benchmark": archived.pk}).text
+
+
+@pytest.mark.parametrize(("same", "checks"), [(True, ["candidate-1"]), (False, None)])
+def test_a_duplicate_has_the_checks_if_its_benchmark_is_the_same(client, manager, own_study, same, checks):
+    stage, item = own_study.stages.get(name="choose"), own_study.benchmark.items.first()
+    attention_checks.set_checks(stage=stage, answers={item: ["candidate-1"]}, by="test")
+    other = own_study.benchmark if same else studies.benchmark(items=3)
+    client.post(NEW, start(client, copy=own_study.pk, benchmark=other.pk))
+    copied = Stage.objects.get(study__name="Round 1", name="choose")
+    assert [task.gold for task in copied.tasks.filter(kind="check")] == ([checks] if checks else [])
+    page = client.get(reverse("study-stage", args=[copied.study_id, copied.position])).text
+    assert ("25% of the screens are checks" in page) == same
+
+
 def test_a_duplicate_proposes_a_name_and_can_be_changed(client, manager, own_study):
     page = client.get(NEW, {"copy": own_study.pk}).content.decode()
     form = shown(page)
@@ -608,7 +631,7 @@ def said(capsys, *options: str) -> str:
 
 def test_the_command_prints_every_stage_with_its_links_and_the_plan(capsys):
     studies.benchmark(items=10, name="Small")
-    printed = said(capsys, "Small", "--preset", "bivlc", "--url", "https://lab.example/")
+    printed = said(capsys, "Small", "--preset", "bivlc", "--pay", "12", "--url", "https://lab.example/")
     study = Study.objects.get()
     assert (study.name, study.pay_per_hour, study.currency) == ("Small, bivlc", 12, "USD")
     for stage in study.stages.all():
