@@ -1,8 +1,8 @@
 """Studies that can be set up by name, with the numbers of the papers they come from. Pure.
 
-`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2. The
+`bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4. The
 others: VISLA (Dumpala et al. 2024) §3.2 and §3.3; Hard Positive Truth (Kamath et al. 2024) §4.1, two experts, 100 of
-each set; SugarCrepe (Hsieh et al. 2023) App. E.2, 100 of each type. Their experts' pay is not published.
+each set; SugarCrepe (Hsieh et al. 2023) App. E.2, 100 of each type. No preset sets pay.
 """
 
 from collections.abc import Mapping, Sequence
