@@ -57,6 +57,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     rows = stage_rows(stage)
     figures = study_figures(stage, rows, lambda: tell(next(done), total))
     shares = stage_figures.answer_shares(rows)
+    figures = stage_figures.with_steady(rows, figures, shares)
     found = {
         **_trimmed(figures),
         "headline": stage_figures.headline(figures, shares),

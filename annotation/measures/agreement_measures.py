@@ -355,7 +355,6 @@ MEASURES = (
             "British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
         ),
         compute=_of_counts(lambda scale: coefficients.ac1(scale.choices), _two_labels, every_rating=True),
-        overview=(NOMINAL,),
         of_choices=True,
     ),
     Measure(

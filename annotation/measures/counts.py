@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.measures import over_annotators, warning_signs
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import Compared, measured, overview_on
+from annotation.measures.agreement_measures import BY_KEY, Compared, measured, overview_on
 from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.label_scale import categories, label_scale
@@ -97,32 +97,39 @@ def _overview(found: Compared, choices: int) -> Figures:
     return measured(found, scale, overview_on(table.scale.level), whole=True)
 
 
-def _chief(found: Compared, choices: int) -> Figures:
-    """Percent agreement, and those beyond chance that can be the chief one."""
+def _chief(found: Compared) -> Figures:
+    """Only the chief measure, and percent agreement."""
     table = found.table
-    measures = [one for one in overview_on(table.scale.level) if not one.pair_name]
-    return measured(found, label_scale(table.labels, table.scale.order, choices=choices), measures)
+    measures = overview_on(table.scale.level)
+    return measured(found, label_scale(table.labels, table.scale.order), [measures[0], measures[-1]])
 
 
-def figures_by_type(
-    asked: Iterable[TaskRow], standing: Judgments, table: RatingTable, offered: Collection[str] | None = None
-) -> list[Figures]:
-    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table. `offered`
-    are the labels that could be given.
-    """
-    groups, judgments = defaultdict(list), standing.part.counts()
-    choices = categories(offered, table.labels)["n"]
+def steady(table: RatingTable, offered: Collection[str] | None) -> Figures:
+    """AC1 on labels without order, of which `offered` could be given."""
+    scale = label_scale(table.labels, table.scale.order, choices=categories(offered, table.labels)["n"])
+    return measured(Compared(table), scale, [BY_KEY["ac1"]], whole=True)
+
+
+def by_type(asked: Iterable[TaskRow]) -> list[tuple[tuple[str, str], list[TaskRow]]]:
+    """The tasks of each type and subtype, sorted."""
+    groups = defaultdict(list)
     for task in asked:
         groups[task.type, task.subtype].append(task)
+    return sorted(groups.items())
+
+
+def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: RatingTable) -> list[Figures]:
+    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table."""
+    judgments = standing.part.counts()
     return [
         {
             "type": kind,
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments.get((kind, subtype), 0),
-            "measures": _chief(Compared(table.for_items({task.task for task in tasks})), choices),
+            "measures": _chief(Compared(table.for_items({task.task for task in tasks}))),
         }
-        for (kind, subtype), tasks in sorted(groups.items())
+        for (kind, subtype), tasks in by_type(asked)
     ]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import chief_on
+from annotation.measures.agreement_measures import chief_on, is_common
 from annotation.measures.audits.figures import to_come
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import Judgments
@@ -120,6 +120,29 @@ def answer_shares(found: StageRows) -> list[float]:
     return sorted((np.bincount(table.label) / max(len(table.label), 1)).tolist(), reverse=True)
 
 
+def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
+    """The figures with AC1 on each view without order, and by type, if one answer is so common that it is the chief
+    measure (`chief_on`); `shares` are answer_shares. Pages and reports show it; exports do not contain it.
+    """
+    if not is_common(shares):
+        return dict(figures)
+    long, coarse = measures_counts.rating_table(found.standing), figures["by_type_on"]
+    views = found.rule.projections()
+    seen = {one["on"]: long.projected(views[one["on"]]) for one in figures["agreement"] if "level" not in one}
+    offered = {name: found.rule.offered(name, found.options) for name in seen}
+
+    def added(row: Mapping[str, Any], on: str, table: RatingTable) -> dict[str, Any]:
+        return {**row, "measures": row["measures"] | measures_counts.steady(table, offered[on])}
+
+    found_on = [added(one, one["on"], seen[one["on"]]) if one["on"] in seen else one for one in figures["agreement"]]
+    kinds = measures_counts.by_type(found.tasks) if coarse in seen else []
+    parts = [
+        added(row, coarse, seen[coarse].for_items({task.task for task in tasks}))
+        for row, (_, tasks) in zip(figures["by_type"], kinds, strict=bool(kinds))
+    ]
+    return {**figures, "agreement": found_on, "by_type": parts or figures["by_type"]}
+
+
 def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
     """The one figure of agreement that a page shows first: the chief `measure` on the view that is shown first (`on`),
     or percent agreement if that has no value; `shares` are answer_shares. Of a scale its `level`, and what an item is,
@@ -147,9 +170,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(
-            found.tasks, standing, seen[coarse], found.rule.offered(coarse, found.options)
-        ),
+        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
     }
 
 

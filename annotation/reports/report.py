@@ -31,7 +31,7 @@ from annotation.figures.stage import stage_rows, study_figures, without_pairs
 from annotation.measures import pass_rules
 from annotation.measures.counts import hourly_rate, ratio
 from annotation.measures.funnel import STATES
-from annotation.measures.stage_figures import answer_shares
+from annotation.measures.stage_figures import answer_shares, with_steady
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import in_words
@@ -188,7 +188,8 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
 
 def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
     rows, protocol, settings = stage_rows(stage), protocol_named(stage.protocol), readme.settings_of(stage)
-    figures = study_figures(stage, rows)
+    shares = answer_shares(rows)
+    figures = with_steady(rows, study_figures(stage, rows), shares)
     step()
     agreement = []
     for view in rule_of(stage).projections():
@@ -202,7 +203,7 @@ def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict
         "before": _before(stage),
         "checks": _checks(stage),
         "figures": published(figures),
-        "shares": answer_shares(rows),
+        "shares": shares,
         "agreement": agreement,
         "adjudications": adjudications(figures),
     }
