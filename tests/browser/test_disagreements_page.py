@@ -44,6 +44,7 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
     for pk in order:
         expect(page.locator("input[name=task]").first).to_have_value(str(pk))
         page.keyboard.press("n")
+        page.keyboard.press("/")
         expect(page.locator("#note")).to_be_focused()
         page.keyboard.type("None has it.")
         enter(page)
