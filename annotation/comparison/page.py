@@ -51,13 +51,13 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     every_run = comparison_entries.runs_of(benchmark, asked.kind, permissions.studies_for(user))
     found, missing = comparison_entries.entries_of(every_run)
     runs, older = table.only_newest(found)
-    people = comparison_entries.people(user, benchmark, asked.kind)
-    entries = table.ordered([*people, *runs], asked.order, asked.measure)
-    may_change = may_change_benchmark(user, benchmark)
-    subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
+    everybody = [*comparison_entries.people(user, benchmark, asked.kind), *runs]
+    entries = table.ordered(everybody, asked.order, asked.measure)
+    of = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
-    deletable = {run.pk for run in every_run if may_change or run.created_by_id == user.pk}
+    own = user.pk if not may_change_benchmark(user, benchmark) else None
+    deletable = {run.pk for run in every_run if own in (None, run.created_by_id)}
     return {
         "benchmark": benchmark,
         "asked": asked,
@@ -67,8 +67,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
         "items": benchmark.present.count(),
-        "deletable": deletable,
-        "missing": len(missing),
+        "deletable": deletable, "missing": len(missing),
         "entries": entries,
         "models": any(one.stands != table.HUMANS for one in entries),
         "older": older,
@@ -77,12 +76,12 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
             whole["sections"], whole["columns"], "whole-title", tables.Deletes(request, benchmark, deletable)
         ),
         "parts": _parts(entries, asked),
-        "plot": charts.plane(asked.kind, entries, subject),
+        "plot": charts.plane(asked.kind, entries, of),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, request),
         "retrievals": retrieval.results_of(benchmark),
         "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
-    }
+    }  # fmt: skip
 
 
 def _parts(entries: list[Entry], asked: Query) -> Table:

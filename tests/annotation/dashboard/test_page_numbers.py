@@ -286,10 +286,10 @@ def of_people_page(export: Export, study: Study) -> Known:
     total = sum(len(one.tasks) for one in export.read)  # who may still be asked what is not in the export
     could = set(map(float, range(total + 1))) | {float(one.quota or 0) for one in study.stages.all()}
     lists = {pseudonym(row["number"]): of_row(row) | signs[row["number"]] | could for row in rows}
-    pay_per_hour = float(study.pay_per_hour)
+    pay_per_hour, judged = float(study.pay_per_hour), (float(row["judged"]) for row in everywhere)
     decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}
     return {
-        "": {"": {told, *false_alarms, 0.001, 20.0, *map(float, range(len(rows) + 1))} | every(people["speed"])},
+        "": {"": {told, *false_alarms, 0.001, 20.0, *map(float, range(len(rows) + 1)), *judged} | every(people["speed"])},
         "list-title": {"": set().union(*signs.values(), could), **lists},
         "pay-title": {"": {minutes, pay, pay_per_hour}},
         **decisions,
