@@ -289,7 +289,9 @@ def of_people_page(export: Export, study: Study) -> Known:
     pay_per_hour, judged = float(study.pay_per_hour), (float(row["judged"]) for row in everywhere)
     decisions = {f"decide-{number}": {"": takes(export, number, pay_per_hour)} for number in signs}
     return {
-        "": {"": {told, *false_alarms, 0.001, 20.0, *map(float, range(len(rows) + 1)), *judged} | every(people["speed"])},
+        "": {
+            "": {told, *false_alarms, 0.001, 20.0, *map(float, range(len(rows) + 1)), *judged} | every(people["speed"])
+        },
         "list-title": {"": set().union(*signs.values(), could), **lists},
         "pay-title": {"": {minutes, pay, pay_per_hour}},
         **decisions,
