@@ -23,7 +23,7 @@ from annotation.studies import instructions_images, lifecycle
 from annotation.studies.forms import InstructionsForm
 from benchmarks.api.commands import Body, refuse_filters
 from benchmarks.api.errors import invalid, wrong_field
-from benchmarks.api.forms import as_sent, valid
+from benchmarks.api.forms import as_sent, put, valid
 from benchmarks.models import Item
 
 PSEUDONYM = r"^A-[0-9]{2,8}$"
@@ -36,7 +36,7 @@ class InstructionsBody(Body):
     text = serializers.CharField(trim_whitespace=False, help_text="In the study's language, in Markdown.")
     translations = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False), required=False,
-        help_text="By language; what you leave out stays as it is.",
+        help_text="By language. If `text` changes, one that you leave out is removed: its readers get `text`.",
     )  # fmt: skip
 
 
@@ -67,7 +67,8 @@ class StageInstructions(StageCommand):
         shown, others = InstructionsForm(**facts), given.get("translations", {})
         if unknown := sorted(others.keys() - {code for code, _ in shown.others}):
             raise invalid([wrong_field("translations", f"There is no other language {unknown[0]} here.", "UNKNOWN")])
-        data = as_sent(shown, {"text": given["text"], **others})
+        data = as_sent(shown, {"text": given["text"], "keep": [*others], **others})
+        put(data, "keep_asked", "yes")
         words = valid(InstructionsForm(data, **facts)).words()
         return lifecycle.revise_instructions(stage=self.stage, by=self.by, **words)
 
