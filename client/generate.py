@@ -23,7 +23,7 @@ OPTIONS = {  # name here: the body in the description, and its fields that a met
     "ImportOptions": ("ImportBody", "name items data second images look check_only skip_stored"),
     "PredictionOptions": ("PredictionsBody", "model source files look skip_stored"),
     "StageOptions": ("StageBody", ""),
-    "StudyOptions": ("StudyBody", "name benchmark"),
+    "StudyOptions": ("StudyBody", "name benchmark skip_stored"),
     "ReleaseOptions": ("ReleaseBody", "name version"),
 }
 FILTERS = {"ItemFilters": "items", "JudgmentFilters": "judgments", "TaskFilters": "tasks"}

@@ -18,8 +18,9 @@ from annotation.checks.fields import PercentField
 from annotation.designs import part
 from annotation.designs.presets import PRESETS, with_roles_of_benchmark
 from annotation.figures.study_list import with_people, with_stages
-from annotation.models import ProtocolVersion, Study
+from annotation.models import ProtocolVersion, Role, Study
 from annotation.participants.views import invitation
+from annotation.permissions import reaches
 from annotation.protocol_files.drafts import MOST
 from annotation.protocol_files.publish import NameTaken, publish
 from annotation.protocols.registry import is_known
@@ -31,7 +32,7 @@ from annotation.studies.starting_points import StartingPoint
 from annotation.studies.study_form import StudyForm
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters
-from benchmarks.api.errors import form_problems, invalid, wrong_field
+from benchmarks.api.errors import conflict, form_problems, invalid, wrong_field
 from benchmarks.api.forms import as_sent, body_field
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
@@ -114,6 +115,9 @@ class StudyBody(Body):
     language = serializers.ChoiceField(StudyForm.base_fields["language"].choices, required=False)  # type: ignore[attr-defined]
     consent = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False, help_text="In Markdown.")
     paused = serializers.BooleanField(default=False, help_text="Nobody can join until you open the study.")
+    skip_stored = serializers.BooleanField(
+        default=False, help_text="Answer with the study of this name if you manage it and it has these settings."
+    )
     part = PartBody(required=False)
     stages = serializers.DictField(
         child=StageBody(),
@@ -143,6 +147,7 @@ class StudyList(Command, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
     command, takes, gives = "create_study", StudyBody, StudyMadeData
+    conflicts = "With `skip_stored`: the study of this name has other settings. `errors` names each."
 
     def get_queryset(self):
         return with_people(permissions.studies_for(self.request.user))
@@ -156,16 +161,27 @@ class StudyList(Command, ListAPIView):
         if not Benchmark.objects.filter(pk=given["benchmark"]).exists():
             raise invalid([wrong_field("benchmark", "There is no benchmark with this id.", "UNKNOWN")])
         setup = setup_of(_with_roles(_start(given), given.get("roles", {})), given)
+        stored = self._stored(given["name"]) if given["skip_stored"] else None
+        if stored:
+            setup.study.errors.pop("name", None)  # it is taken by the one asked for
         if problems := [problem for form in setup.forms for problem in _problems(form)]:
             raise invalid(problems)
+        plan = {**setup.plan(), "part": given.get("part", {})}
+        if stored and (other := list(differences(stored, plan, given, self.by))):
+            says = f"The study “{stored}” exists with other settings. Choose another name. {other[0].advice}"
+            raise conflict(says, "EXISTS_OTHERWISE", other)
         try:
-            plan = {**setup.plan(), "part": given.get("part", {})}
-            study = lifecycle.create_study(by=self.by, created_by=self.user, **plan)
+            study = stored or lifecycle.create_study(by=self.by, created_by=self.user, **plan)
         except lifecycle.CannotCreate as why:
             raise invalid([wrong_field("", line, "UNSUITABLE") for line in str(why).split("\n")]) from None
         (made,) = with_stages(self.get_queryset().filter(pk=study.pk))
         vars(made)["link"] = invitation(self.request._request, made)
         return made
+
+    def _stored(self, name: str) -> Study | None:
+        """Only what they manage: the answer has the invitation."""
+        named = self.get_queryset().filter(name=name)
+        return next((study for study in named if reaches(study.role, Role.MANAGER)), None)
 
     def location(self, made: Study) -> str:
         return reverse("api-study-detail", args=[made.pk])
@@ -231,6 +247,43 @@ def _problems(form: StudyForm | StageForm) -> list[Problem]:
     if isinstance(form, StudyForm):
         return form_problems(form)
     return form_problems(form, {name: f"stages.{form.plan.stage_name}.{name}" for name in form.fields})
+
+
+# A study that exists
+
+# While people judge, or filled in by the server: compared only if they are given
+_CAN_CHANGE = {"overlap", "quota", "tie_rule", "target_half_width", "target_bound", "wrong_reasons"}
+_CAN_CHANGE |= {*StageForm.OF_PRACTICE}
+
+
+def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any], by: str) -> Iterator[Problem]:
+    """What the `plan` of a new study has otherwise than this one: whatever is `given`, and all that cannot change."""
+    own = starting_points.of_study(study)
+    for name in ("benchmark", "language", *sorted({"title", "consent", "pay_per_hour", "currency"} & given.keys())):
+        yield from _difference(name, getattr(study, name), plan[name])
+    drawn = {name: value for name, value in study.part.items() if name not in part.SET_WHEN_DRAWN}
+    yield from _difference("part", drawn, plan["part"])
+    start = next(name for name in STARTS if name in given)
+    asks = [[(one.stage_name, one.protocol) for one in stages] for stages in (own.stages, plan["stages"])]
+    asks[1] = [(name, lifecycle.published_name(protocol, by)) for name, protocol in asks[1]]
+    if asks[0] != asks[1]:
+        yield from _difference(start, *(", ".join(protocol for _, protocol in one) for one in asks))
+        return
+    for place, (stored, planned) in enumerate(zip(own.stages, plan["stages"], strict=True), 1):
+        stages = given.get("stages", {})
+        changed = stages.get(stored.stage_name, stages.get(str(place), {}))
+        values = [{**one.settings, "source": one.source, "after": one.after} for one in (stored, planned)]
+        values[0]["apart_from"], values[1]["apart_from"] = sorted(stored.apart_from or ()), sorted(planned.apart_from)
+        if "instructions" in changed:
+            text = study.stages.get(position=place).instructions.latest("version").text
+            values[0]["instructions"], values[1]["instructions"] = text.strip(), planned.instructions.strip()
+        for name in values[1].keys() - (_CAN_CHANGE - changed.keys()):
+            yield from _difference(f"stages.{stored.stage_name}.{name}", values[0].get(name), values[1][name])
+
+
+def _difference(name: str, stored: object, asked: object) -> Iterator[Problem]:
+    if stored != asked:
+        yield wrong_field(name, f"{name} is {stored} in the study, not {asked}.", "EXISTS_OTHERWISE")
 
 
 # Protocol files

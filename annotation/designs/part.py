@@ -99,7 +99,8 @@ def as_text(part: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-DRAWN = ("sample", "seed", "until")  # of a part: how it is drawn
+SET_WHEN_DRAWN = ("seed", "until")
+DRAWN = ("sample", *SET_WHEN_DRAWN)  # of a part: how it is drawn
 
 
 def in_words(part: Mapping[str, Any]) -> str:

@@ -137,7 +137,7 @@ def _create_stage(
     if not is_known(plan.protocol):
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
     protocol = protocol_named(plan.protocol)
-    asks = _published(plan.protocol, by) if is_unpublished(plan.protocol) else plan.protocol
+    asks = published_name(plan.protocol, by)
     name, position = plan.stage_name, len(before) + 1
     if unknown := {plan.source, plan.after} - {"", *made}:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
@@ -165,8 +165,12 @@ def _create_stage(
     return stage
 
 
-def _published(protocol: str, by: str) -> str:
-    """The version that a file of the library is published as, which exports and releases hold."""
+def published_name(protocol: str, by: str) -> str:
+    """The protocol as a stage keeps it: a file of the library as the version it is published as, for exports and
+    releases.
+    """
+    if not is_unpublished(protocol):
+        return protocol
     name, mapping = roles.split(protocol)
     return roles.joined(str(publish(text=library.text_of(name), by=by)), mapping)
 

@@ -11,7 +11,7 @@ from typing import Literal, Self, Unpack, overload
 
 import httpx
 
-from winnow_client.errors import ApiError, WinnowError
+from winnow_client.errors import ApiError
 from winnow_client.handles import Handle
 from winnow_client.jobs import Job
 from winnow_client.material import Folder, Material, Rows, records, write_archive, write_rows
@@ -24,7 +24,7 @@ from winnow_client.schema import (
     StudyData,
     StudyOptions,
 )  # fmt: skip
-from winnow_client.studies import Study, refuse_other
+from winnow_client.studies import Study
 from winnow_client.tables import Table
 from winnow_client.transport import JsonObject, Transport
 
@@ -217,29 +217,12 @@ class Benchmark(Handle):
         """A study on this benchmark, named after it by default: a new one, or the same one if you call this again.
 
         `settings` has one of `preset`, `protocol` and `template`, and perhaps `pay_per_hour`, `stages` …
-        (docs/reference/api.md). Raises WinnowError if a study of this name has other settings; with
+        (docs/reference/api.md). Raises ApiError if a study of this name has other settings, and names each; with
         `existing="refuse"`, if there is any.
         """
-        body = {"name": name or self.name, "benchmark": self.id, **settings}
-        found = None if existing == "refuse" else self._study(body)
-        found = found or self._transport.post("studies/", body, key=key)
+        body = {"name": name or self.name, "benchmark": self.id, "skip_stored": existing == "skip", **settings}
+        found = self._transport.post("studies/", body, key=key)
         return Study(self._transport, found["id"], found["name"])
-
-    def _study(self, body: JsonObject) -> JsonObject | None:
-        """That of this name, unless it differs from what is asked for."""
-        own = (one for one in self._transport.rows("studies/", name=body["name"]) if one["name"] == body["name"])
-        found = next(own, None)
-        if found is None:
-            return None
-        given = {name: body[name] for name in ("pay_per_hour", "currency") if name in body}
-        refuse_other(f"study “{found['name']}”", given | {"benchmark": self.name}, found)
-        stages = {str(name): one["position"] for one in found["stages"] for name in (one["name"], one["position"])}
-        for stage, settings in body.get("stages", {}).items():
-            if str(stage) not in stages:
-                raise WinnowError(f"The study “{found['name']}” has no stage {stage}.", "EXISTS_OTHERWISE")
-            detail = self._transport.get(f"studies/{found['id']}/stages/{stages[str(stage)]}/")
-            refuse_other(f"stage {stage} of the study “{found['name']}”", settings, detail["settings"])
-        return found
 
     def items(self, **filters: Unpack[ItemFilters]) -> Table[ItemData]:
         """The items, with captions and images."""

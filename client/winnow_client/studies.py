@@ -137,7 +137,7 @@ class Study(Handle):
         if found is None:
             found = self._transport.post(f"{self._address}releases/", {"name": title, "version": version, **body}, key)
         else:
-            refuse_other(f"release {name}", body, found["plan"])
+            _refuse_other(f"release {name}", body, found["plan"])
         made = self._making(found)
         return made.result(timeout) if wait else made
 
@@ -228,7 +228,7 @@ class Release(Handle):
         return datasets.load_dataset(str(self.folder()), split=split)
 
 
-def refuse_other(what: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+def _refuse_other(what: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     """Raises WinnowError if something given is not what is stored."""
     for name, value in given.items():
         if name in stored and not _alike(value, stored[name]):

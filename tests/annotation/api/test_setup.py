@@ -44,6 +44,54 @@ def test_it_is_the_study_that_the_page_would_make(client, manager, benchmark):
         assert field.name in own or getattr(script, field.attname) == getattr(hand, field.attname), field.name
 
 
+@pytest.mark.parametrize(
+    ("other", "field"),
+    [
+        ({}, None),
+        ({"pay_per_hour": "13"}, "pay_per_hour"),
+        ({"language": "es"}, "language"),
+        ({"title": "Cups"}, "title"),
+        ({"consent": "I agree."}, "consent"),
+        ({"part": {"sample": 1}}, "part"),
+        ({"stages": {"1": {"overlap": 2}}}, "stages.verify.overlap"),
+        ({"stages": {"verify": {"instructions": "Look."}}}, "stages.verify.instructions"),
+        ({"stages": {"verify": {"sample": 1}}}, "stages.verify.sample"),
+        ({"protocol": "bivlc-choose"}, "protocol"),
+        ({"protocols": ["verify", "bivlc-choose"], "protocol": None}, "protocols"),
+        ({"protocol": None, "preset": "bivlc"}, "preset"),
+        ({"roles": {"captions.positive": "negative", "captions.negative": "positive"}}, "protocol"),
+    ],
+)
+def test_the_same_order_gives_the_same_study_and_another_is_refused(client, manager, benchmark, other, field):
+    order = {"name": "Once", "benchmark": benchmark.pk, "protocol": "verify", "part": {"sample": 2}}
+    first = made(client, "api-study-list", **order)
+    order |= {"skip_stored": True} | other
+    order = {name: value for name, value in order.items() if value is not None}
+    answer = post(client, "api-study-list", **order, expects=409 if field else 201).json()
+    if field:
+        assert answer["code"] == "EXISTS_OTHERWISE" and [one["field"] for one in answer["errors"]] == [field]
+    else:
+        assert answer["id"] == first["id"] and Study.objects.count() == 1
+
+
+def test_a_newer_version_of_a_question_is_another_study(client, manager, benchmark):
+    text = library.text_of("verify")
+    versions = [made(client, "api-protocol-list", text=text + more)["version"] for more in ("", "# stricter\n")]
+    orders = [{"name": "Once", "benchmark": benchmark.pk, "protocol": name, "skip_stored": True} for name in versions]
+    found = [post(client, "api-study-list", **order).status_code for order in (orders[0], *orders)]
+    assert found == [201, 201, 409]
+
+
+def test_what_was_changed_since_is_compared_only_if_it_is_given(client, manager, benchmark):
+    order = {"name": "Once", "benchmark": benchmark.pk, "preset": "bivlc", "skip_stored": True}
+    study = Study.objects.get(pk=made(client, "api-study-list", **order)["id"])
+    study.stages.update(quota=7)
+    Study.objects.update(pay_per_hour=20, title="Cups")
+    assert made(client, "api-study-list", **order)["id"] == study.pk
+    answer = post(client, "api-study-list", **order, stages={"choose": {"quota": 9}}, expects=409).json()
+    assert "quota is 7 in the study, not 9" in answer["detail"]
+
+
 def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
     settings = {
         "overlap": 5, "cap": 7, "tie_rule": "none", "strategy": "batches", "batch_size": 2, "quota": None,
