@@ -277,7 +277,7 @@ def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any],
         if "instructions" in changed:
             text = study.stages.get(position=place).instructions.latest("version").text
             values[0]["instructions"], values[1]["instructions"] = text.strip(), planned.instructions.strip()
-        for name in values[1].keys() - (_CAN_CHANGE - changed.keys()):
+        for name in sorted(values[1].keys() - (_CAN_CHANGE - changed.keys())):
             yield from _difference(f"stages.{stored.stage_name}.{name}", values[0].get(name), values[1][name])
 
 

@@ -74,6 +74,19 @@ def test_the_same_order_gives_the_same_study_and_another_is_refused(client, mana
         assert answer["id"] == first["id"] and Study.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"preset": "bivlc"},
+        {"protocol": "verify", "stages": {"verify": {"strategy": "audit", "target_half_width": 0.04}}},
+        {"protocols": ["verify", "image-caption-foil"], "part": {"sample": 2}},
+    ],
+)
+def test_an_order_can_be_sent_again(client, manager, benchmark, order):
+    order |= {"name": "Once", "benchmark": benchmark.pk, "skip_stored": True}
+    assert len({made(client, "api-study-list", **order)["id"] for _ in range(2)}) == 1
+
+
 def test_a_newer_version_of_a_question_is_another_study(client, manager, benchmark):
     text = library.text_of("verify")
     versions = [made(client, "api-protocol-list", text=text + more)["version"] for more in ("", "# stricter\n")]
