@@ -58,6 +58,8 @@ class Run(models.Model):
     source = models.CharField(max_length=500, blank=True)  # a file, a paper's table
     digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeating it needs no new run
     blind = models.BooleanField(default=False)  # the model saw no image
+    # Each question was asked twice, with its options in both orders (scoring/ask.py)
+    asked_in_both_orders = models.BooleanField(default=False, db_default=False)
     # The number of the study whose result was scored; None: the benchmark as it was imported.
     study = models.BigIntegerField(null=True, db_index=True)
     figures = models.JSONField(default=dict)  # reported figures only: such runs have no predictions
@@ -73,11 +75,6 @@ class Run(models.Model):
                 condition=Q(model__isnull=False) | ~Q(origin="measured"), name="run_measured_by_one"
             ),
         ]
-
-    @property
-    def asked_in_both_orders(self) -> bool:
-        """Whether the model was asked each question twice, with its options in both orders (scoring/ask.py)."""
-        return self.model is not None and self.model.precision == ASKED
 
 
 class Prediction(models.Model):

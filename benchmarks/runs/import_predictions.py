@@ -83,6 +83,10 @@ class PredictionsOrder:
         "The same answers of the same model give the run that they made. Otherwise the import is rejected.",
     )
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
+    asked_in_both_orders: bool = orders.switch(
+        "Asked in both orders",
+        "Each choice is the option that the model chose in both orders of a question’s options, or none.",
+    )
     look: bool = orders.look()
 
 
@@ -143,17 +147,18 @@ class PredictionsImport(BenchmarkWork):
     def store(self, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
         """Of two imports of a file the second finds the first."""
         params, benchmark, digest = self.job.params, self.benchmark, digest_of(self.job.params["kind"], rows)
+        twice = params.get("asked_in_both_orders", False) and any(answer.choice for _, answer in rows)
         with self.storing():
             run = stored_alike(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
             if run is None:
                 run = Run.objects.create(
                     benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
-                    source=params["source"], digest=digest, blind=params["blind"], job=self.job,
-                    created_by_id=self.job.created_by_id,
+                    source=params["source"], digest=digest, blind=params["blind"], asked_in_both_orders=twice,
+                    job=self.job, created_by_id=self.job.created_by_id,
                 )  # fmt: skip
                 copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
                 audit.record(by=self.by, verb="took in predictions", subject=benchmark, run=run.pk, job=self.job.pk)
-            elif not params.get("skip_stored") or run.title.lower() != params["model"].lower():
+            elif not params.get("skip_stored") or not _is_of(run, params["model"], params["blind"], twice):
                 advice = f"“{benchmark.name}” already has these predictions, as “{run.title}” from {run.source}."
                 raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
             report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title}
@@ -188,6 +193,11 @@ def stored_alike(benchmark: Benchmark, digest: str, model: str) -> Run | None:
     """The run with the same answers. `model`: added for choices without scores, in which two models may well agree."""
     there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
     return (there.filter(title__iexact=model) if model else there).first()
+
+
+def _is_of(run: Run, model: str, blind: bool, asked_in_both_orders: bool) -> bool:
+    facts = run.title.lower(), run.blind, run.asked_in_both_orders
+    return facts == (model.lower(), blind, asked_in_both_orders)
 
 
 def copy_in(run: Run, rows: Iterable[tuple[int, str, float | None, str | None]]) -> None:

@@ -245,7 +245,7 @@ class Asking(BenchmarkWork):
                 return self.finish({**self.report, "run": run.pk, **facts, "note": AGAIN})
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=model.title, model=model,
-                source=self.order.address.strip()[:500], digest=digest, blind=False, job=self.job,
+                source=self.order.address.strip()[:500], digest=digest, asked_in_both_orders=True, job=self.job,
                 study=self.scope.study, created_by_id=self.job.created_by_id,
             )  # fmt: skip
             import_predictions.copy_in(run, ((item, name, None, one.choice) for item, name, one in verdicts))

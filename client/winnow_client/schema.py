@@ -210,6 +210,7 @@ class PredictionOptions(TypedDict, total=False):
     kind: Literal["bivlc", "visla", "hard_positive", "sugarcrepe", "aro"]
     skip_incomplete: bool
     blind: bool
+    asked_in_both_orders: bool
 
 
 class StageOptions(TypedDict, total=False):

@@ -13,7 +13,7 @@ from annotation.comparison import table as comparison_table
 from annotation.comparison.table import Entry
 from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
-from benchmarks.models import ASKED, Run, ScoringModel
+from benchmarks.models import Run
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
 from benchmarks.predictions.names import NAMES, measure_name
@@ -188,7 +188,7 @@ def test_chance_is_lower_for_models_that_are_asked_in_both_orders(twice, rows):
         shown = [f"{level:.2f}" for level in levels]
         assert " & ".join([name, "", *shown]) in comparison_latex.latex(sections, columns)
         assert f"| *{name}* |  | {' | '.join(shown)} |" in comparison_latex.markdown(sections, columns)
-    asked = Run(title="m", model=ScoringModel(name="m", precision=ASKED))
+    asked = Run(title="m", asked_in_both_orders=True)
     assert comparison_entries._entry(asked, {}).asked_in_both_orders
     assert measure_name("hard_positive", "brittleness").chance_in_both_orders == 2 * 1 / 4 * 3 / 4
 

@@ -29,7 +29,9 @@ from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.predictions import stored
 from benchmarks.predictions.item_figures import figures_of as figures_of_items
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
+from benchmarks.runs import figures as run_figures
 from tests.annotation.releases.released import change_json, mend
+from tests.builders import compared_models
 from workers.images import pixels_of
 
 STUDIES = ("stages", "written")
@@ -263,11 +265,25 @@ def test_chance_is_that_of_choices_in_both_orders_and_a_tie_is_not_brittle(tmp_p
         for name, value in answers.items()
     ]
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    given = "--predictions", tmp_path / "scores.jsonl", "--skip-incomplete"
+    given = "--predictions", tmp_path / "scores.jsonl", "--skip-incomplete", "--asked-in-both-orders"
     found = scored(tmp_path, *given)
     of_type = part(found["groups"], {"type": "replace", "subtype": None})
     assert found["measures"]["original"]["chance"] == of_type["original"]["chance"] == 1 / 4
     assert found["measures"]["brittleness"]["share"] == 1 / 4
+
+
+@pytest.mark.parametrize(("flags", "chance"), [((), 1 / 2), (("--asked-in-both-orders",), 1 / 4)])
+def test_the_script_and_an_import_give_choices_the_same_chance(tmp_path, flags, chance):
+    benchmark, kind = compared_models.pairs(4), KINDS["bivlc"]
+    run = compared_models.imported(benchmark, tmp_path, right=2, asked_in_both_orders=bool(flags))
+    imported = run_figures.of_runs([run]).figures[run.pk]["measures"]
+    lines = [{"item": item["id"], "question": name} for item in by_hand(tmp_path, kind) for name in kind.questions]
+    (tmp_path / "choices.jsonl").write_text("\n".join(json.dumps(one | {"choice": "right"}) for one in lines))
+    found = scored(tmp_path, "--predictions", tmp_path / "choices.jsonl", *flags)["measures"]
+    assert {name: one["chance"] for name, one in found.items()} == {
+        name: one["chance"] for name, one in imported.items()
+    }
+    assert found["i_pos2t"]["chance"] == chance
 
 
 @pytest.fixture(scope="module")

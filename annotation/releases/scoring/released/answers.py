@@ -129,12 +129,13 @@ def run(release, asked, load):
     if asked.out:
         write_scores(asked.out, release, scores)
     generous = records_of(release, scores, choices, ties_are_right=True)
-    kind = of_answers(release.kind, 2) if choices else release.kind
+    twice = asked.asked_in_both_orders and bool(choices)
+    kind = of_answers(release.kind, 2) if twice else release.kind
     found = figures([*records.values()], kind)
     return {
         "kind": kind.name,
         "split": release.split,
-        "in_both_orders": bool(choices),
+        "in_both_orders": twice,
         **found,
         **cut_captions(cut, {place: item["id"] for place, item in enumerate(release.items)}, release, found["groups"]),
         "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),

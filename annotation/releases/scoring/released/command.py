@@ -48,6 +48,8 @@ def main(given, description, load):
     model.add_argument("--open-clip", metavar="NAME", help="ARCHITECTURE:WEIGHTS, hf-hub:ORG/MODEL or local-dir:FOLDER")
     model.add_argument("--transformers", metavar="NAME", help="a folder or hub id of a model with two encoders")
     model.add_argument("--predictions", metavar="FILE", help="answers, as --out writes them; or choices")
+    twice = "the choices in --predictions are those that the model made in both orders of the options"
+    parser.add_argument("--asked-in-both-orders", action="store_true", help=twice)
     parser.add_argument("--release", default=HERE, help="its folder, by default that of this script")
     parser.add_argument("--split", default="", help="by default test, or the last split")
     parser.add_argument("--batch-size", type=int, default=32)
