@@ -173,8 +173,7 @@ class Worker(ThreadWorker):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         for handler in (*self.log.error_log.handlers, *self.log.access_log.handlers):
-            before = handler.formatter
-            handler.setFormatter(Redacted(before and before._fmt, before and before.datefmt))
+            handler.setFormatter(Redacted(settings.LOG_JSON))
         self.watched: dict[Connection, Callable[[Connection], None]] = {}  # the longest first
         self.queued: deque[Connection] = deque()  # for a thread that may read a streamed body
         self.streaming = 0

@@ -1,8 +1,10 @@
-"""Log messages without secrets."""
+"""Log messages with their time, and without secrets."""
 
+import json
 import logging
 import re
 from contextvars import ContextVar
+from datetime import UTC, datetime
 
 # Tokens and Prolific's ids in an address; in PostgreSQL's message about a key, or about a whole row.
 SECRET = re.compile(
@@ -18,9 +20,19 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the req
 
 
 class Redacted(logging.Formatter):
-    """Format message and traceback with annotators' links and ids, and invitations, masked, after the request's id; of
-    gunicorn's messages too (buffering.py)."""
+    """Format the time in UTC, the level, the request's id, and the message with its traceback, as text or JSON.
+
+    Annotators' links and ids, and invitations, are masked; in gunicorn's messages too (buffering.py).
+    """
+
+    def __init__(self, as_json: bool = False):
+        super().__init__()
+        self.as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
-        told = SECRET.sub(r"\1\2…", NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
-        return f"{one} {told}" if (one := request_id.get()) else told
+        message = SECRET.sub(r"\1\2…", NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        facts = {"time": time, "level": record.levelname, "request": request_id.get(), "message": message}
+        if self.as_json:
+            return json.dumps({**facts, "logger": record.name, "process": record.process}, ensure_ascii=False)
+        return " ".join(filter(None, facts.values()))

@@ -375,10 +375,11 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
+LOG_JSON = flag("WINNOW_LOG_JSON")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"redacted": {"()": "config.logs.Redacted"}},
+    "formatters": {"redacted": {"()": "config.logs.Redacted", "as_json": LOG_JSON}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "redacted"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
     "loggers": {

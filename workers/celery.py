@@ -6,7 +6,7 @@ import os
 
 from celery import Celery, Task
 from celery.exceptions import OperationalError
-from celery.signals import worker_before_create_process
+from celery.signals import setup_logging, worker_before_create_process
 
 from workers.neighbours import Neighbour, Unresponsive
 
@@ -23,6 +23,11 @@ app.autodiscover_tasks()
 def serves_everything() -> bool:
     """Whether this worker is not one for models alone, which lacks the secrets of all others."""
     return "celery" in app.amqp.queues.consume_from
+
+
+@setup_logging.connect
+def keep_logging(**signal) -> None:
+    """Log as the web server does (`LOGGING`): with a receiver, Celery sets up nothing of its own."""
 
 
 @worker_before_create_process.connect

@@ -125,13 +125,14 @@ def test_collected_scripts_import_each_other_under_hashed_names(settings, tmp_pa
 )
 def test_the_log_tells_no_annotators_link_or_id(words):
     record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
-    assert Redacted().format(record) == words.replace("aB-3_x%C3~1", "…")
+    assert Redacted().format(record).partition(" ERROR ")[2] == words.replace("aB-3_x%C3~1", "…")
 
 
 def test_the_log_tells_nothing_of_a_row_of_several_lines():
     words = "DETAIL:  Failing row contains (7, Grace\nHopper (5f1e), null).\nCONTEXT: x"
     record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
-    assert Redacted().format(record) == "DETAIL:  Failing row contains (….\nCONTEXT: x".replace("….", "…).")
+    logged = Redacted().format(record).partition(" ERROR ")[2]
+    assert logged == "DETAIL:  Failing row contains (…).\nCONTEXT: x"
 
 
 def test_a_log_is_its_owners_alone(tmp_path):

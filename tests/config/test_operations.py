@@ -1,6 +1,8 @@
 """What operators ask a web server, and what it tells them by itself."""
 
+import json
 import logging
+import os
 import re
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -52,7 +54,16 @@ def test_an_answer_has_the_requests_id_and_so_has_what_is_logged_meanwhile(clien
         settings.TRUSTED_PROXIES = proxies
         ids.append(client.get("/healthz", headers={"x-request-id": given})["X-Request-Id"])
     assert ids[1] == "given-by-proxy" and len({*ids}) == 4
-    assert logged == [f"{one} words" for one in ids] and not request_id.get()
+    assert [line.split(" ", 2)[2] for line in logged] == [f"{one} words" for one in ids] and not request_id.get()
+
+
+def test_a_line_of_the_log_has_its_time_and_may_be_json():
+    record = logging.LogRecord("x", logging.ERROR, "", 1, "of %s\nlines", ("two",), None)
+    record.created = 1_772_438_400.123
+    assert Redacted().format(record) == "2026-03-02T08:00:00.123Z ERROR of two\nlines"
+    facts = {"time": "2026-03-02T08:00:00.123Z", "level": "ERROR", "request": "", "message": "of two\nlines"}
+    line = Redacted(as_json=True).format(record)
+    assert "\n" not in line and json.loads(line) == {**facts, "logger": "x", "process": os.getpid()}
 
 
 def test_the_access_log_has_a_line_for_each_request_without_the_links_of_people(measured, rf, caplog):
@@ -61,7 +72,7 @@ def test_the_access_log_has_a_line_for_each_request_without_the_links_of_people(
     request = rf.get("/studies/?q=cats")
     request.user = User.objects.create(username="m", is_staff=True)
     measured(request)
-    lines = [re.sub(r"\d+ ms", "1 ms", line) for line in caplog.text.splitlines()]
+    lines = [re.sub(r"\d+ ms", "1 ms", line.split(" INFO ")[1]) for line in caplog.text.splitlines()]
     assert lines == ["GET /judge/…/ 200 1 ms -", f"GET /studies/?q=cats 200 1 ms user {request.user.pk}"]
 
 
