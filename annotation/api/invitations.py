@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,6 +13,7 @@ from annotation.models import Role, Stage, Study
 from annotation.participants import prolific
 from annotation.participants.views import CodesForm, invitation
 from benchmarks.api.commands import Body, refuse_filters
+from benchmarks.api.endpoints import Counted, OffsetFilters
 from benchmarks.api.errors import invalid, wrong_field
 from benchmarks.api.forms import valid
 
@@ -28,26 +30,22 @@ class InvitationData(serializers.Serializer):
     prolific_link = serializers.CharField(help_text="The same with Prolific's parameters, to paste there.")
 
 
-class InvitationsData(serializers.Serializer):
-    invitations = InvitationData(many=True)
-
-
-class Invitations(StudyEndpoint):
+class Invitations(StudyEndpoint, ListAPIView):
     """The links by which annotators join, of the study and of each stage. Only managers get them."""
 
-    operation, serializer_class, needs = "invitations", InvitationsData, Role.MANAGER
+    operation, serializer_class, needs = "invitations", InvitationData, Role.MANAGER
+    filters, pagination_class = OffsetFilters, Counted
 
-    def get(self, request: Request, pk: int) -> Response:
-        refuse_filters(request)
+    def get_queryset(self):
         to: list[tuple[int | None, str, list[str], Study | Stage]] = [(None, "", [], self.study)]
         for stage in self.study.stages.prefetch_related("followers").order_by("position"):
             to.append((stage.position, stage.name, [after.name for after in stage.followers.all()], stage))
         rows = []
         for position, name, follows, target in to:
-            link = invitation(request._request, target)
+            link = invitation(self.request._request, target)
             both = {"link": link, "prolific_link": prolific.with_parameters(link)}
             rows.append({"stage": position, "name": name, "follows": follows, **both})
-        return Response(InvitationsData({"invitations": rows}).data)
+        return rows
 
 
 class ProlificBody(Body):

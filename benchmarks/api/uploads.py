@@ -13,12 +13,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.generics import ListAPIView
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmarks.api.commands import Body, Command, refuse_filters
-from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Endpoint
+from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict, wrong_field
 from benchmarks.imports.forms import FILES
 from benchmarks.jobs import kept_uploads
@@ -53,25 +54,20 @@ class UploadData(serializers.Serializer):
         return kept_uploads.CHUNK
 
 
-class UploadsData(serializers.Serializer):
-    uploads = UploadData(many=True)
-
-
-class UploadList(Command):
+class UploadList(Command, ListAPIView):
     """Your uploads, newest first. POST begins one, or continues one.
 
     It is kept for a day after its last chunk, or until it has been imported.
     """
 
-    operation, serializer_class = "uploads", UploadsData
+    operation, serializer_class, filters, pagination_class = "uploads", UploadData, OffsetFilters, Counted
     command, takes, gives = "begin_upload", UploadBody, UploadData
     refusals = {503: NO_STORAGE, 507: "The server has no room for the file."}
 
     fetches = "user"  # for every manager
 
-    def get(self, request: Request) -> Response:
-        refuse_filters(request)
-        return Response(UploadsData({"uploads": kept_uploads.of_user(self.user)}).data)
+    def get_queryset(self):
+        return kept_uploads.of_user(self.user)
 
     def act(self, given: dict[str, Any]) -> Upload:
         return kept_uploads.begin(self.user, **{"field": "", **given})

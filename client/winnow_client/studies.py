@@ -38,7 +38,7 @@ class Study(Handle):
     @property
     def link(self) -> str:
         """Where annotators join the whole study."""
-        found = self._transport.get(f"{self._address}invitations/")["invitations"]
+        found = self._transport.rows(f"{self._address}invitations/")
         return str(next(one["link"] for one in found if one["stage"] is None))
 
     @property

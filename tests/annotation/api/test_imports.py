@@ -60,6 +60,9 @@ def test_a_large_archive_comes_in_chunks(client, manager, finished, tmp_path):
     again = send(client, begun["id"], content[:100])  # the answer to it was lost
     assert (again.status_code, again.json()["code"]) == (409, "WRONG_OFFSET")
     assert send(client, begun["id"], content[100:], 100).json()["complete"]
+    made(client, "api-upload-list", name="later.zip", size=1)
+    page = client.get(reverse("api-upload-list"), {"limit": 1, "offset": 1}).json()
+    assert page["count"] == 2 and [one["id"] for one in page["results"]] == [begun["id"]]
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     job = finished("api-import-new", name="Cups", items=rows, images=[begun["id"]])
     assert job["state"] == "done" and Item.objects.count() == 3

@@ -121,7 +121,7 @@ def test_an_export_that_is_not_there_is_not_found(client, manager, study):
 
 
 def test_invitations_lead_to_the_study_and_its_stages(client, manager, study):
-    whole, stage = client.get(reverse("api-study-invitations", args=[study.pk])).json()["invitations"]
+    whole, stage = client.get(reverse("api-study-invitations", args=[study.pk])).json()["results"]
     assert (whole["stage"], stage["stage"], stage["name"]) == (None, 1, "bivlc-choose")
     assert [client.get(one["link"]).status_code for one in (whole, stage)] == [200, 200]
     assert whole["prolific_link"].startswith(f"{whole['link']}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&")
