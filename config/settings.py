@@ -57,6 +57,8 @@ if PRODUCTION:
     HOSTS = required("ALLOWED_HOSTS", "the host names at which Winnow is reached, separated by commas")
     DATABASE_URL = required("DATABASE_URL", DATABASE_EXAMPLE)
     REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
+    if os.environ.get("PGPASSWORD"):  # of a DATABASE_URL without one
+        required("PGPASSWORD", "the database's password (of Compose: POSTGRES_PASSWORD)")
 else:
     SECRET_KEY = os.environ.get("SECRET_KEY") or services.secret_key(VAR)
     HOSTS = os.environ.get("ALLOWED_HOSTS") or "*"

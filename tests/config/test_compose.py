@@ -46,9 +46,20 @@ def test_web_servers_alone_use_the_pooler_if_there_is_one():
 
 
 def test_no_secret_has_a_default():
+    """Winnow and PostgreSQL refuse an empty one, unless it is in a file."""
     text = (ROOT / "docker-compose.yml").read_text()
-    for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):
-        assert set(re.findall(rf"\${{{name}(:.)", text)) == {":?"}
+    for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "WINNOW_LLM_KEY"):
+        assert set(re.findall(rf"(?<!\$)\${{{name}\b(.*?)}}", text)) == {":-"}
+    assert set(re.findall(r"\${ALLOWED_HOSTS(:.)", text)) == {":?"}
+
+
+@pytest.mark.parametrize("name", [name for name in SERVICES if SERVICES[name].get("image", "").startswith("winnow")])
+def test_every_service_of_winnow_takes_its_secrets_from_files(name):
+    named = {"secret_key": "SECRET_KEY", "postgres_password": "PGPASSWORD", "llm_key": "WINNOW_LLM_KEY"}
+    service, own = SERVICES[name]["environment"], {"models": ["postgres_password", "llm_key"]}
+    assert SERVICES[name]["secrets"] == own.get(name, ["secret_key", "postgres_password"])
+    for secret in SERVICES[name]["secrets"]:
+        assert service[f"{named[secret]}_FILE"].endswith(f":+/run/secrets/{secret}}}")
 
 
 def test_the_models_service_serves_its_own_queue_alone_and_only_when_asked_for():
@@ -96,7 +107,8 @@ def test_the_models_service_has_none_of_the_others_secrets():
     models, worker = SERVICES["models"], SERVICES["worker"]
     shared = models["environment"].items() & worker["environment"].items()
     secret = {name for name, _ in shared if re.search("KEY|SECRET|PASSWORD|DATABASE|EMAIL|PROVIDERS", name)}
-    assert secret == {"DATABASE_URL", "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY"}
+    of_database = {"DATABASE_URL", "PGPASSWORD", "PGPASSWORD_FILE"}
+    assert secret == of_database | {"WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY"}
     assert models["volumes"] == ["data:/data"]
 
 
@@ -130,7 +142,7 @@ def test_compose_takes_the_example_and_asks_for_what_is_missing(tmp_path):
     example = (ROOT / ".env.example").read_text()
     (tmp_path / ".env").write_text(example)
     assert compose(tmp_path).returncode == 0
-    (tmp_path / ".env").write_text(example.replace("SECRET_KEY=replace-this", "SECRET_KEY="))
+    (tmp_path / ".env").write_text(example.replace("ALLOWED_HOSTS=", "#"))
     refused = compose(tmp_path)
     assert refused.returncode != 0
-    assert "set SECRET_KEY in .env" in refused.stderr
+    assert "set ALLOWED_HOSTS in .env" in refused.stderr

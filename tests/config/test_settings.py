@@ -39,6 +39,7 @@ BUCKET = {"WINNOW_S3_BUCKET": "winnow", "WINNOW_S3_ACCESS_KEY": "k", "WINNOW_S3_
 REFUSED = [
     (PRODUCTION, {"SECRET_KEY": ""}, "Set SECRET_KEY: ."),
     (PRODUCTION, {"SECRET_KEY": "replace-this"}, "Set SECRET_KEY: ."),
+    (PRODUCTION, {"PGPASSWORD": "replace-this"}, "Set PGPASSWORD: ."),
     (PRODUCTION, {"ALLOWED_HOSTS": ""}, "Set ALLOWED_HOSTS: ."),
     (PRODUCTION, {"DATABASE_URL": ""}, "Set DATABASE_URL: ."),
     (PRODUCTION, {"REDIS_URL": ""}, "Set REDIS_URL: ."),
