@@ -119,7 +119,12 @@ class Material:
             image = image.get("bytes") or image.get("path")
         if isinstance(image, str | os.PathLike):
             return os.fspath(image)
-        content = _content(image)
+        try:
+            content = _content(image)
+        except (TypeError, OSError) as error:  # Pillow's, of numbers or channels that no PNG has
+            what = " ".join(str(one) for one in (type(image).__name__, getattr(image, "dtype", "")) if str(one))
+            says = f"Row {place}: this {what} cannot become a PNG ({error}). Give numbers from 0 to 255 as uint8."
+            raise ValueError(says) from None
         if content is None:
             raise ValueError(f"Row {place}: {type(image).__name__} is no image. Give a path, bytes, PIL or numpy.")
         kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), "img")

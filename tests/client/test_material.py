@@ -117,6 +117,13 @@ def _stream(rows):
     return pyarrow.Table.from_pylist(rows).to_reader()
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (2, 2, 3), (2, 2, 5)], ids=str)
+def test_an_array_that_is_no_picture_names_its_row_and_what_to_give(tmp_path, shape):
+    rows = [{"caption": "A.", "image": PNG.getvalue()}, {"caption": "B.", "image": numpy.zeros(shape, "float32")}]
+    with pytest.raises(ValueError, match=r"^Row 2: this ndarray float32 .* as uint8\.$"):
+        Material(rows, ".", tmp_path)
+
+
 @pytest.mark.parametrize(
     "table", [iter, pandas.DataFrame, pyarrow.Table.from_pylist, _stream, _dataset], ids=lambda make: make.__name__
 )
