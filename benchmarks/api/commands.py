@@ -24,7 +24,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmarks.accounts import idempotency
-from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters
+from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters, name_choices
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict
 from benchmarks.api.serializers import JobData
 from benchmarks.models import Job
@@ -47,6 +47,7 @@ class Body(serializers.Serializer):
             wrong = {str(name): [ErrorDetail(says, "unknown_field")] for name in data if name not in self.fields}
             if wrong:
                 raise ValidationError(wrong)
+        name_choices(self.fields)
         return super().to_internal_value(data)
 
 

@@ -30,6 +30,18 @@ PAGE, MOST = 100, 1000  # rows per page: default and maximum
 NO_LOOKUPS = {"limit", "cursor", "offset", "ordering", "stage"}  # filters applied by the view itself
 
 
+MOST_NAMED = 30  # choices in a refusal
+
+
+def name_choices(fields: Mapping[str, serializers.Field]) -> None:
+    """Let a refused choice name the ones that there are."""
+    for whole in fields.values():
+        one = getattr(whole, "child", whole)
+        if isinstance(one, serializers.ChoiceField) and len(one.choices) <= MOST_NAMED:
+            named = ", ".join(str(choice) for choice in one.choices if choice != "")
+            one.error_messages["invalid_choice"] = f"“{{input}}” is not a valid choice. Choose one of: {named}."
+
+
 class Filters(serializers.Serializer):
     """The query parameters of an endpoint; the `source` of each is its lookup. By default there are none."""
 
@@ -39,6 +51,7 @@ class Filters(serializers.Serializer):
         wrong |= {name: ["Give this only once."] for name, values in data.lists() if len(values) > 1}
         if wrong:
             raise ValidationError(wrong)
+        name_choices(self.fields)
         return super().to_internal_value(data.dict())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused, is_own, role_order
 from workers.archives.source import ArchiveRefused, Source
 
-MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
+MEND = "Complete it, or skip incomplete rows (skip_incomplete)."
 KindOf = Callable[[str, Iterable[str], Iterable[str]], str]  # (format, roles of captions, of images) → of evaluation
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".mp4", ".webm")  # as names end; content decides
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted

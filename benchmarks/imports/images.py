@@ -26,7 +26,7 @@ LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound me
 AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
 ASKED = 32  # files of which one statement says which are stored already
 STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench.import_full)
-SKIP = "Or skip rows with such images (--skip-unreadable-images)."
+SKIP = "Or skip rows with such images (skip_unreadable_images)."
 one_large, two_videos = threading.Lock(), threading.Semaphore(2)
 
 

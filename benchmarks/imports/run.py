@@ -30,7 +30,7 @@ from benchmarks.runs.reported import enter_new
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 LISTED = 100  # names of unused files kept in the report
-ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
+ADD = "Add it there, or skip rows with missing images (skip_missing_images)."
 UNREADABLE = "No usable image"
 OTHER_ENCODING = "The names in this archive are in another encoding. Create it again with names in UTF-8."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark

@@ -16,6 +16,7 @@ from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers.archives.archive import Source
 
 BATCH = 1000
+CORRECT = "Correct the item (existing=“update” in the Python client), or remove this row"
 Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
@@ -29,8 +30,9 @@ def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: Pr
     for number, record in enumerate(records, 1):
         if record.key in stored:
             origin = record.origin or Origin("", number)
-            content = "the same content" if _same_content(record, stored[record.key]) else "other content"
-            advice = f"“{benchmark_name}” already has an item “{record.key}”, with {content}. Remove this row."
+            same = _same_content(record, stored[record.key])
+            content, remedy = ("the same", "Remove this row") if same else ("other", CORRECT)
+            advice = f"“{benchmark_name}” already has an item “{record.key}”, with {content} content. {remedy}."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
 
 

@@ -119,7 +119,7 @@ def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
     if log.skip_incomplete:
         log.gap("VALUE_MISSING", origin.file, origin.row, column, "This cell is empty.")
     else:
-        advice = "Fill in this cell, or remove the row; --skip-incomplete leaves such rows out."
+        advice = "Fill in this cell, or remove the row, or skip incomplete rows (skip_incomplete)."
         log.error("VALUE_MISSING", origin.file, origin.row, column, advice)
 
 
