@@ -225,8 +225,9 @@ class Simulated:
     def _send(self, url: str, values: dict) -> bool:
         """Whether it was accepted. After a refusal or a late answer, the page is opened again."""
         self.page = self.visitor.send(url, values)
-        if self.page.status >= 400:
-            self._note(url.rstrip("/").split("/")[-1])
+        what = url.rstrip("/").split("/")[-1]
+        if self.page.status >= 400 and (what, self.page.status) != ("undo", 409):  # too late for it, as for anybody
+            self._note(what)
         if self.page.status < 400 and (self.page.form("lease") or self.page.form("version") or self.page.state):
             return True
         self.look_again()

@@ -80,6 +80,13 @@ def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(sit
     assert report.errors == []
 
 
+def test_an_undo_that_comes_too_late_is_no_error(site):
+    made = study(items=8, overlap=1)
+    made.stages.update(undo_seconds=0)
+    report = run(made, site, undo_rate=0.4, seed=3)
+    assert (report.errors, sum(tally.undone for tally in report.tallies)) == ([], 0)
+
+
 def test_the_same_seed_gives_the_same_crowd_and_another_one_another(site):
     def times(seed: int) -> list[int]:
         run(made := study(items=4, overlap=1), site, annotators=1, seed=seed)
