@@ -44,7 +44,6 @@ class CaptionOrder:
         "Where the model runs",
         "An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
         required=False,
-        option="endpoint",
     )
     temperature: float | None = orders.real(
         "Temperature", 0, 2, "Empty: 0 for swaps and second positives, 1 for the others.", required=False

@@ -40,9 +40,7 @@ REFUSED = {"refusal", "content_filter"}
 class AskOrder:
     """What to ask whom. The page offers only the addresses that the administrator has named."""
 
-    address: str = orders.text(
-        "Endpoint", "Its address up to the version: https://api.example.org/v1.", option="endpoint"
-    )
+    address: str = orders.text("Endpoint", "Its address up to the version: https://api.example.org/v1.")
     model: str = orders.model("Model", "The name of the model at that endpoint. It must accept images.")
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")

@@ -86,7 +86,7 @@ def import_positives(folder: Path, scenes: int) -> None:
 
 
 def generate_captions(server: ChatServer, models: Path) -> str:
-    asked = ("--kind", "replace-att", "--endpoint", server.address, "--model", "tiny", "--seed", 7, "--now")
+    asked = ("--kind", "replace-att", "--address", server.address, "--model", "tiny", "--seed", 7, "--now")
     classifiers = ("--plausibility", models / "plausible", "--grammar", models / "grammatical")
     return manage(
         "generate_captions", "Scenes", "--name", "Negatives", *asked, *classifiers, "--share", 0.9, "--refine"

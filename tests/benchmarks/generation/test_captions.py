@@ -347,7 +347,7 @@ def test_the_command_estimates_and_makes_captions(media, tmp_path, capsys):
     cups(tmp_path)
     with chat_server(reply) as server:
         common = ["generate_captions", "Cups", "--kind", "replace-obj", "--name", "Bowls", "--model", "tiny"]
-        common += ["--endpoint", server.address, "--input-price", "1", "--output-price", "5"]
+        common += ["--address", server.address, "--input-price", "1", "--output-price", "5"]
         call_command(*common, "--estimate")
         assert "6 questions" in capsys.readouterr().out
         assert not server.asked and not Job.objects.filter(kind="generate").exists()

@@ -196,10 +196,10 @@ def test_requests_that_make_no_sense_are_refused(media, tmp_path):
 
 def test_the_cost_is_shown_before_anything_is_asked(media, tmp_path, capsys, client, django_user_model, settings):
     benchmark = cups(tmp_path, count=2)
-    call_command("ask", "Cups", endpoint=ADDRESS, model="m", input_price=1.0, output_price=1.0, estimate=True)
+    call_command("ask", "Cups", address=ADDRESS, model="m", input_price=1.0, output_price=1.0, estimate=True)
     assert "To ask: 16 times" in capsys.readouterr().out
     with pytest.raises(CommandError, match="MODEL_UNCLEAR"):
-        call_command("ask", "Cups", endpoint=ADDRESS, model=" ")
+        call_command("ask", "Cups", address=ADDRESS, model=" ")
     settings.LLM_ENDPOINTS = [ADDRESS]
     client.force_login(django_user_model.objects.create_superuser("ana"))
     url, said = reverse("ask-new", args=[benchmark.pk]), {"address": ADDRESS, "model": "m", "max_tokens": 16}
