@@ -78,7 +78,7 @@ class Transport:
     http: httpx.Client | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.url = self.url.rstrip("/")
+        self.url = self.url.rstrip("/").removesuffix(f"/{API.rstrip('/')}")  # an address may be copied from the API's
         self._base = httpx.URL(f"{self.url}/{API}")
         self._headers = {**self.headers, "Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         timeout = httpx.Timeout(60, connect=10)

@@ -235,6 +235,7 @@ def test_what_cannot_work_is_said_when_connecting(site, token):
     ]:
         with pytest.raises(kind, match=says):
             winnow_client.connect(url, given)
+    assert winnow_client.connect(f"{site}/api/v1/", token).url == site
 
 
 def test_a_refusal_has_code_field_and_remedy(server):
