@@ -41,7 +41,7 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
     """A release to be made, with its job: send that with `jobs.jobs.dispatch`. Raises CannotFreeze."""
     try:
         with transaction.atomic():
-            locks.wait_for(f"release {plan.name}")  # two studies may ask for the name at once
+            locks.wait_for(f"release {plan.name.lower()}")  # two studies may ask for the name at once
             _check_plan(study, plan)
             job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
@@ -81,8 +81,11 @@ def _check_plan(study: Study, plan: Plan) -> None:
         stages_of(study, plan.stages)
     except CannotExport as why:
         raise CannotFreeze(stages=str(why)) from None
-    if others := Release.objects.filter(name=plan.name).exclude(study=study).first():
+    named = Release.objects.filter(name__iexact=plan.name)  # names of folders and of tasks in lmms-eval ignore case
+    if others := named.exclude(study=study).first():
         raise CannotFreeze(name=f"Another study has releases of this name, such as {others}. Choose another.")
+    if others := named.exclude(name=plan.name).first():
+        raise CannotFreeze(name=f"{others} differs only in capitals. Write the name as there, or choose another.")
 
 
 def try_again(*, release: Release, by: str, created_by=None) -> Job:

@@ -121,8 +121,11 @@ def test_a_version_is_given_once_and_a_name_to_one_study():
     release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
         release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
-    with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
-        release_lifecycle.freeze(study=studies.study(), plan=Plan("cups", "2.0"), by="test")
+    for name in ("cups", "Cups"):
+        with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
+            release_lifecycle.freeze(study=studies.study(), plan=Plan(name, "2.0"), by="test")
+    with pytest.raises(CannotFreeze, match=r"^cups 1\.0 differs only in capitals"):
+        release_lifecycle.freeze(study=study, plan=Plan("CUPS", "2.0"), by="test")
     assert Release.objects.count() == 1
 
 
