@@ -267,7 +267,8 @@ def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any],
     asks = [[(one.stage_name, one.protocol) for one in stages] for stages in (own.stages, plan["stages"])]
     asks[1] = [(name, lifecycle.published_name(protocol, by)) for name, protocol in asks[1]]
     if asks[0] != asks[1]:
-        yield from _difference(start, *(", ".join(protocol for _, protocol in one) for one in asks))
+        own_words, others = (", ".join(protocol for _, protocol in one) for one in asks)
+        yield wrong_field(start, f"The study asks {own_words}, not {others}.", "EXISTS_OTHERWISE")
         return
     for place, (stored, planned) in enumerate(zip(own.stages, plan["stages"], strict=True), 1):
         stages = given.get("stages", {})
@@ -283,7 +284,8 @@ def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any],
 
 def _difference(name: str, stored: object, asked: object) -> Iterator[Problem]:
     if stored != asked:
-        yield wrong_field(name, f"{name} is {stored} in the study, not {asked}.", "EXISTS_OTHERWISE")
+        own, other = ("empty" if one in ("", None, {}, []) else one for one in (stored, asked))
+        yield wrong_field(name, f"{name} is {own} in the study, not {other}.", "EXISTS_OTHERWISE")
 
 
 # Protocol files

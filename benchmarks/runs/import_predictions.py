@@ -85,7 +85,7 @@ class PredictionsOrder:
     blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
     asked_in_both_orders: bool = orders.switch(
         "Asked in both orders",
-        "Each choice is the option that the model chose in both orders of a question’s options, or none.",
+        "Each question was asked twice, with its options in both orders; a choice is what the model chose both times.",
     )
     look: bool = orders.look()
 
