@@ -77,10 +77,11 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
     """What guessing would give, if that says something; and the doubt."""
     if is_common(shares):
         guess = sum(one * one for one in shares)
-        why = f"{percent(shares[0])} of the answers are the same"
+        why = f"{percent(shares[0])} of all answers are one and the same"
         if share - guess < _ABOVE:
-            return f"{why}, so people who guess would agree as often ({whole_percent(guess)}).", f"{why}: {_LITTLE}"
-        return f"{why}; people who guess would agree on about {whole_percent(guess)}.", ""
+            said = f"That says little: {why}, so {whole_percent(guess)} would match by chance."
+            return said, f"{why}: {_LITTLE}"
+        return f"About {whole_percent(guess)} would match by chance, since {why}.", ""
     alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
     if alpha is None or alpha >= _LOW:
         return "", ""

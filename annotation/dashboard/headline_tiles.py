@@ -247,8 +247,11 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
         if forecast["stopped"]:
             lead, rest = capfirst(forecast["reason"]), f"{lead}."
     basis = f"{done:,} of {counted(wanted, 'judgment')}"
-    label = "Judged" if data["audit"] else "Settled"
-    return Tile(label, share, lead, rest, basis, warns=missing > 0 and forecast["stopped"])
+    stops = missing > 0 and forecast["stopped"]
+    if data["audit"]:
+        return Tile("Judged", share, lead, rest, basis, warns=stops)
+    what = "item" if progress["items"] == of else "question"
+    return Tile("Settled", share, lead, rest, basis, f"of {counted(of, what)}", warns=stops)
 
 
 def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:

@@ -119,20 +119,22 @@ def _state(study: ListedStudy) -> SafeString:
     return render_to_string("components/_state.html", {"state": kind, "words": words})
 
 
-def _judged(study: ListedStudy) -> SafeString | str:
+def _settled(study: ListedStudy) -> SafeString | str:
     if study.judged is None:
         return format_html('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    share = f"{math.floor(1000 * study.judged / study.wanted) / 10:g}"
+    done, total, what = study.judged, study.wanted, "judgments"
+    if not study.needs:  # what an audit needs is counted in judgments
+        done, total = (sum(getattr(row, name) for row in study.rows) for name in ("settled", "tasks"))
+        what = "items and questions"
+    share = f"{math.floor(1000 * done / total) / 10:g}" if total else "0"
     if share == "100":
         return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
-    of = f"{study.judged} of {study.wanted} judgments"
+    of = f"{done} of {total} {what}"
     late = study.latest and not study.latest.current
     return with_sub(
-        format_html(
-            '<progress max="{}" value="{}" aria-label="{}"></progress> {}%', study.wanted, study.judged, of, share
-        ),
+        format_html('<progress max="{}" value="{}" aria-label="{}"></progress> {}%', total, done, of, share),
         format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
     )
 
@@ -167,7 +169,7 @@ def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
 COLUMNS = [
     Column("study", "name", html=_name, css="name"),
     Column("state", html=_state, unit=""),
-    Column("judged", html=_judged),
+    Column("settled", html=_settled),
     Column("result so far", html=_result, unit=""),
     number("people", "people", html=_people, unit=""),
     Column("last judgment", "last_judgment", moment, css="quiet"),
@@ -303,5 +305,5 @@ def _reached(stage: Stage, found: StageResults, audit: audits.Needs | None) -> R
     total, precision = sum(found.items.values()), ""
     if audit and (now := sentence.reached(audit.progress, target := audits.target_of(stage))):
         so_far = "" if audit.progress.ended else " so far"
-        precision = f"The result is {now}{so_far}; the audit aims at {sentence.aim(target)}."
+        precision = f"The interval is {now}{so_far}; the audit aims at {sentence.aim(target)}."
     return Reached(stage, total - found.items.get("open", 0), total, precision)

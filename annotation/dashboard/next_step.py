@@ -260,7 +260,7 @@ def settled(reached: Sequence[Reached]) -> str:
         return f"{sum(one.is_done for one in reached)} of {counted(len(reached), 'stage')} settled"
     if total and done == total and all(one.stage.strategy == Strategy.AUDIT for one in reached):
         return f"{counted(done, 'item')} settled"
-    return f"{math.floor(100 * done / total)}% settled" if total else "nothing settled"
+    return f"{math.floor(1000 * done / total) / 10:g}% settled" if total else "nothing settled"
 
 
 _ALL = ("All stages are closed", "All stages are done")

@@ -142,7 +142,7 @@ def test_the_way_counts_who_is_still_there_and_stages_that_have_not_begun(done, 
 
 def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     audit = stage(1, "verify", strategy="audit", state="closed")
-    STUDY.state, precision = "open", "The result is ± 3.9%; the audit aims at ± 4%."
+    STUDY.state, precision = "open", "The interval is ± 3.9%; the audit aims at ± 4%."
     step = next_step(
         audit, [Reached(audit, 43, 43, precision)], {}, adjudicate={}, reopen=0, joined=True, released=None
     )
@@ -153,7 +153,7 @@ def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
     audit = stage(1, "verify", strategy="audit")
-    STUDY.state, precision = "open", "The result is ± 6% so far; the audit aims at ± 4%."
+    STUDY.state, precision = "open", "The interval is ± 6% so far; the audit aims at ± 4%."
     reached = [Reached(audit, 40, 83, precision)]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
     assert step.sentence.endswith(f"40 of about 83 settled. {precision} Nobody is left to judge the next ones.")

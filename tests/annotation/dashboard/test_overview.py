@@ -35,17 +35,18 @@ def agreed(percent: float | None, alpha: float | None, **views: float) -> dict:
     return {"by_type_on": [*seen][-1], "agreement": [{"on": on, "measures": of} for on, of in seen.items()]}
 
 
-SAME = "of the answers are the same"
+SAME = "of all answers are one and the same"
 
 
 @pytest.mark.parametrize(
     ("alpha", "shares", "words", "basis", "doubt"),
     [
         (
-            0.08, [0.88, 0.12], f"88.0% {SAME}, so people who guess would agree as often (79%).", "α 0.08 · AC1 0.72",
+            0.08, [0.88, 0.12], f"That says little: 88.0% {SAME}, so 79% would match by chance.",
+            "α 0.08 · AC1 0.72",
             f"88.0% {SAME}: agreement says little",
         ),
-        (0.3, [0.8, 0.2], f"80.0% {SAME}; people who guess would agree on about 68%.", "α 0.30 · AC1 0.72", ""),
+        (0.3, [0.8, 0.2], f"About 68% would match by chance, since 80.0% {SAME}.", "α 0.30 · AC1 0.72", ""),
         (0.08, [0.5, 0.5], "That is hardly more than by chance.", "α 0.08", "People do not agree"),
         (-0.28, [0.5, 0.5], "That is less than by chance.", "α −0.28", "People do not agree"),
         (0.7, [0.5, 0.5], "", "α 0.70", ""),

@@ -138,7 +138,7 @@ def of_overview(export: Export) -> Known:
 def share_settled(export: Export) -> float:
     done = [(step["entered"] - step["open"], step["entered"]) for step in export.funnel["stages"]]
     done += [(step["answered"], step["tasks"]) for step in export.funnel["measuring"]]
-    return math.floor(100 * sum(n for n, _ in done) / sum(n for _, n in done)) / 100
+    return math.floor(1000 * sum(n for n, _ in done) / sum(n for _, n in done)) / 1000
 
 
 def top_share(places: list[int]) -> set[float]:

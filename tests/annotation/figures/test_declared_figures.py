@@ -103,7 +103,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     for page in (study, report):
         assert "mean weighted κ" in page and "close to others" in page
     item = client.get(reverse("study-item", args=[stage.study_id, 3])).content.decode()
-    assert re.search(rf"mean score\s+<b><data value=\"{float(np.mean(values[3]))!r}\"", item)
+    assert re.search(rf"score\s+<b><data value=\"{float(np.mean(values[3]))!r}\"", item)
 
 
 def test_rankings_agree_by_tau(client, manager):
