@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from playwright.sync_api import Route, expect
 
+from annotation.models import Stage
 from annotation.studies import lifecycle
 from benchmarks.accounts import limits
 from tests.browser.looking import enter, flaws, in_windows, tab_to
@@ -45,9 +46,16 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     assert [one for one in page.errors if "429" not in one] == []
 
 
+def in_one_language() -> Stage:
+    """Without translations, about which saving a new text would ask."""
+    stage = studies.stage(items=1)
+    lifecycle.revise_instructions(stage=stage, text="Look.", translations={}, by="test")
+    return stage
+
+
 def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of_the_same_user(site, page, sign_in):
     ana, bea = (User.objects.create_superuser(name, password=OWN) for name in ("ana", "bea"))
-    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    stage, rule = in_one_language(), "A rule that took long to write."
     address, field = f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1", page.locator("#id_text")
 
     def lose_it() -> None:
@@ -77,7 +85,7 @@ def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of
 @pytest.mark.parametrize("lost", ["refused", "no answer of ours"])
 def test_what_was_typed_stays_until_the_server_has_saved_it(site, page, sign_in, lost):
     sign_in(page, User.objects.create_superuser("ana", password=OWN))
-    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    stage, rule = in_one_language(), "A rule that took long to write."
     address, field = f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1", page.locator("#id_text")
     page.goto(address)
     field.fill(rule)
@@ -114,7 +122,7 @@ def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved
     site, page, sign_in, axe_violations
 ):
     sign_in(page, User.objects.create_superuser("ana", password=OWN))
-    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    stage, rule = in_one_language(), "A rule that took long to write."
     page.goto(f"{site}/studies/{stage.study_id}/settings/instructions/?stage=1")
     page.locator("#id_text").fill(rule)
     page.locator("main [name=csrfmiddlewaretoken]").first.evaluate("field => (field.value = 'x'.repeat(64))")

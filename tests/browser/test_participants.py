@@ -72,7 +72,7 @@ def test_the_page_of_prolific_is_clean_and_a_manager_excludes_somebody_by_keyboa
     visit(page, f"/studies/{study.pk}/people/prolific/")
     assert (flaws(page, axe_violations), page.errors) == ([], [])
     visit(page, f"/studies/{study.pk}/people/1/")
-    tab_to(page, page.locator("#decision summary"))
+    tab_to(page, page.locator("summary", has_text="Decide about A-01"))
     page.keyboard.press("Enter")
     tab_to(page, page.get_by_label("Reason"))
     page.keyboard.type("Clicked without looking")

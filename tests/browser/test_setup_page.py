@@ -18,8 +18,9 @@ CHANGES = {  # one after another
         "i2t-sample": "3",
         "i2t-batch_size": "2",
     },
-    "everyone": {"disambiguate-strategy": "everyone", "disambiguate-overlap": "5", "currency": "eur"},
+    "everyone": {"disambiguate-strategy": "everyone", "disambiguate-overlap": "5"},
     "other numbers": {**FINE, "choose-strategy": "pool", "choose-check_rate": "12.5", "pay_per_hour": "9.55"},
+    "another currency": {"currency": "eur"},  # shown once there is pay
 }
 
 
