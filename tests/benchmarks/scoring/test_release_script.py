@@ -44,7 +44,7 @@ def as_release(benchmark: Benchmark, folder: Path) -> Path:
 def test_open_clips_scores_and_figures_are_winnows(media, tmp_path, tiny):
     benchmark = cups(tmp_path, count=6)
     run = scored(benchmark, tiny)
-    asked = {"open_clip": tiny, "batch_size": 4}
+    asked = {"open_clip": tiny, "batch_size": 4, "asked_in_both_orders": False}
     asked |= dict.fromkeys(("functions", "transformers", "predictions")) | {"out": tmp_path / "scores.jsonl"}
     found = answers.run(Release(as_release(benchmark, tmp_path / "release")), Namespace(**asked), lambda name: models)
     stored = {(row[0], row[1]): row[2] for row in run.predictions.values_list("item__key", "question", "score")}
@@ -66,7 +66,8 @@ def test_captions_that_open_clip_reads_alike_are_left_out_as_in_winnow(media, tm
             Caption.objects.filter(item__key=key, role=role).update(text=text)
     cut = scored(benchmark, tiny).job.report["cut"]
     folder = as_release(benchmark, tmp_path / "release")
-    asked = {"open_clip": tiny, "batch_size": 4, **dict.fromkeys(("functions", "transformers", "predictions", "out"))}
+    asked = {"open_clip": tiny, "batch_size": 4, "asked_in_both_orders": False}
+    asked |= dict.fromkeys(("functions", "transformers", "predictions", "out"))
     found = answers.run(Release(folder), Namespace(**asked), lambda name: models)
     expected = {"captions": cut["captions"], "items": cut["in_items"]["keys"], "read_alike": cut["alike"]["keys"]}
     assert found["cut"] == expected == {"captions": 5, "items": ["i0", "i1", "i2"], "read_alike": ["i0", "i2"]}
