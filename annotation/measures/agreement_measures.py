@@ -33,7 +33,7 @@ RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {}"
 RESTS_ON_AGREED = RESTS_ON.replace(" with", " with two judgments for")
 FEW_OTHERS = 10  # items with another answer than the most frequent, below which intervals of κ and α are too narrow
 FEW_AGREED = 7  # the same, items with two judgments for such an answer,
-_COMMON = 0.8  # the share of a label from which on it is
+_COMMON = 0.8  # from this share of all labels on, a label `is_common`
 _RARE = 0.2  # where all others are at most this share of the answers
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # whose distances from one another take 128 MB
@@ -507,8 +507,8 @@ def measures_on(level: str) -> list[Measure]:
 
 
 def overview_on(level: str) -> list[Measure]:
-    """Those of them that the study page and releases have too: percent agreement, the mean of pairs and the chief
-    ones.
+    """Those of them that the study page and releases have too: percent agreement, the mean of pairs, and the chief one
+    at the end; that of answers of which one is common (`chief_on`) is on pages and in reports only.
     """
     return [measure for measure in MEASURES if level in measure.overview]
 
