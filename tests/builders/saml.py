@@ -15,6 +15,7 @@ from cryptography.x509.oid import NameOID
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from lxml import etree
 from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
 
 from config.providers import Saml
@@ -87,9 +88,10 @@ class IdentityProvider:
 
     def answer(
         self, asked: str, *, attributes: dict[str, str] | None = None, signed: tuple[str, str] | None = None,
-        audience: str | None = f"{HERE}/metadata/", end: float = 5, **more: str,
+        encrypted: str = "", audience: str | None = f"{HERE}/metadata/", end: float = 5, **more: str,
     ) -> str:  # fmt: skip
-        """The answer in base64; `signed` are another key and certificate, or () for none."""
+        """The answer in base64; `signed` are another key and certificate, or () for none. `encrypted` is the
+        certificate of those who alone can read its assertion."""
         given = {"uid": "Ana", "mail": "ana@example.org", "groups": "lab"} if attributes is None else attributes
         value = '<saml:Attribute Name="{}"><saml:AttributeValue>{}</saml:AttributeValue></saml:Attribute>'
         limit = f"<saml:AudienceRestriction><saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction>"
@@ -101,7 +103,7 @@ class IdentityProvider:
         text = ANSWER.format(**values).encode()
         if signed != ():
             text = self._signed_assertion(text, *(signed or (self.key, self.certificate)))
-        return base64.b64encode(text).decode()
+        return base64.b64encode(encrypted_for(encrypted, text) if encrypted else text).decode()
 
     def _signed_assertion(self, text: bytes, key: str, certificate: str) -> bytes:
         """The signature is on the assertion alone, as many identity providers do."""
@@ -120,6 +122,25 @@ class IdentityProvider:
             found = Utils.sign_binary(query, self.key, algorithm=xmlsec.Transform.RSA_SHA256)
             query += f"&Signature={Utils.escape_url(base64.b64encode(found).decode())}"
         return f"{HERE}/logout/?{query}"
+
+
+def encrypted_for(certificate: str, answer: bytes) -> bytes:
+    root = etree.fromstring(answer)
+    [assertion] = root.iter("{*}Assertion")
+    data = xmlsec.template.encrypted_data_create(
+        assertion, xmlsec.Transform.AES256, type=xmlsec.EncryptionType.ELEMENT, ns="xenc"
+    )
+    xmlsec.template.encrypted_data_ensure_cipher_value(data)
+    info = xmlsec.template.encrypted_data_ensure_key_info(data, ns="ds")
+    key = xmlsec.template.add_encrypted_key(info, xmlsec.Transform.RSA_OAEP)
+    xmlsec.template.encrypted_data_ensure_cipher_value(key)
+    manager = xmlsec.KeysManager()
+    manager.add_key(xmlsec.Key.from_memory(certificate, xmlsec.KeyFormat.CERT_PEM))
+    context = xmlsec.EncryptionContext(manager)
+    context.key = xmlsec.Key.generate(xmlsec.KeyData.AES, 256, xmlsec.KeyDataType.SESSION)
+    outside = etree.SubElement(root, "{urn:oasis:names:tc:SAML:2.0:assertion}EncryptedAssertion")
+    outside.append(context.encrypt_xml(data, assertion))
+    return etree.tostring(root)
 
 
 def asked(address: str) -> str:

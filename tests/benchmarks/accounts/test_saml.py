@@ -1,5 +1,6 @@
 """Login through a SAML identity provider, whose answers the test signs."""
 
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -57,6 +58,19 @@ def test_the_first_login_makes_an_account_and_the_next_finds_it(client, idp):
     assert User.objects.get() == user
     log_in(Browser(), idp, name="sub-2")
     assert User.objects.count() == 2, "the same name, another subject"
+
+
+def test_an_encrypted_assertion_is_read_with_the_key_of_winnow_alone(client, idp, settings, caplog):
+    settings.PROVIDERS = idp.configured(signing=True)
+    ours = Path(settings.PROVIDERS["uni"].certificate_file).read_text()
+    for wrong, reason in (
+        ({"encrypted": saml.key_pair()[1]}, "failed to decrypt"),
+        ({"encrypted": ours, "signed": saml.key_pair()}, "Signature validation failed"),
+    ):
+        assert log_in(client, idp, **wrong).status_code == 502 and reason in caplog.text
+    assert not User.objects.exists()
+    log_in(client, idp, encrypted=ours)
+    assert User.objects.get().username == "ana" and is_logged_in(client)
 
 
 BAD = {  # and what the log says of it
