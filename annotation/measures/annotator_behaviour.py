@@ -29,6 +29,22 @@ BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of si
 _Same = tuple[int, int]  # how often the others' most frequent answer was given, of how many
 
 
+class Skills:
+    """How often annotators agree with the others (`shares`, by annotator), and of each who has enough judgments how
+    much more often than all of these on the same types (`of`: skill.logit_beside).
+    """
+
+    def __init__(self, shares: Mapping[int, Shares]):
+        self.shares = shares
+        known = {who: found for who, found in shares.items() if _sum(found)[1] >= warning_signs.SIGNS_FROM}
+        everyone: dict[tuple[str, str], _Same] = {}
+        for found in known.values():
+            for part, (right, n) in found.items():
+                before = everyone.get(part, (0, 0))
+                everyone[part] = before[0] + right, before[1] + n
+        self.of = {who: logit_beside(found, everyone) for who, found in known.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class StageBehaviour:
     """The counted judgments of a stage, with which one annotator is compared.
@@ -43,7 +59,7 @@ class StageBehaviour:
     usual: Usual | None
     labels: Counter[str]  # of the coarse view
     bands: list[int]
-    same: Mapping[str, Mapping[int, Shares]]  # by view and annotator
+    skills: Mapping[str, Skills]  # by view
     kappas: Mapping[str, Mapping[int | str, float]]
     given: Mapping[TaskKey, Sequence[str]]
     answers: StageAnswers  # on the coarse view
@@ -68,8 +84,9 @@ def stage_behaviour(
     said = counted.answer.renamed(views[coarse])
     return StageBehaviour(
         views, coarse, typical, warning_signs.usual_times(counted.active_ms, counted.annotator), Counter(said.counts()),
-        _speed_bands(counted.active_ms, typical), {name: _same(table, standing) for name, table in seen.items()},
-        kappas, others, StageAnswers(counted.task, counted.part, counted.annotator, said),
+        _speed_bands(counted.active_ms, typical),
+        {name: Skills(_same(table, standing)) for name, table in seen.items()}, kappas, others,
+        StageAnswers(counted.task, counted.part, counted.annotator, said),
     )  # fmt: skip
 
 
@@ -164,7 +181,7 @@ def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, e
     others = all_.labels if excluded else all_.labels - own
     same = {view: _agreement_with_others(number, view, mine, all_, excluded) for view in all_.views}
     sums = {view: _sum(found) for view, found in same.items()}
-    compared = {view: (*sums[view], _beside_others(number, all_.same[view], found)) for view, found in same.items()}
+    compared = {view: (*sums[view], _beside_others(number, all_.skills[view], found)) for view, found in same.items()}
     answers = all_.answers.of_excluded(mine.task, said) if excluded else all_.answers.own.get(number)
     rest = [one for who, one in all_.answers.own.items() if who != number and one.n >= warning_signs.SIGNS_FROM]
     return {
@@ -179,7 +196,7 @@ def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, e
 
 def _agreement_with_others(number: int, view: str, mine: Judgments, all_: StageBehaviour, excluded: bool) -> Shares:
     if not excluded:
-        return all_.same[view].get(number, {})
+        return all_.skills[view].shares.get(number, {})
     agreed: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for row in mine:
         agreed[row.type, row.subtype] += agrees(all_.views[view], row.answer, all_.given.get(row.task, ()))
@@ -217,18 +234,14 @@ def most_frequent(labels: Iterable[str]) -> str | None:
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 
-def _beside_others(number: int, same: Mapping[int, Shares], own: Shares) -> Beside | None:
-    """None if nobody else has enough judgments to compare."""
-    known = {who: found for who, found in same.items() if who != number and _sum(found)[1] >= warning_signs.SIGNS_FROM}
-    if not own or not known:
+def _beside_others(number: int, everyone: Skills, own: Shares) -> Beside | None:
+    """None if the annotator, or everybody else, has too few judgments to compare."""
+    if _sum(own)[1] < warning_signs.SIGNS_FROM or everyone.of.keys() <= {number}:
         return None
-    everyone: dict[tuple[str, str], _Same] = {}
-    for found in [*known.values(), own]:
-        for part, (right, n) in found.items():
-            before = everyone.get(part, (0, 0))
-            everyone[part] = before[0] + right, before[1] + n
-    others = [logit_beside(found, everyone)[0] for found in known.values()]
-    mine, usual = logit_beside(own, everyone)
+    if number not in everyone.of:
+        everyone = Skills({**everyone.shares, number: own})
+    mine, usual = everyone.of[number]
+    others = [one for who, (one, _) in everyone.of.items() if who != number]
     middle = median(one.value for one in others)
     typical = 1 / (1 + math.exp(-usual - middle))
     below = [Estimate(-one.value, one.variance) for one in others]

@@ -2,14 +2,14 @@
 
 Of each annotator there is an estimate on the logit scale with its variance. Annotators who all work honestly differ by
 a variance of their own: that of the others' estimates beyond their errors (Paule and Mandel 1982). One who is far from
-all others does not raise it: first it is estimated from the median of squares, and those beyond `_FAR` standard
+all others does not raise it: first it is the median of what each alone says of it, and those beyond `_FAR` standard
 deviations by that are left out. Student's t has one degree of freedom less than there are others left.
 
 docs/reference/measures.md has the formulas, and how often honest annotators get a sign (`python -m bench.coverage`).
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from annotation.measures.types import Array
 
 _MEDIAN = 0.4549364231195727  # of chi-square with one degree of freedom
 _FAR = 3
-_STEPS = 60
+_ZERO = 1e-12
 
 
 class Estimate(NamedTuple):
@@ -40,12 +40,13 @@ def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float
     """The probability that one of the others' kind is as far above `middle`; 1 if there are none."""
     if not others:
         return 1.0
-    squares = np.array([(one.value - middle) ** 2 for one in others])
-    variances = np.array([one.variance for one in others])
-    first = _where(lambda skill: float(np.median(squares / (variances + skill))) - _MEDIAN)
+    values, variances = np.array(others).T
+    squares = (values - middle) ** 2
+    first = max(0.0, float(np.median(squares / _MEDIAN - variances)))
     near = squares <= _FAR**2 * (variances + first)
-    squares, variances = squares[near], variances[near]
-    skill = _where(lambda skill: float((squares / (variances + skill)).mean()) - 1)
+    squares, variances, skill = squares[near], variances[near], 0.0
+    while (over := float((squares / (variances + skill)).mean()) - 1) > _ZERO:  # convex: Newton never steps beyond
+        skill += over / float((squares / (variances + skill) ** 2).mean())
     away = (own.value - middle) / math.sqrt(own.variance + skill)
     freedom = max(1, len(squares) - 1)
     tail = (1 - student_within(math.atan(abs(away) / math.sqrt(freedom)), freedom)) / 2
@@ -57,19 +58,6 @@ def spread(away: Array) -> tuple[float, int]:
     squares = away**2
     near = squares[squares <= _FAR**2 * float(np.median(squares)) / _MEDIAN]
     return math.sqrt(float(near.mean())), len(near)
-
-
-def _where(falls: Callable[[float], float]) -> float:
-    """The least variance from 0 on at which the function is not above 0."""
-    if falls(0.0) <= 0:
-        return 0.0
-    low, high = 0.0, 1.0
-    while falls(high) > 0:
-        low, high = high, 2 * high
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if falls(middle) > 0 else (low, middle)
-    return high
 
 
 class GivenAnswers(NamedTuple):
@@ -105,9 +93,13 @@ class OwnAnswers:
         size, share = given.sum(axis=1, keepdims=True), given / np.maximum(1, given.sum(axis=1, keepdims=True))
         drawn = times[:, None]
         self.given = mine.sum(axis=0)
-        self._expected = (drawn * share).sum(axis=0)
-        self._variance = (drawn * share * (1 - share) * (size - drawn) / np.maximum(1, size - 1)).sum(axis=0)
+        expected = (drawn * share).sum(axis=0)
+        variance = (drawn * share * (1 - share) * (size - drawn) / np.maximum(1, size - 1)).sum(axis=0)
         self._by_others = (drawn * (given - mine) / np.maximum(1, size - drawn)).sum(axis=0)
+        self._estimates = [
+            Estimate(above / of, 1 / of) if of > 0 else None
+            for above, of in zip((self.given - expected).tolist(), variance.tolist(), strict=True)
+        ]
 
     def others_share(self, label: int) -> float:
         """The share of the others' answers, weighted as the annotator's tasks are."""
@@ -115,10 +107,7 @@ class OwnAnswers:
 
     def estimate(self, label: int) -> Estimate | None:
         """How much likelier than for the others the label is, by one step of Newton's; None if nothing tells."""
-        variance = float(self._variance[label]) if label < len(self.labels) else 0.0
-        if variance <= 0:
-            return None
-        return Estimate(float(self.given[label] - self._expected[label]) / variance, 1 / variance)
+        return self._estimates[label] if label < len(self._estimates) else None
 
     def p_exact(self, label: int) -> float:
         """Two-sided by doubling, for annotators who are all alike."""

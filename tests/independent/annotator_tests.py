@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import mean
 
@@ -52,19 +52,18 @@ def strata(mine: pd.DataFrame, everyone: pd.DataFrame, out: bool) -> list[Stratu
 
 def beyond(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> float:
     """The upper tail of an estimate with its variance, among others who differ: Paule and Mandel's variance of those
-    within three standard deviations by the median of squares.
+    within three standard deviations by the median of what each alone says of it.
     """
     if not others:
         return 1.0
     values, variances = np.array(others).T
 
-    def root(falls: Callable[[float], float]) -> float:
-        return optimize.brentq(falls, 0, 1e6, xtol=1e-15) if falls(0) > 0 else 0.0
-
-    rough = root(lambda more: np.median(values**2 / (variances + more)) - stats.chi2.ppf(0.5, 1))
+    rough = max(0, np.median(values**2 / stats.chi2.ppf(0.5, 1) - variances))
     near = np.abs(values) <= 3 * np.sqrt(variances + rough)
     values, variances = values[near], variances[near]
-    more = root(lambda more: np.sum(values**2 / (variances + more)) - len(values))
+    more, falls = 0.0, lambda more: np.sum(values**2 / (variances + more)) - len(values)
+    if falls(0) > 0:
+        more = optimize.brentq(falls, 0, 1e6, xtol=1e-15)
     return float(stats.t.sf(own[0] / np.sqrt(own[1] + more), max(1, len(values) - 1)))
 
 
