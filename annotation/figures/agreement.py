@@ -29,14 +29,17 @@ WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 
 @cache.computes(KIND)
-def stage_agreement(stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False) -> dict:
+def stage_agreement(
+    stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False, given: Judgments | None = None
+) -> dict:
     """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
+    `given` are the stage's judgments, if they have been read.
     """
     rule = rule_of(stage)
     see = rule.projections()[view]
-    given = judgments_of(stage)
+    given = given or judgments_of(stage)
     standing = given[given.is_judge & given.counted & given.live]
     table = rating_table(standing).projected(see)
     parts = parts_of(table, standing)

@@ -7,7 +7,7 @@ once; not every annotator judges every item. A value that is not defined is None
 
 import copy
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -118,7 +118,9 @@ class RatingTable:
         return self.subset(np.array([task in items for task in self.tasks], dtype=bool)[self.item])
 
     def subset(self, rows: Array) -> "RatingTable":
-        """Only the ratings of a mask (R), and their items; annotators and labels keep their positions."""
+        """Only the ratings of a mask (R) or at positions in order, and their items; annotators and labels keep their
+        positions.
+        """
         other = copy.copy(self)
         places, other.item = distinct(self.item[rows])
         other.items = [self.items[place] for place in places]
@@ -146,8 +148,10 @@ class RatingTable:
         """A number for each two annotators: the first's position times how many there are, plus the second's."""
         return first.astype(np.int64) * max(1, len(self.annotators)) + second
 
-    def pair_indices(self) -> tuple[Array, Array]:
-        """The same pairs as positions among the ratings: (first, second)."""
+    def pair_indices(self, only: int | None = None) -> tuple[Array, Array]:
+        """The same pairs as positions among the ratings: (first, second). With `only`, the position of an annotator,
+        those with them.
+        """
         order = np.lexsort((self.annotator, self.item)).astype(np.int32)
         items, firsts, seconds = self.item[order], [], []
         for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
@@ -155,7 +159,22 @@ class RatingTable:
             firsts.append(order[at])
             seconds.append(order[at + step])
         none = [np.empty(0, np.int32)]
-        return np.concatenate(firsts or none), np.concatenate(seconds or none)
+        first, second = np.concatenate(firsts or none), np.concatenate(seconds or none)
+        if only is None:
+            return first, second
+        theirs = (self.annotator[first] == only) | (self.annotator[second] == only)
+        return first[theirs], second[theirs]
+
+    def rated_with(self) -> Iterator[Array]:
+        """For each of `annotators`, the ratings of all items that they rated, as positions in order."""
+        of_item, of_annotator = (np.argsort(codes, kind="stable") for codes in (self.item, self.annotator))
+        sizes = self.counts.sum(axis=1)
+        ends = np.cumsum(sizes)
+        until = np.cumsum(np.bincount(self.annotator, minlength=len(self.annotators)))
+        for mine in np.split(of_annotator, until[:-1])[: len(self.annotators)]:
+            items = self.item[mine]
+            many = sizes[items]
+            yield np.sort(of_item[np.repeat(ends[items] - np.cumsum(many), many) + np.arange(many.sum())])
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, int]]:

@@ -58,12 +58,10 @@ class Compared:
         if only is None:
             self.patterns, self.times = table.patterns()
             return
-        first, second = table.pair_indices()
-        mine = (table.annotator[first] == only) | (table.annotator[second] == only)
-        self.first, self.second = first[mine], second[mine]
-        self.patterns, unit = _pair_patterns(table.label[self.first], table.label[self.second], len(table.labels))
+        first, second = self.pair_indices
+        self.patterns, unit = _pair_patterns(table.label[first], table.label[second], len(table.labels))
         self.times = np.bincount(unit, minlength=len(self.patterns))
-        self.items, self.holds, self.alike = _by_item(unit, table.item[self.first], len(self.patterns))
+        self.items, self.holds, self.alike = _by_item(unit, table.item[first], len(self.patterns))
 
     def interval(self, coefficient: Coefficient, every_rating: bool) -> Span | None:
         """Over the items with two ratings, or over all."""
@@ -74,8 +72,12 @@ class Compared:
         return jackknife.interval_of_parts(coefficient, self.holds @ coefficient.parts(self.patterns), self.alike, more)
 
     @cached_property
+    def pair_indices(self) -> tuple[Array, Array]:
+        return self.table.pair_indices(self.only)
+
+    @cached_property
     def pairs(self) -> AnnotatorPairs:
-        return AnnotatorPairs(self.table, self.only)
+        return AnnotatorPairs(self.table, self.pair_indices)
 
 
 def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
@@ -157,11 +159,11 @@ def _mean_of_pairs(found: Compared, scale: LabelScale) -> Figures:
 
 
 def _mean_likeness(found: Compared, scale: LabelScale) -> Figures:
-    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.likeness_on(found.table.scale), found.only)
+    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.likeness_on(found.table.scale), found.pair_indices)
 
 
 def _mean_box_f1(found: Compared, scale: LabelScale) -> Figures:
-    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.Likeness(marks.box_f1), found.only)
+    return pairwise_kappa.mean_likeness(found.table, pairwise_kappa.Likeness(marks.box_f1), found.pair_indices)
 
 
 def _alpha_of_sets(found: Compared, scale: LabelScale) -> Figures:
@@ -570,8 +572,9 @@ def measured_row(found: Compared, scale: LabelScale, whole: bool = False) -> Fig
     if found.only is None:
         sizes = len(table.items), len(np.unique(table.annotator)), len(table.item)
     else:
-        people = np.union1d(table.annotator[found.first], table.annotator[found.second])
-        sizes = found.items, len(people), found.items + len(found.first)
+        first, second = found.pair_indices
+        people = np.union1d(table.annotator[first], table.annotator[second])
+        sizes = found.items, len(people), found.items + len(first)
     return {
         **dict(zip(COUNTS, sizes, strict=True)),
         "measures": measured(found, scale, measures_on(table.scale.level), whole),

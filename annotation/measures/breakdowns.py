@@ -67,8 +67,10 @@ def agreement_by(
     found["whole"] = {**rows.row(table, whole=True), "confusion": pooled_confusion(table)}
     for name, some in parts.items():
         found[name] = [{**part.name, **rows.row(table.subset(part.rows))} for part in some]
-    people = enumerate(table.annotators) if each else ()
-    found["annotator"] = [{"annotator": who, **rows.row(table.subset(_with(table, at)), at)} for at, who in people]
+    people = zip(table.annotators, table.rated_with(), strict=True) if each else ()
+    found["annotator"] = [
+        {"annotator": who, **rows.row(table.subset(theirs), at)} for at, (who, theirs) in enumerate(people)
+    ]
     found["pair"] = [_pair_row(table, *pair, rows) for pair in list(shared)[:_MOST_PAIRS]]
     return {**found, "pair_count": len(shared)}
 
@@ -101,10 +103,3 @@ def _pair_row(table: RatingTable, first: int, second: int, rows: _Rows) -> Figur
     names = {"first": table.annotators[first], "second": table.annotators[second]}
     _, _, one, two = both.pairs()
     return {**names, **rows.row(both), "confusion": _cells(one, two)}
-
-
-def _with(table: RatingTable, place: int) -> Array:
-    """The ratings of the items that an annotator rated."""
-    theirs = np.zeros(len(table.items), dtype=bool)
-    theirs[table.item[table.annotator == place]] = True
-    return theirs[table.item]

@@ -58,14 +58,11 @@ class AnnotatorPairs:
     `kappas` (P) by the table's scale, NaN where not defined: unweighted (Cohen 1960), on an ordered scale with
     quadratic weights (Cohen 1968), of rankings the mean of their tau-b, of sets of Jaccard's index, of marks of their
     likeness. `shared` (P) items; `same` (P): those with the same label; `chance` (P): the disagreement expected by
-    chance. With `only` (a place in `table.annotators`), the pairs in which that annotator is one of the two.
+    chance. `pairs` are those of `table.pair_indices`; none: all.
     """
 
-    def __init__(self, table: RatingTable, only: int | None = None):
-        first, second = table.pair_indices()
-        if only is not None:
-            with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
-            first, second = first[with_them], second[with_them]
+    def __init__(self, table: RatingTable, pairs: tuple[Array, Array] | None = None):
+        first, second = pairs or table.pair_indices()
         self.names, self.level = table.annotators, table.scale.level
         self.least = likeness_on(table.scale).least if self.level in PAIRED else -1.0
         codes, pair = distinct(table.code_of_pairs(table.annotator[first], table.annotator[second]))
@@ -237,14 +234,9 @@ def _tau_of(one: Mapping[str, float], other: Mapping[str, float]) -> float | Non
     return tau_b(*([of[name] for name in options] for of in (one, other))) if options == sorted(other) else None
 
 
-def mean_likeness(table: RatingTable, likeness: Likeness, only: int | None = None) -> Figures:
-    """The mean likeness over all pairs of judgments of one item; `n` pairs have one, `left_out` have none. With `only`
-    (a place in `table.annotators`), the pairs with them.
-    """
-    first, second = table.pair_indices()
-    if only is not None:
-        theirs = (table.annotator[first] == only) | (table.annotator[second] == only)
-        first, second = first[theirs], second[theirs]
+def mean_likeness(table: RatingTable, likeness: Likeness, pairs: tuple[Array, Array]) -> Figures:
+    """The mean likeness of the pairs of judgments (`table.pair_indices`); `n` have one, `left_out` have none."""
+    first, second = pairs
     like = likeness.of_pairs(table.labels, table.label[first], table.label[second])
     defined = ~np.isnan(like)
     n = int(defined.sum())

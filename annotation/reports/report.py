@@ -193,7 +193,7 @@ def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict
     step()
     agreement = []
     for view in rule_of(stage).projections():
-        agreement.append(_agreement(stage_agreement(stage, view, brief=True)))
+        agreement.append(_agreement(stage_agreement(stage, view, brief=True, given=rows.judgments)))
         step()
     found = {
         "settings": {name: value for name, value in settings.items() if name not in CUT},
