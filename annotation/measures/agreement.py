@@ -15,7 +15,7 @@ import numpy as np
 
 from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
-from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
+from annotation.measures.ratings import Rating, RatingColumns, distinct, distinct_rows, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
 from annotation.protocols import marks
@@ -131,12 +131,7 @@ class RatingTable:
 
     def patterns(self) -> tuple[Array, Array]:
         """The distinct label counts of items (P × L), in order, and how many items have each (P)."""
-        base, labels = int(self.counts.max(initial=0)) + 1, self.counts.shape[1]
-        if base**labels > 2**62:
-            return np.unique(self.counts, axis=0, return_counts=True)
-        digits = base ** np.arange(labels)[::-1]  # each row as a number, which is much faster to find again
-        codes, which = distinct(self.counts @ digits)
-        return codes[:, None] // digits % base, np.bincount(which, minlength=len(codes))
+        return distinct_rows(self.counts)
 
     def pairs(self) -> tuple[Array, Array, Array, Array]:
         """(first annotator, second, first's label, second's) of each pair of ratings of one item, annotators sorted."""

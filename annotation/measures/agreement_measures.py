@@ -18,6 +18,7 @@ from annotation.measures.coefficients import Coefficient
 from annotation.measures.jackknife import INTERVAL_METHOD, Span
 from annotation.measures.label_scale import LabelScale
 from annotation.measures.pairwise_kappa import AnnotatorPairs
+from annotation.measures.ratings import distinct, distinct_rows
 from annotation.measures.types import Array, Figures
 from annotation.protocols import marks
 from annotation.protocols.base import BOXES, INTERVAL, NOMINAL, ORDINAL, POINTS, RANK, SET
@@ -82,7 +83,7 @@ class Compared:
 
 def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
     """(patterns of label counts, the pattern of each unit) of units with two ratings."""
-    codes, unit = np.unique(np.minimum(one, two) * labels + np.maximum(one, two), return_inverse=True)
+    codes, unit = distinct(np.minimum(one, two) * labels + np.maximum(one, two))
     eye = np.eye(labels, dtype=int)
     return eye[codes // max(1, labels)] + eye[codes % max(1, labels)], unit
 
@@ -91,9 +92,9 @@ def _by_item(unit: Array, item: Array, patterns: int) -> tuple[int, Array, Array
     """The number of items; how many units of each pattern they hold (K × P), each kind of item once; how many there are
     of each kind (K). `unit` is the pattern of each unit and `item` its item.
     """
-    places, at = np.unique(item, return_inverse=True)
+    places, at = distinct(item)
     held = np.bincount(at * patterns + unit, minlength=len(places) * patterns).reshape(len(places), patterns)
-    return len(places), *np.unique(held, axis=0, return_counts=True)
+    return len(places), *distinct_rows(held)
 
 
 Compute = Callable[[Compared, LabelScale], Figures]

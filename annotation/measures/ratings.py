@@ -84,6 +84,16 @@ def distinct(numbers: Array) -> tuple[Array, Array]:
     return np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1)[numbers]
 
 
+def distinct_rows(counts: Array) -> tuple[Array, Array]:
+    """The distinct rows of whole numbers from 0 on, in order, and how many there are of each (`np.unique`)."""
+    base, width = int(counts.max(initial=0)) + 1, counts.shape[1]
+    if base**width > 2**62:
+        return np.unique(counts, axis=0, return_counts=True)
+    digits = base ** np.arange(width)[::-1]  # each row as a number, which is much faster to find again
+    codes, which = distinct(counts @ digits)
+    return codes[:, None] // digits % base, np.bincount(which, minlength=len(codes))
+
+
 def _in_use(values: Sequence[str], at: Array) -> tuple[list[str], Array]:
     """Only the values that a position names, in the order of first appearance, and the positions among these."""
     used, first = np.unique(at, return_index=True)
