@@ -1,4 +1,4 @@
-"""The slow figures of the API: a stage's figures, a study's funnel, counts of annotators.
+"""The slow figures of the API: a stage's figures, and counts of annotators.
 
 A small study's are computed during the request; for a large one, the worker's latest are used (figures/cache.py).
 """
@@ -10,11 +10,10 @@ from django.db.models.functions import Cast
 from rest_framework.exceptions import APIException
 
 from annotation.figures import cache
-from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures, without_pairs
 from annotation.models import Judgment, Stage, Study
 
-FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
+FIGURES, GIVEN = "figures", "given"  # kinds of figures
 PAIRS = "pairs"  # key of FIGURES: with every two annotators
 COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
 
@@ -42,7 +41,6 @@ def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
 
 # What is of a whole study is kept with its first stage.
 cache.computes(FIGURES)(lambda stage, key, tell: _figures(stage, key))
-cache.computes(FUNNEL)(lambda stage, key, tell: funnel(stage.study))
 cache.computes(GIVEN)(lambda stage, key, tell: _counted(stage.study.annotators.values("pk")))
 
 
@@ -61,19 +59,10 @@ def stage_figures(stage: Stage, by: str, pairs: bool = False) -> dict:
     return found
 
 
-def study_funnel(study: Study, by: str) -> dict | None:
-    """None if the worker has not counted yet."""
-    return funnel(study) if cache.is_small(study) else _of_first(study, FUNNEL, by)
-
-
 def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
     """COUNTS of each annotator, by id; None if the worker has not counted yet."""
-    found = _counted(ids) if cache.is_small(study) else _of_first(study, GIVEN, by)
+    first = study.stages.get(position=1)
+    found = _counted(ids) if cache.is_small(study) else cache.latest(first, GIVEN, by=by, small=False).data
     if found is None:
         return {pk: dict.fromkeys(COUNTS) for pk in ids}
     return {pk: dict(zip(COUNTS, found.get(str(pk), [0] * len(COUNTS)), strict=True)) for pk in ids}
-
-
-def _of_first(study: Study, kind: str, by: str) -> dict | None:
-    """The worker's latest figures of the whole study."""
-    return cache.latest(study.stages.get(position=1), kind, by=by, small=False).data

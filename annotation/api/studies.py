@@ -22,7 +22,7 @@ from annotation.api.serializers import (
 )
 from annotation.exports.protocol_files import describe_file, text_of
 from annotation.exports.readme import describe, settings_of
-from annotation.figures import agreement
+from annotation.figures import agreement, funnel
 from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Role, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
@@ -44,7 +44,7 @@ class StudyDetail(Endpoint, RetrieveAPIView):
 
     def retrieve(self, request: Request, *args, **kwargs) -> Response:
         (study,) = with_stages([self.get_object()])
-        return Response({**StudyData(study).data, "funnel": figures.study_funnel(study, self.by)})
+        return Response({**StudyData(study).data, "funnel": funnel.latest(study, by=self.by).data})
 
 
 class StudyEndpoint(Endpoint):

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation import permissions
 from annotation.adjudication import cases
@@ -121,7 +121,7 @@ def _state(study: ListedStudy) -> SafeString:
 
 def _settled(study: ListedStudy) -> SafeString | str:
     if study.judged is None:
-        return format_html('<span class="quiet">being counted</span>')
+        return mark_safe('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
     done, total, what = study.judged, study.wanted, "judgments"

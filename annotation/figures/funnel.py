@@ -1,10 +1,11 @@
 """From imported to kept: reads a study's rows for measures/funnel.py, which counts them."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db.models import Count
 
+from annotation.figures import cache
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.funnel import Fate, Walk, fates
 from annotation.models import Kind, Stage, Study, Task
@@ -13,7 +14,10 @@ from annotation.pipeline.part import items_of
 from annotation.protocols.registry import protocol_named
 from annotation.sql import stream
 from benchmarks import audit
+from benchmarks.jobs.jobs import Tell
 from benchmarks.models import Event
+
+KIND = "funnel"
 
 # The result of each item in each stage: `item_results.results` for all stages at once, without what is carried.
 RESULTS = f"""
@@ -32,6 +36,19 @@ def measures(stage: Stage) -> bool:
 def funnel(study: Study) -> dict:
     """Counts and shares at every step, JSON-able; docs/reference/measures.md defines them."""
     return of_stages(study, list(study.stages.order_by("position")))
+
+
+@cache.computes(KIND)
+def _at(stage: Stage, key: str, tell: Tell) -> dict:
+    """Of the stages at these positions, as “1,3”; of all if there are none. Kept with the study's first stage."""
+    at = [int(one) for one in key.split(",") if one]
+    stages = stage.study.stages.order_by("position")
+    return of_stages(stage.study, list(stages.filter(position__in=at) if at else stages))
+
+
+def latest(study: Study, positions: Collection[int] = (), by: str = "app") -> cache.LatestFigures:
+    """The latest funnel, through the stages at these positions; none: through all."""
+    return cache.latest(study.stages.get(position=1), KIND, ",".join(map(str, sorted(positions))), by=by)
 
 
 def of_stages(study: Study, stages: Sequence[Stage]) -> dict:

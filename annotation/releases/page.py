@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
 from annotation.figures import funnel
+from annotation.figures.cache import LatestFigures
 from annotation.measures.funnel import NOT_ASKED, STATES
 from annotation.models import Kind, Release, Stage, StageState, Study, StudyState, Task
 from annotation.releases import compare_wording, lifecycle
@@ -173,9 +174,11 @@ def _in_sentences(found: Mapping) -> dict:
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """`counts` has items, by COUNTS; `by_type` the same of each type and subtype. `images` are the benchmark's. `empty`
-    has the positions of stages without items.
+    has the positions of stages without items. All of it is empty until the worker has counted a large study's items
+    (`latest`).
     """
 
+    latest: LatestFigures
     counts: dict[str, int]
     by_type: list[dict]
     stages: list[Stage]
@@ -207,15 +210,16 @@ class Outlook:
         return [one for one in self.stages if one.state == StageState.OPEN and one.study.state != StudyState.CLOSED]
 
 
-def outlook(study: Study, positions: Collection[int] = ()) -> Outlook:
+def outlook(study: Study, positions: Collection[int], by: str) -> Outlook:
     """Of the stages at these positions; none: of all."""
     stages = [one for one in study.stages.order_by("position") if not positions or one.position in positions]
-    whole = funnel.of_stages(study, stages)
+    latest = funnel.latest(study, positions, by)
+    whole = latest.data or {"by_type": [], "stages": [], "measuring": []}
     used = ItemImage.objects.filter(item__benchmark=study.benchmark_id)
     pictures = used.aggregate(all=Count("pk"), bare=Count("pk", filter=Q(licence="")))
     known = Task.objects.filter(stage__in=stages).exclude(kind=Kind.JUDGE).count()
     named = [{name: row[name] for name in ("type", "subtype", *COUNTS)} for row in whole["by_type"]]
-    counts = {name: whole[name] for name in COUNTS}
+    counts = {name: whole[name] for name in COUNTS if name in whole}
     steps = (*whole["stages"], *whole["measuring"])
     empty = {step["stage"] for step in steps if not step.get("entered", step.get("tasks"))}
-    return Outlook(counts, named, stages, empty, pictures["all"], pictures["bare"], known)
+    return Outlook(latest, counts, named, stages, empty, pictures["all"], pictures["bare"], known)

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
+from annotation.figures import cache
 from annotation.models import Role
 from annotation.releases import downloads, lifecycle, page
 from annotation.releases.formats.registry import FORMS
@@ -35,12 +36,11 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
 
     `instead` is the number of one that could not be made, and whose place it takes.
     """
-    study = permissions.study_for(request.user, pk, Role.MANAGER)
+    study, by = permissions.study_for(request.user, pk, Role.MANAGER), audit.named(request.user)
     number = request.POST.get("instead") or request.GET.get("instead", "")
     instead = next((one for one in study.releases.filter(frozen_at=None) if str(one.pk) == number), None)
     form = PlanForm(study, request.POST if request.method == "POST" else None, instead)
     if form.is_valid() and "look" not in request.POST:
-        by = audit.named(request.user)
         try:
             with transaction.atomic():
                 if instead:
@@ -53,8 +53,8 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
             jobs.dispatch(release.job)
             return redirect("release-detail", release.pk)
     context = {"section": "studies", "study": study, "form": form, "instead": instead}
-    context["not_done"] = "The release was not frozen"
-    context |= {"outlook": page.outlook(study, form.positions), "parquet": FORMS["parquet"]}
+    context |= {"not_done": "The release was not frozen", "parquet": FORMS["parquet"]}
+    context |= {"outlook": page.outlook(study, form.positions, by), "large": not cache.is_small(study)}
     return render(request, "releases/new.html", context, status=UNFIT if form.errors else 200)
 
 

@@ -62,6 +62,15 @@ def test_the_first_visitor_sees_the_bar_and_what_is_at_hand(client, manager, stu
     assert 'id="live-tiles"' not in page and "nothing yet" not in page
 
 
+def test_the_preview_of_a_release_is_what_the_worker_counted(client, manager, study):
+    at = reverse("release-new", args=[study.pk])
+    first = client.get(at).text
+    assert "The figures are being computed" in first and "kept-now" not in first and "would be empty" not in first
+    work()
+    shown = client.get(at)
+    assert shown.context["outlook"].counts["imported"] == 18 and "kept-now" in shown.text
+
+
 def test_a_page_without_figures_is_loaded_anew_once_they_are_there(client, manager, study, monkeypatch):
     monkeypatch.setattr(jobs, "revive_job", lambda **_: False)  # a worker is at it
     page = look(client, study)
