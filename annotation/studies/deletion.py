@@ -49,10 +49,12 @@ WITHOUT_INDEX = 500  # tasks deleted without indexes, since building those block
 BY_COMMAND = 50_000  # judgments; with more, the browser would wait too long
 
 
-def size(study: Study) -> dict:
-    """What would be deleted: counts of "judgments", "annotators", "exports" and (frozen) "releases"."""
+def size(study: Study, most: int | None = None) -> dict:
+    """What would be deleted: counts of "judgments", of which no more than `most` are counted, "annotators", "exports"
+    and (frozen) "releases".
+    """
     return {
-        "judgments": Judgment.objects.filter(lease__annotator__study=study).count(),
+        "judgments": Judgment.objects.filter(lease__annotator__study=study)[:most].count(),
         "annotators": study.annotators.count(),
         "exports": jobs_of(study).filter(kind="export").count(),
         "releases": study.releases.exclude(frozen_at=None).count(),
@@ -66,7 +68,7 @@ def jobs_of(study: Study) -> QuerySet[Job]:
 
 def delete_named(*, study: Study, name: str, by: str, releases: bool = False) -> dict:
     """As `delete_study`, on request: for whoever has typed its name, and if it is not too large for a request."""
-    if size(study)["judgments"] > BY_COMMAND:
+    if size(study, BY_COMMAND + 1)["judgments"] > BY_COMMAND:
         raise CannotDelete("This study is too large to delete here. Use manage.py delete_study.")
     if name.strip() != study.name:
         raise CannotDelete("That is not the study’s name. Nothing was deleted.")

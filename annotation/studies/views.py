@@ -268,7 +268,7 @@ def _do(request: StaffRequest, member: Member) -> str:
 @staff_only
 def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     study, problem = permissions.study_for(request.user, pk, Role.OWNER), ""
-    size = deletion.size(study)
+    size = deletion.size(study, deletion.BY_COMMAND + 1)
     large = size["judgments"] > deletion.BY_COMMAND
     if request.method == "POST":
         problem = _refused(request, study)
