@@ -23,7 +23,7 @@ from benchmarks.jobs.views import asked_before, benchmark_order_page
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
 from benchmarks.scoring import ask, score
-from benchmarks.scoring.views import AskForm, ScoreForm
+from benchmarks.scoring.views import AskForm, ScoreForm, in_parts
 from benchmarks.tables import page_or_csv
 
 PAGE = 12
@@ -118,7 +118,7 @@ class ScoreResultForm(ScoreForm):
 @staff_only
 def study_score(request: StaffRequest, pk: int) -> HttpResponse:
     """Score the study's result."""
-    form = ScoreResultForm(request.POST or None, initial=asked_before(request, score.KIND))
+    form = ScoreResultForm(request.POST or None, initial=in_parts(asked_before(request, score.KIND)))
     return _order_page(request, pk, "comparison/score_result.html", form, score.queue_score)
 
 

@@ -1,10 +1,13 @@
 """The pages for scoring a benchmark with a model, and for asking an endpoint its questions."""
 
-from typing import cast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
@@ -13,29 +16,66 @@ from benchmarks.jobs.views import asked_before, benchmark_order_page
 from benchmarks.models import TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import ask, score
+from workers.models.model_name import FOLDER, HUB
 
 LISTED = 100  # trained models to choose from
-MODELS = (
-    ("ViT-B-32-quickgelu", "a CLIP architecture of open_clip, with weights"),
-    ("hf-hub:ORG/MODEL", "a CLIP model from the Hugging Face Hub"),
-    ("local-dir:FOLDER", "a CLIP model in the server’s model folder"),
-    ("vqa:ID", "an image-text model, asked whether the image shows the caption; slower"),
-    ("itm:ID", "a model with an image-text-matching head; slower"),
-    ("sentence-transformers:ID", "sees only captions: how much they give away"),
-    ("language-model:ID", "sees only captions, as likely sentences"),
-    ("detector:FOLDER", "a model that was trained here"),
-)
+CLIP, SENTENCE, TRAINED = "open_clip", "sentence-transformers", "trained"
+KINDS = {  # what a model's name starts with, but for the first and the last: the kind, and what its name is
+    CLIP: ("CLIP of open_clip", "An architecture and its weights: ViT-B-32-quickgelu with openai."),
+    HUB: ("CLIP from the Hugging Face Hub", "An id: laion/CLIP-ViT-B-32-laion2B-s34B-b79K."),
+    FOLDER: ("CLIP on this server", "A folder in the server’s model folder."),
+    "vqa": ("Image-text model", "Is asked whether the image shows the caption; slower. A hub id or a folder."),
+    "itm": ("Image-text matching", "A model with a head for it, such as BLIP; slower. A hub id or a folder."),
+    SENTENCE: ("Sentence encoder", "Sees only captions: how much they give away. A hub id or a folder."),
+    "language-model": ("Language model", "Sees only captions: which is likelier. A hub id or a folder."),
+    TRAINED: ("Trained here", "Choose one of the models that were trained on this server."),
+}
 
 
 class ScoreForm(OrderForm):
-    """The worker checks whether the model exists: this process does not know open_clip."""
+    """A model by its kind and name on the page, or by its whole name in the API. The worker checks whether the model
+    exists: this process does not know open_clip."""
 
-    takes, kinds = score.ScoreOrder, MODELS
+    takes = score.ScoreOrder
+    kind = forms.ChoiceField(label="Kind of model", required=False, widget=forms.RadioSelect)
+    trained = forms.ChoiceField(label="Trained model", required=False)
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.fields["model"].widget.attrs |= {"list": "models", "placeholder": MODELS[0][0]}
+    def __init__(self, data=None, initial: Mapping[str, Any] = MappingProxyType({})):
+        super().__init__(data, initial=initial)
+        trained = [(model.asked, model.name) for model in TrainedModel.objects.all()[:LISTED]]
+        cast("forms.ChoiceField", self.fields["trained"]).choices = trained
+        cast("forms.ChoiceField", self.fields["kind"]).choices = [
+            (kind, format_html('<b>{}</b> <span class="hint">{}</span>', *words))
+            for kind, words in KINDS.items()
+            if trained or kind != TRAINED
+        ]
+        self.fields["model"].required = not self._is_trained
+        self.fields["trained"].required = self._is_trained
         self.fields["pretrained"].widget.attrs |= {"list": "weights", "placeholder": "openai"}
+
+    @property
+    def _is_trained(self) -> bool:
+        return self.data.get("kind") == TRAINED
+
+    def clean(self) -> None:
+        """Make the whole name of the model; what its kind does not take was hidden."""
+        given, kind = self.cleaned_data, self.cleaned_data.get("kind")
+        if not kind or not given.get("trained" if kind == TRAINED else "model"):
+            return
+        if kind == TRAINED:
+            given["model"] = given["trained"]
+        elif kind != CLIP:
+            given["model"] = f"{kind}:{given['model'].removeprefix(f'{kind}:')}"
+        given["pretrained"] = given.get("pretrained", "") if kind == CLIP else ""
+        given["prompt"] = given.get("prompt", "") if kind == SENTENCE else ""
+
+
+def in_parts(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page's form starts from, for the whole name of a model."""
+    kind, colon, name = (whole := asked.get("model", "")).partition(":")
+    if any(whole == model.asked for model in TrainedModel.objects.all()[:LISTED]):
+        return {**asked, "kind": TRAINED, "trained": whole, "model": ""}
+    return {**asked, "kind": kind, "model": name} if colon and kind in KINDS else {**asked, "kind": CLIP}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -45,9 +85,8 @@ def score_new(request: StaffRequest, pk: int) -> HttpResponse:
     asked = asked_before(request, *score.MEASURES)
     if "seeds" in asked:
         asked.setdefault("measure", score.RETRIEVAL)  # of jobs from before there were order tasks
-    form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")} | asked)
-    trained = TrainedModel.objects.all()[:LISTED]
-    return benchmark_order_page(request, "scoring/new.html", form, benchmark, score.queue_score, trained=trained)
+    form = ScoreForm(request.POST or None, initial=in_parts({"model": request.GET.get("model", "")} | asked))
+    return benchmark_order_page(request, "scoring/new.html", form, benchmark, score.queue_score)
 
 
 class AskForm(OrderForm):

@@ -23,3 +23,23 @@ def test_the_jobs_page_says_what_was_scored(client):
     assert "1 item lacks a negative image" in page
     assert "bivlc-7" in page
     assert not ScoringModel.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "model", "pretrained"),
+    [
+        ({"kind": "open_clip", "model": "ViT-B-32", "pretrained": "openai"}, "ViT-B-32", "openai"),
+        ({"kind": "vqa", "model": "org/m", "pretrained": "openai", "prompt": "Look: "}, "vqa:org/m", ""),
+        ({"kind": "vqa", "model": "vqa:org/m"}, "vqa:org/m", ""),
+        ({"model": "itm:org/m"}, "itm:org/m", ""),
+    ],
+)
+def test_a_model_is_named_by_its_kind_or_in_full(client, chosen, model, pretrained):
+    client.force_login(User.objects.create_superuser("ana"))
+    address = reverse("score-new", args=[studies.benchmark().pk])
+    assert client.post(address, {"device": "auto"} | chosen).status_code == 302
+    job = Job.objects.get()
+    assert (job.params["model"], job.params["pretrained"], job.params["prompt"]) == (model, pretrained, "")
+    form = client.get(address, {"again": job.pk}).context["form"]
+    kind, _, name = model.rpartition(":")
+    assert (form["kind"].value(), form["model"].value()) == (kind or "open_clip", name)

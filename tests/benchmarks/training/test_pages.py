@@ -41,13 +41,17 @@ def test_a_request_queues_a_job_whose_page_plots_the_curve(client, benchmark):
     assert "12 items to train on, 3 to validate on" in " ".join(page.split())
 
 
-def test_a_trained_model_is_offered_for_scoring(client, benchmark):
+def test_a_trained_model_is_offered_for_scoring(client, benchmark, settings, tmp_path):
+    settings.MODELS = tmp_path
+    (tmp_path / "trained" / "mine-ab").mkdir(parents=True)
     facts = {"hyperparameters": {"epochs": 1, "image_epochs": 0}, "counts": {"train": 12}, "seconds": 6.0}
     TrainedModel.objects.create(name="mine", preset="negclip", accuracy=0.9, epoch=1, path="trained/mine-ab", **facts)
     score = reverse("score-new", args=[benchmark.pk])
     assert f"{score}?model=local-dir%3Atrained/mine-ab" in client.get(reverse("train-new", args=[benchmark.pk])).text
     page = client.get(f"{score}?model=local-dir:trained/mine-ab").text
-    assert '<option value="local-dir:trained/mine-ab">' in page and 'value="local-dir:trained/mine-ab"' in page
+    assert '<option value="local-dir:trained/mine-ab" selected>mine</option>' in page
+    client.post(score, {"kind": "trained", "model": "", "trained": "local-dir:trained/mine-ab", "device": "auto"})
+    assert Job.objects.get().params["model"] == "local-dir:trained/mine-ab"
 
 
 def test_the_jobs_page_says_what_was_trained(client, benchmark):
