@@ -132,9 +132,9 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
             if there := rows.get((item.pk, stage.pk)):
                 decisive = min(there, key=lambda row: (DROPPED, OPEN, KEPT).index(row[0]))
                 words = in_words(stage, *decisive)
-                if decisive[0] == OPEN:
-                    judged, wanted = (judgments[item.pk, stage.pk, name] for name in ("judged", "wanted"))
-                    words = f"{words}, {judged} of {wanted} judgments"
+                judged, wanted = (judgments[item.pk, stage.pk, name] for name in ("judged", "wanted"))
+                if decisive[0] == OPEN and judged < wanted:
+                    words = f"{judged} of {wanted} judged"
                 if stage == scored and item.pk in means:
                     words = f"{words}, mean {means[item.pk]:.2f}"
                 found[item.pk].append((stage, decisive[0], words))
