@@ -99,13 +99,13 @@ def _asks(start: StartingPoint) -> str:
 
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
-    """“hides the hard negative and the candidate images”; "" if nothing is left out."""
+    """“not shown: hard negative and candidate images”; "" if nothing is left out."""
     there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
-    parts = [f"the {part_name(kind, role, there[kind].count(role) > 1)}" for kind, role in fit.hidden(stages, first)]
+    parts = [part_name(kind, role, there[kind].count(role) > 1) for kind, role in fit.hidden(stages, first)]
     if not parts:
         return ""
     *others, last = parts
-    return f"hides {', '.join(others)}{' and ' if others else ''}{last}"
+    return f"not shown: {', '.join(others)}{' and ' if others else ''}{last}"
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:

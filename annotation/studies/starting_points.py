@@ -14,7 +14,7 @@ from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
 from annotation.protocol_files.offers import is_as_shipped, newest_versions
 from annotation.protocols import library
-from annotation.protocols.registry import PROTOCOLS, base_name, is_known, keep_published, protocol_named
+from annotation.protocols.registry import PROTOCOLS, VERSION_SIGN, base_name, is_known, keep_published, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
@@ -53,6 +53,13 @@ class StartingPoint:
     def paper(self) -> str:
         """Whose numbers it has; empty if no paper's."""
         return PRESETS[self.key].paper if self.kind == "preset" else ""
+
+    @property
+    def version(self) -> str:
+        """The number of a published version that has the name of a question of Winnow's own, and differs from it."""
+        name, _, number = self.key.partition(VERSION_SIGN)
+        own = name in PROTOCOLS or name in library.names()
+        return number if self.kind == "protocol" and number and own and not is_as_shipped(self.key) else ""
 
     @property
     def questions(self) -> str:

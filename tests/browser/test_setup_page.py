@@ -120,7 +120,7 @@ def test_a_question_takes_two_clicks_from_the_list_of_studies(visit, page):
     page.get_by_role("link", name=re.compile("New study|Create a study")).click()
     screen = page.locator(".ask", has_text="Caption or hard negative").frame_locator("iframe")
     expect(screen.locator("#desk.ready")).to_contain_text(benchmark.items.first().captions.get(role="negative").text)
-    expect(page.locator(".ask", has_text="Verify").first).to_contain_text("hides the hard negative")
+    expect(page.locator(".ask", has_text="Verify").first).to_contain_text("not shown: hard negative")
     expect(page.locator("#unfit summary")).to_be_visible()
     expect(page.locator("#unfit dl")).to_be_hidden()
     page.get_by_role("button", name="Create it now").click()  # asks what fits best

@@ -17,6 +17,7 @@ from annotation.management.commands.create_study import Command
 from annotation.management.named import named
 from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocol_files.publish import publish
+from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
@@ -300,8 +301,17 @@ def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, m
     assert foil.endswith(f"fits best Which sentence is true of the picture? {gives}")
     describe = next(one for one in cards if one.startswith("Describe"))
     assert "Written texts · 1 judgment per item" in describe  # it drops nothing
-    assert f"{gives} · hides the hard negative" in verify
+    assert f"{gives} · not shown: hard negative" in verify
     assert len(cards) == 9 and f"<summary>{len(cards) - 8} more fits " in html
+
+
+def test_a_published_question_that_differs_from_its_namesake_says_so(client, manager):
+    changed = library.text_of("prompt-fit").replace("How well does", "How closely does")
+    publish(text=changed, by="test")
+    html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).text
+    titles = [" ".join(re.sub("<[^>]*>", " ", one).split()) for one in re.findall("<h2>.*?</h2>", html, re.S)]
+    fit = "Rate how well a picture fits its text"
+    assert [one for one in titles if one.startswith(fit)] == [f"{fit} published version 1", fit]
 
 
 def test_a_question_is_seen_on_the_benchmarks_first_item(client, manager):
