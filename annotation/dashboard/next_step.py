@@ -51,7 +51,7 @@ class Released:
 
 @dataclass(frozen=True)
 class Point:
-    """One of the points on a study's way from the invitation to the release; `state`: done, part, now or nothing."""
+    """One of the points on a study's way from the invitation to its goal; `state`: done, part, now or nothing."""
 
     words: str
     state: str = ""
@@ -145,7 +145,7 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
     url = reverse("release-new", args=[study.pk])
     if released is None:
         done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
-        if all(one.stage.strategy == Strategy.AUDIT for one in reached):
+        if _only_audits(reached):
             why = " ".join(filter(None, (f"{done}.", reached[-1].precision, "A release can follow.")))
             report = reverse("study-report", args=[study.pk])
             return NextStep(Kind.RELEASE, "Read the report on the error rate", why, "Open the report", report)
@@ -209,21 +209,22 @@ def way(
     step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool | None,
     undecided: int, released: Released | None,
 ) -> list[Point]:  # fmt: skip
-    """The points from the invitation to the release, with what waits at each and which one `step` is at. `active`: of
-    those who `joined`, who have neither left nor been excluded. `tested`: there were enough judgments to test somebody
-    for signs, None if that is not known yet. Before anything is judged the points only have their names.
+    """The points from the invitation to the release, or to an audit's report, with what waits at each and which one
+    `step` is at. `active`: of those who `joined`, who have neither left nor been excluded. `tested`: there were enough
+    judgments to test somebody for signs, None if that is not known yet. Before anything is judged the points only have
+    their names.
     """
     done, all_settled = sum(one.done for one in reached), all(one.is_done for one in reached)
     still_open = [one for one in reached if one.stage.state == StageState.OPEN]
     over = any(one.stage.study.state == StudyState.CLOSED for one in reached)
-    begun = bool(joined and done)
+    begun, goal = bool(joined and done), "Report" if _only_audits(reached) else "Release"
     points = {
         Kind.INVITE: (_joined(joined, active), bool(joined)),
         Kind.JUDGE: (settled(reached), all_settled),
         Kind.REVIEW: _signs(review, tested if begun else None),
         Kind.DECIDE: _to_decide(undecided) if begun else ("Decide", False),
         Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
-        Kind.RELEASE: (f"Released {released.version}" if released else "Release", bool(released)),
+        Kind.RELEASE: (f"Released {released.version}" if released else goal, bool(released)),
     }
     return [
         Point(words, "now" if kind == step.kind and not step.is_last else ("done" if is_done and begun else ""))
@@ -258,9 +259,14 @@ def settled(reached: Sequence[Reached]) -> str:
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
     if total and done == total and not all(one.is_done for one in reached):
         return f"{sum(one.is_done for one in reached)} of {counted(len(reached), 'stage')} settled"
-    if total and done == total and all(one.stage.strategy == Strategy.AUDIT for one in reached):
+    if total and done == total and _only_audits(reached):
         return f"{counted(done, 'item')} settled"
     return f"{math.floor(1000 * done / total) / 10:g}% settled" if total else "nothing settled"
+
+
+def _only_audits(reached: Sequence[Reached]) -> bool:
+    """Then what the study leads to is the error rate in its report."""
+    return all(one.stage.strategy == Strategy.AUDIT for one in reached)
 
 
 _ALL = ("All stages are closed", "All stages are done")

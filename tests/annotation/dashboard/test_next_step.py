@@ -143,12 +143,13 @@ def test_the_way_counts_who_is_still_there_and_stages_that_have_not_begun(done, 
 def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     audit = stage(1, "verify", strategy="audit", state="closed")
     STUDY.state, precision = "open", "The interval is ± 3.9%; the audit aims at ± 4%."
-    step = next_step(
-        audit, [Reached(audit, 43, 43, precision)], {}, adjudicate={}, reopen=0, joined=True, released=None
-    )
+    reached = [Reached(audit, 43, 43, precision)]
+    step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None)
     assert (step.label, step.url) == ("Open the report", "/studies/7/results/report/")
     assert step.sentence == f"The stage is done. {precision} A release can follow."
-    assert settled([Reached(audit, 43, 43, precision)]) == "43 items settled"
+    assert settled(reached) == "43 items settled"
+    goal = way(step, reached, joined=3, active=3, review=0, tested=True, undecided=0, released=None)[-1]
+    assert (goal.words, goal.state) == ("Report", "now")
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
