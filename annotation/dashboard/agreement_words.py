@@ -24,20 +24,19 @@ _APART = 0.1  # by so much more must pairs without somebody agree for that perso
 _APART_SHARES = 0.01  # by so much must the share of a view differ from that of the answer itself for both to be said
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
 _FEW = 10  # shared tasks, below which nobody is named
-_LITTLE = "agreement says little"
 _LOW = 0.2  # α below which people do not agree, unless one answer is that common
 
 
 @dataclass(frozen=True)
 class AgreementWords:
-    """`doubt`: why the share should not be taken for agreement, if people agree no better than if they guessed."""
+    """`doubtful`: people agree no better than if they guessed, as `rest` says."""
 
     share: str
     lead: str
     rest: str
     basis: str
     who: str = ""
-    doubt: str = ""
+    doubtful: bool = False
 
 
 def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> AgreementWords | None:
@@ -67,25 +66,24 @@ def measures_in_words(
             lead += f", and give the same answer on {percent(same)}"
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
-    rest, doubt = _beside_chance(share, shares, known)
+    rest, doubtful = _beside_chance(share, shares, known)
     shown = {chief_on(level, shares), chief_on(level)}
     basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one in shown)
-    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), doubt)
+    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), doubtful)
 
 
-def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, str]:
-    """What guessing would give, if that says something; and the doubt."""
+def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
+    """What guessing would give, if that says something, and whether people do no better."""
     if is_common(shares):
         guess = sum(one * one for one in shares)
         why = f"{percent(shares[0])} of all answers are one and the same"
         if share - guess < _ABOVE:
-            said = f"That says little: {why}, so {whole_percent(guess)} would match by chance."
-            return said, f"{why}: {_LITTLE}"
-        return f"About {whole_percent(guess)} would match by chance, since {why}.", ""
+            return f"That says little: {why}, so {whole_percent(guess)} would match by chance.", True
+        return f"About {whole_percent(guess)} would match by chance, since {why}.", False
     alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
     if alpha is None or alpha >= _LOW:
-        return "", ""
-    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", "People do not agree"
+        return "", False
+    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", True
 
 
 def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float], level: str) -> list[tuple[str, str, str]]:

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from django.utils.text import capfirst
-
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
 from annotation.measures.audits import sentence
@@ -225,7 +223,7 @@ def _agreement(data: Mapping[str, Any]) -> Tile | None:
     words = agreement_in_words(data["figures"], data["shares"])
     if words is None:
         return None
-    return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=bool(words.doubt))
+    return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=words.doubtful)
 
 
 def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
@@ -243,15 +241,12 @@ def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
         lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to come"
-        rest = "" if forecast["finish"] else f"No date: {forecast['reason']}."
-        if forecast["stopped"]:
-            lead, rest = capfirst(forecast["reason"]), f"{lead}."
+        rest = "" if forecast["finish"] or forecast["stopped"] else f"No date: {forecast['reason']}."
     basis = f"{done:,} of {counted(wanted, 'judgment')}"
-    stops = missing > 0 and forecast["stopped"]
     if data["audit"]:
-        return Tile("Judged", share, lead, rest, basis, warns=stops)
+        return Tile("Judged", share, lead, rest, basis)
     what = "item" if progress["items"] == of else "question"
-    return Tile("Settled", share, lead, rest, basis, f"of {counted(of, what)}", warns=stops)
+    return Tile("Settled", share, lead, rest, basis, f"of {counted(of, what)}")
 
 
 def _time_and_pay(study: Study, data: Mapping[str, Any]) -> Tile:

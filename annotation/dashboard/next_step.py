@@ -239,7 +239,7 @@ def _signs(review: int, tested: bool | None) -> tuple[str, bool]:
         return f"{counted(review, 'annotator')} to look at", False
     if tested is None:
         return "Warning signs", False
-    return ("No warning signs" if tested else "Too few answers for signs"), tested
+    return ("No annotator stands out" if tested else "Too few answers for signs"), tested
 
 
 def _to_decide(undecided: int) -> tuple[str, bool]:

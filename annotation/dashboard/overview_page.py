@@ -90,7 +90,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
         **({} if protocol.drops else scores_block(protocol, data["figures"], of)),
         "judged": bool(data["figures"]["progress"]["judgment_rows"]),
         "tiles": tiles(stage, data),
-        "doubt": agreed.doubt if agreed else "",
+        "doubtful": bool(agreed and agreed.doubtful),
         "whole": whole,
         "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
         "funnel": bars.funnel_bars(whole),

@@ -120,8 +120,8 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
     assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
-    unreviewed = {True: "No warning signs", False: "Too few answers for signs", None: "Warning signs"}[found["tested"]]
-    assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed)
+    unreviewed = {True: "No annotator stands out", False: "Too few answers for signs", None: "Warning signs"}
+    assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed[found["tested"]])
 
 
 @pytest.mark.parametrize(
