@@ -8,7 +8,7 @@ from django.http import HttpRequest, QueryDict
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
-from annotation.dashboard.agreement_words import answer_shares, behaviour, measures_in_words
+from annotation.dashboard.agreement_words import behaviour, measures_in_words
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
@@ -79,7 +79,7 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
     }
     if found.data is None or found.made_at is None:
         return shown
-    shares = answer_shares(found.data["whole"].get("confusion", ()))
+    shares = found.data["shares"]
     asked = replace(asked, measure=asked.measure or chief_on(asked.level, shares).key)
     tables = _tables(stage, asked, found.data, shares, found.made_at.isoformat())
     by_part = by_table(asked, found.data, tables["rows"], tables["heads"], request)

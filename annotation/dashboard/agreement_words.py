@@ -3,7 +3,6 @@ then whose answers differ from everybody's. The measure beyond chance stands bes
 so common that α and κ are low whatever people do.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -97,17 +96,6 @@ def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float], level
         for start, words in (IF_COMMON if is_common(shares) else BEHAVES).items()
         if measure.key in shown and measure.key.startswith(start)
     ]
-
-
-def answer_shares(cells: Sequence[Sequence[int]]) -> list[float]:
-    """The share of each label among the answers that are compared, from the pairs' (label, label, n); the most common
-    first.
-    """
-    counts: Counter[int] = Counter()
-    for one, other, n in cells:
-        counts[one] += n
-        counts[other] += n
-    return [n / counts.total() for _, n in counts.most_common()]
 
 
 def who_disagrees(pairs: Sequence[Mapping[str, Any]]) -> str:

@@ -129,6 +129,11 @@ class RatingTable:
         other._count()
         return other
 
+    @property
+    def shares(self) -> list[float]:
+        """The share of each label, the most common first."""
+        return sorted((self.counts.sum(axis=0) / max(self.counts.sum(), 1)).tolist(), reverse=True)
+
     def patterns(self) -> tuple[Array, Array]:
         """The distinct label counts of items (P × L), in order, and how many items have each (P)."""
         return distinct_rows(self.counts)

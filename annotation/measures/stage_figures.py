@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
@@ -116,8 +114,7 @@ def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
 def answer_shares(found: StageRows) -> list[float]:
     """The share of each of the counted answers, on the view that is shown first, the most common first."""
     views = found.rule.projections()
-    table = measures_counts.rating_table(found.standing).projected(views[base.main_view(views)])
-    return sorted((np.bincount(table.label) / max(len(table.label), 1)).tolist(), reverse=True)
+    return measures_counts.rating_table(found.standing).projected(views[base.main_view(views)]).shares
 
 
 def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def published(figures: Mapping) -> dict:
 
 def _agreement(found: Mapping) -> dict:
     """A view's agreement: the whole stage, types, subtypes and pairs; the agreement page has annotators and weeks."""
-    kept = {name: part for name, part in found.items() if name not in ("annotator", "week")}
+    kept = {name: part for name, part in found.items() if name not in ("annotator", "week", "shares")}
     whole, *pairs = (
         {name: row[name] for name in row if name != "confusion"} for row in (found["whole"], *found["pair"])
     )

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotation.dashboard import agreement_page
+from annotation.dashboard import agreement_page, study_overview
 from annotation.figures import agreement, cache
 from annotation.measures.agreement_measures import BY_KEY, measures_on
 from annotation.models import CachedFigures, Stage
@@ -48,6 +48,17 @@ def test_each_breakdown_has_its_rows(client, manager, stage, by):
     names = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', table)
     assert names == [agreement_page.name_of(by, row) for row in rows] != []
     assert all(decimals(row["measures"]["alpha_nominal"]["value"], 3) in table for row in rows)
+
+
+def test_the_overview_finds_each_answer_as_common(client, manager):
+    """Also with an item that only one annotator has judged."""
+    stage = studies.stage(items=2, overlap=2)
+    for answers in (["none", "candidate-0"], ["none"]):
+        person = studies.annotator(stage.study)
+        for answer in answers:
+            studies.judgment(person, stage, answer)
+    shares = agreement.stage_agreement(stage, "any or none")["shares"]
+    assert shares == study_overview.overview(stage)["shares"] == [2 / 3, 1 / 3]
 
 
 def test_what_is_not_defined_is_said_in_words(client, manager):

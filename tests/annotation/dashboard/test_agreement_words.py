@@ -3,7 +3,7 @@
 import pytest
 from django.utils.html import strip_tags
 
-from annotation.dashboard.agreement_words import BEHAVES, IF_COMMON, answer_shares, behaviour, who_disagrees
+from annotation.dashboard.agreement_words import BEHAVES, IF_COMMON, behaviour, who_disagrees
 from annotation.measures.agreement_measures import measures_on
 from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import between, decimals, span
@@ -38,10 +38,6 @@ def test_the_one_without_whom_pairs_agree_ten_points_more_is_named(shares, named
 def test_nobody_is_named_for_few_shared_tasks_or_in_a_pair(n):
     few = pairs(("A-01", "A-02", 1.0, n), ("A-01", "A-03", 0.1, 50), ("A-02", "A-03", 0.1, 50))
     assert who_disagrees(few) == who_disagrees(pairs(("A-01", "A-02", 0.2, 500))) == ""
-
-
-def test_the_shares_of_answers_are_those_of_the_pairs():
-    assert answer_shares([[1, 1, 8], [0, 1, 2]]) == [0.9, 0.1] and answer_shares([]) == []
 
 
 def test_the_measures_beyond_chance_are_those_that_are_steady_and_say_how_they_behave():

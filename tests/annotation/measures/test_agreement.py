@@ -36,6 +36,10 @@ def figure(key: str, table: RatingTable) -> Figures:
     return BY_KEY[key].compute(Compared(table), label_scale(table.labels))
 
 
+def test_the_most_common_label_has_the_first_share():
+    assert RatingTable(AAB).shares == [4 / 7, 3 / 7] and RatingTable([]).shares == []
+
+
 def alpha(table: RatingTable) -> Figures:
     return figure("alpha_nominal", table)
 
