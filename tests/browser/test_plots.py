@@ -98,7 +98,8 @@ def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit
                 named, found = saved(page, name, kind)
                 assert named == f"{file}.{kind}"
                 check(found, page, name)
-            page.click(f"#{name}-summary")
+            if name != "agreement-by-type":  # which the page has a larger table of
+                page.click(f"#{name}-summary")
         for window in in_windows(page):
             for name in names:
                 page.wait_for_function(DRAWN, arg=name)
