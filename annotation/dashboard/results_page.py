@@ -127,7 +127,7 @@ def valid_plot(kinds: Sequence[Row], of: Subject) -> Plot | None:
 def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:
     person, best = _person(rows), _best(rows)
     if person and person["all"] and not person["apart"]:
-        words = "is right on that share of all items, bad ones included"
+        words = "is right on that share of the items answered, bad ones included"
         yield Tile(person["title"], percent(person["all"]["share"]), words, "", _basis(person))
     if best:
         yield Tile("Best model", percent(best["all"]["share"]), best["title"], "", _basis(best))
@@ -135,7 +135,8 @@ def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:
 
 def _basis(row: Row) -> str:
     of = row["all"]
-    return "" if of["low"] is None else f"95%: {to_percent(of['low'], of['high'])}"
+    ends = "" if of["low"] is None else f"95%: {to_percent(of['low'], of['high'])}"
+    return " · ".join(filter(None, [ends, of["n"] and counted(of["n"], "item")]))
 
 
 # The table
@@ -144,19 +145,19 @@ def _basis(row: Row) -> str:
 def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest | None = None) -> Table:
     """With links that sort it and a file, if there is a request."""
     columns = [
-        Column("% right", "title", html=partial(_named, items=data["items"]), name="row"),
-        number("items answered", "all.share", html=lambda row: _points(row, "all"), name="all"),
+        Column("who", "title", html=_named, name="row"),
+        number("% right", "all.share", html=lambda row: _points(row["all"]), name="all"),
         number("95%", html=_interval),
         *only_in_file("all.low", "all.high", "all.n"),
     ]
     if data["valid"] is not None:
-        valid = number(f"valid {data['valid']:,}", "valid.share", html=lambda row: _points(row, "valid"), name="valid")
+        valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     if any(row["gap"] for row in rows):
         gap = partial(_gap, items=data["items"])
         columns.append(number("people − model", "gap.value", html=gap, name="people less model"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
-    columns += [_part(place, name) for place, name in enumerate(data["parts"])]
+    columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name)]
     asked = {row["in_both_orders"] for row in rows}
     guesses = {"guessing": (False, data["chance"]), "guessing in both orders": (True, data["chance_in_both_orders"])}
     foot = [
@@ -166,7 +167,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     ]
     models = reverse("benchmark-models", args=[study.benchmark_id])
     return Table(
-        "people-and-models", columns, rows, label="people-and-models-title", cards=True,
+        "people-and-models", columns, rows, label="people-and-models-title", css="figures stacked-cells", cards=True,
         request=request, foot=foot,
         row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
         empty="No results yet.",
@@ -175,17 +176,15 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     )  # fmt: skip
 
 
-def _named(row: Row, items: int) -> object:
-    asked = row["all"] and row["all"]["n"]
-    some = f"on {asked:,} of the {items:,} items" if asked and asked < items else ""
-    apart = "another question than the models’" if row["apart"] else ""
-    return with_sub(bdi(row["title"]), row["about"], some, apart)
+def _named(row: Row) -> object:
+    return with_sub(bdi(row["title"]), row["about"], "another question than the models’" if row["apart"] else "")
 
 
-def _points(row: Row, name: str) -> object:
-    if row[name]:
-        return exact(row[name]["share"], lambda share: f"{100 * share:.1f}")
-    return NOTHING
+def _points(of: Row | None) -> object:
+    """A share in percent, and of how many items."""
+    if not of:
+        return NOTHING
+    return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), of["n"] and f"n {of['n']:,}")
 
 
 def _interval(row: Row) -> str:
@@ -199,12 +198,9 @@ def _gap(row: Row, items: int) -> object:
     return tables.difference(of["value"], of["low"], of["high"], of["n"] < items and f"n {of['n']:,}")
 
 
-def _part(place: int, name: str) -> Column:
-    def shown(row: Row) -> object:
-        of = row["parts"][place]
-        return exact(of["share"], lambda share: f"{100 * share:.1f}") if of else NOTHING
-
-    return number(name, lambda row: (row["parts"][place] or {}).get("share"), html=shown, name=name)
+def _part(place: int, name: str) -> Iterable[Column]:
+    yield number(name, f"parts.{place}.share", html=lambda row: _points(row["parts"][place]), name=name)
+    yield Column("n", f"parts.{place}.n", name=f"{name}.n", page=False)
 
 
 # The sentences that read it
@@ -262,7 +258,8 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
         found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
     if best := next((row for row in rows if row["stands"] == RESULT and row["valid"]), None):
         found.append(
-            f"The best model on the kept items, {best['title']}, is right on {percent(best['valid']['share'])} of them."
+            f"The best model on the kept items, {best['title']}, is right on {percent(best['valid']['share'])} "
+            f"of {best['valid']['n']:,}."
         )
     return found
 
@@ -273,15 +270,17 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     if len(rows) > 1:
         shares = sorted(row["valid"]["share"] for row in rows)
         who = f"People in {len(rows)} other studies" if of_others == [*rows] else f"{len(rows)} other groups of people"
-        ends = f"between {percent(shares[0])} and {percent(shares[-1])}"
-        return f"{who} are right on {ends} of the valid items that they answered."
+        ends, counts = f"between {percent(shares[0])} and {percent(shares[-1])}", {row["valid"]["n"] for row in rows}
+        each = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,}–{max(counts):,}"
+        return f"{who} are right on {ends} of the valid items that they answered ({each} each)."
     (row,) = rows
     who = "People in another study" if of_others else "People of this study who chose none of them"
     on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]
-    said = f"{who} are right on {percent(on_valid)} of the valid items that they answered"
+    said = f"{who} are right on {percent(on_valid)} of the {row['valid']['n']:,} valid items that they answered"
     if on_all is None or on_all <= on_valid:
         return f"{said}."
-    return f"{said} ({percent(on_all)} of all items): others chose these items, which need not raise the share."
+    whole = f"{percent(on_all)} of all {row['all']['n']:,}"
+    return f"{said} ({whole}): others chose these items, which need not raise the share."
 
 
 def _change(models: Sequence[Row]) -> str:
@@ -289,7 +288,8 @@ def _change(models: Sequence[Row]) -> str:
     points = f"{abs(100 * more):.1f}"
     moves = "stay as they are" if points == "0.0" else f"{'gain' if more > 0 else 'lose'} {points} points"
     if len(models) == 1:
-        return f"On the valid items it is right on {percent(models[0]['valid']['share'])}."
+        of = models[0]["valid"]
+        return f"On the {of['n']:,} valid items it is right on {percent(of['share'])}."
     orders = [sorted(models, key=lambda row: -round(row[name]["share"], 4)) for name in ("all", "valid")]
     kept = "keep their order" if orders[0] == orders[1] else "change their order"
     return f"On the valid items, models {moves} on average and {kept}."

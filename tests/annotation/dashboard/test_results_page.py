@@ -42,11 +42,12 @@ def test_the_page_reads_its_table(client, built):
     shown = page(client, built)
     assert shown.context["sentences"] == [
         "A single annotator is on average right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
-        "On the valid items it is right on 72.7%.",
+        "On the 11 valid items it is right on 72.7%.",
         "People have no figure on the valid items, because their own answers chose these items.",
     ]
     text = shown.content.decode()
     assert "no figure" in text and "average of 36 answers by 3 annotators" in text
+    assert ">n 12<" in text and ">n 11<" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
     assert [row["row"] for row in rows] == ["Single annotator", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
@@ -112,8 +113,9 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
 
 
 @pytest.mark.parametrize(("wrong", "said"), [
-    ([{0, 1}], "People in another study are right on 97.0% of the valid items that"),
-    ([{0, 1}, {0, 1, 2}], "People in 2 other studies are right on between 93.9% and 97.0% of the valid items that"),
+    ([{0, 1}], "People in another study are right on 97.0% of the 11 valid items that they answered"),
+    ([{0, 1}, {0, 1, 2}],
+     "People in 2 other studies are right on between 93.9% and 97.0% of the valid items that they answered (11 each)."),
 ])  # fmt: skip
 def test_several_other_studies_have_a_range_on_the_valid_items(client, built, wrong, said):
     for items in wrong:
