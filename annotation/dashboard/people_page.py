@@ -30,18 +30,16 @@ from annotation.participants.lifecycle import Decision, decisions
 from annotation.participants.roster import Participant
 from annotation.templatetags import figures as written
 from annotation.wording import pseudonym, readable_label
-from benchmarks.tables import NOTHING, Column, Table, exact, number, with_sub
+from benchmarks.tables import NOTHING, Column, Table, number, with_sub
 
 ON_A_PAGE = 50
 NOW = timedelta(minutes=5)  # since the last screen, within which somebody is here
 EMPTY: Mapping = {"stages": [], "whole": [], "work": {}, "few": {}}
 EVERYONE, SIGNS, AWAY, EXCLUDED = "", "signs", "away", "excluded"
 FILTERS = {EVERYONE: "Everyone", SIGNS: "Warning signs", AWAY: "Judged nothing", EXCLUDED: "Excluded"}
-TIME = "Of a task, where they judged most. “Fast”: tasks in under half of everybody’s median time."
+PACE = "Active time, shared over their answers. “Fast”: tasks in under half of everybody’s median time."
 LIKE_OTHERS = "Of the answers that others gave too, the share that matches the majority."
-KAPPA = "Agreement with the others beyond chance, averaged. Near 0 or below if nearly everybody gives one answer."
-PLACE = "The share of picks at the place on the screen that they picked most, where they judged most."
-WEIGHT = "First the people to look at, then those who answer least like the majority."
+WEIGHT = "First the people to look at, then those who judged most."
 
 
 @dataclass(slots=True)
@@ -60,7 +58,7 @@ class Line:
 
     one: Participant
     row: Mapping | None  # their figures over the whole study
-    most: Mapping  # their row of the stage where they judged most
+    tested: bool  # they had enough judgments for a test in some stage
     same: Mapping  # {"same", "n"}: gave the common answer, as their page counts it
     evidence: Sequence[Evidence]
     review: bool
@@ -80,23 +78,8 @@ class Line:
 
     @property
     def seconds(self) -> float | None:
-        """The median time of a screen."""
-        return self.most.get("median_seconds")
-
-    @property
-    def top(self) -> float | None:
-        """The share of picks at the place picked most."""
-        return written.top_share(self.places)
-
-    @property
-    def places(self) -> Sequence[int]:
-        """How often each place on the screen was picked."""
-        return self.most["side"]["counts"] if self.most else ()
-
-    @property
-    def kappa(self) -> float | None:
-        """With the others, on enough screens that they answered too."""
-        return self.row["kappa"] if self.row and self.same["n"] >= warning_signs.SIGNS_FROM else None
+        """Of active time for each answer."""
+        return counts.ratio(60 * self.row["active_minutes"], self.row["answers"]) if self.row else None
 
     @property
     def common(self) -> float | None:
@@ -112,16 +95,11 @@ class Line:
         return self.last_at is not None and timezone.now() - self.last_at < NOW
 
     @property
-    def weight(self) -> tuple[bool, int, float]:
-        """Those to look at first, then by the number of signs, then the lowest agreement."""
-        return not self.review, -len(self.evidence) - len(self.one.signs), 1.0 if self.common is None else self.common
+    def weight(self) -> tuple[bool, int, int]:
+        """Those to look at first, then by the number of signs, then those who judged most."""
+        return not self.review, -len(self.evidence) - len(self.one.signs), -self.judged
 
     needed = warning_signs.SIGNS_FROM  # judgments for a test
-
-    @property
-    def tested(self) -> bool:
-        """Whether they had enough judgments for a test in the stage where they judged most."""
-        return bool(self.most) and annotators.is_tested(self.most)
 
     @property
     def is_among(self) -> Mapping[str, bool]:
@@ -135,7 +113,8 @@ def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str
     everybody = lines(study, data)
     show = show if show in FILTERS else EVERYONE
     among = [line for line in everybody if line.is_among[show]]
-    table = people_table(request, study, among, show, several_stages=len(data["stages"]) > 1)
+    several = len(data["stages"]) > 1
+    table = people_table(request, study, among, show, several_stages=several)
     shown = list(table.paged.object_list) if table.paged else []
     add_details(study, data, shown)
     judged = sum(line.judged > 0 for line in everybody)
@@ -144,7 +123,8 @@ def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str
         "minutes": sum(line.one.active_minutes for line in everybody), "pay": sum(line.one.pay for line in everybody)
     }  # fmt: skip
     return {
-        "table": table, "lines": shown, "filters": filters, "show": show, "joined": len(everybody), "judged": judged,
+        "table": table, "several_stages": several, "lines": shown, "filters": filters, "show": show,
+        "joined": len(everybody), "judged": judged,
         "left": sum(line.who.left_at is not None for line in everybody),
         "look": filters[1][2], "totals": totals, "pairs": pairs(data), "speed": data.get("speed"),
         "tested": count_tests(data), "more": more_needed(study) if study.may.manage else 0,
@@ -167,15 +147,13 @@ def people_table(
     columns = [
         Column("person", "who.number", html=part("_person"), name="who"),
         number("judgments", "judged", html=partial(_judged, most), unit="judged"),
-        number("median time", "seconds", html=_seconds, title=TIME),
+        number("time per answer", "seconds", html=_pace, title=PACE),
         number("like majority", "common", html=_common, title=LIKE_OTHERS),
-        number(f"{written.kappa_name(None)} with others", "kappa", html=_kappa, name="kappa", title=KAPPA),
         *(
             [number("checks right", "row.checks.right", html=_checks, name="checks", unit="checks right")]
             if checks
             else []
         ),
-        number("top place", "top", written.whole_percent, title=PLACE),
         number("active", "one.active_minutes", lambda minutes: written.hours(minutes or None), name="active"),
         *([number("to pay", "one.pay", partial(_pay, study.currency), name="paid")] if study.pay_per_hour else []),
         Column("warning signs", "weight", html=part("_person_signs"), name="signs", css="signs", unit="", title=WEIGHT),
@@ -201,21 +179,16 @@ def _checks(line: Line) -> object:
     return f"{found['right']:,} of {found['n']:,}" if found else NOTHING
 
 
-def _seconds(line: Line) -> object:
-    if not line.judged or line.seconds is None:
+def _pace(line: Line) -> object:
+    if line.row is None or line.seconds is None:
         return NOTHING
-    quick = line.most["quick_share"]
+    quick = line.row["quick_share"]
     return with_sub(f"{written.decimals(line.seconds, 1)} s", f"{written.whole_percent(quick)} fast" if quick else "")
 
 
 def _common(line: Line) -> object:
     n = line.same["n"]
     return with_sub(written.whole_percent(line.common), f"of {n:,}" if n and n != line.judged else "")
-
-
-def _kappa(line: Line) -> object:
-    few = format_html('<span title="Needs {} answers that others gave too">{}</span>', line.needed, NOTHING)
-    return few if line.kappa is None else exact(line.kappa, written.decimals)
 
 
 def _pay(currency: str, pay: float) -> str:
@@ -229,10 +202,11 @@ def lines(study: Study, data: Mapping) -> list[Line]:
     rows = {row["number"]: row for row in data["whole"]}
     look = set(review.people_to_review(study))
     away = {who.number for who in review.people_away(study)}
-    most, same, signs = _most(data), _same(data), evidence(data)
+    same, signs = _same(data), evidence(data)
+    tested = {row["number"] for stage in data["stages"] for row in stage["rows"] if annotators.is_tested(row)}
     return [
         Line(
-            one, rows.get(number), most.get(number, {}), same[number], signs.get(number, []), number in look,
+            one, rows.get(number), number in tested, same[number], signs.get(number, []), number in look,
             number in away,
         )
         for one in roster.participants(study, data)
@@ -248,12 +222,6 @@ def _same(data: Mapping) -> Mapping[int, Mapping]:
             for name, count in row["majority"][annotators.compared_on(data, stage, row)].items():
                 found[row["number"]][name] += count
     return found
-
-
-def _most(data: Mapping) -> dict[int, Mapping]:
-    """Each person's row of the stage in which they judged most."""
-    rows = [row for stage in data["stages"] for row in stage["rows"]]
-    return {row["number"]: row for row in sorted(rows, key=lambda row: row["judged"])}
 
 
 # What only the rows that are shown need

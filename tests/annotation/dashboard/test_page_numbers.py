@@ -320,7 +320,8 @@ def pseudonym(number: int) -> str:
 
 def of_row(row: dict) -> set[float]:
     """An annotator's figures, and those that the list makes of them."""
-    return every(row, [row["majority"]["same"] / row["majority"]["n"]] if row["majority"]["n"] else [])
+    shares = [row["majority"]["same"] / row["majority"]["n"]] if row["majority"]["n"] else []
+    return every(row, shares, [60 * row["active_minutes"] / row["answers"]] if row["answers"] else [])
 
 
 def of_signs(people: dict, number: int) -> set[float]:
