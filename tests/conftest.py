@@ -1,4 +1,5 @@
-"""What tests share: a place for files, a real Chromium, a running site, accessibility rules, the real material.
+"""What tests share: people who are logged in, a place for files, a real Chromium, a running site, accessibility rules,
+the real material.
 
 Celery: tasks are queued as in production and nothing runs them; a test that wants them run takes `eager_tasks`.
 """
@@ -18,7 +19,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings as django_settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.auth.models import update_last_login
+from django.contrib.auth.models import User, update_last_login
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIHandler
@@ -164,6 +165,24 @@ def _make_template(config: pytest.Config) -> None:
             connection.close()
     finally:
         TEMPLATE_TRIED.touch()
+
+
+@pytest.fixture
+def manager(client) -> User:
+    """A superuser: tests/annotation/test_rights.py holds what the members of a study may."""
+    return _logged_in(client, is_superuser=True)
+
+
+@pytest.fixture
+def owner(client) -> User:
+    """Of what a test makes as theirs."""
+    return _logged_in(client)
+
+
+def _logged_in(client: Client, **more: bool) -> User:
+    user = User.objects.create_user("ana", is_staff=True, **more)
+    client.force_login(user)
+    return user
 
 
 @pytest.fixture(scope="session")

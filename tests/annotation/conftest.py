@@ -1,12 +1,9 @@
-"""What tests of annotation share: a superuser who is logged in, exports of studies, and a world that a
-module builds once.
-"""
+"""What tests of annotation share: exports of studies, and a world that a module builds once."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import override_settings
 
@@ -15,14 +12,6 @@ from tests.lazy import LazyModule
 from tests.made_once import made_once
 
 datasets = LazyModule("datasets")
-
-
-@pytest.fixture
-def manager(client) -> User:
-    """A superuser: tests/annotation/test_rights.py holds what the members of a study may."""
-    user = User.objects.create_superuser("ana", password="x")
-    client.force_login(user)
-    return user
 
 
 @pytest.fixture(scope="module")

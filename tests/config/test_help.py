@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import get_resolver, reverse
 
 from config import help
@@ -13,14 +12,7 @@ pytestmark = pytest.mark.django_db
 PAGES = sorted(str(path.relative_to(help.DOCS).with_suffix("")) for path in help.DOCS.rglob("*.md"))
 
 
-@pytest.fixture
-def staff(client) -> User:
-    user = User.objects.create_superuser("ana")
-    client.force_login(user)
-    return user
-
-
-def test_every_link_and_picture_of_every_page_leads_somewhere(client, staff):
+def test_every_link_and_picture_of_every_page_leads_somewhere(client, manager):
     assert len(PAGES) > 30
     pages = {f"/help/{page}/": client.get(reverse("help-page", args=[page])).text for page in PAGES}
     pages[reverse("help")] = client.get(reverse("help")).text
@@ -48,12 +40,12 @@ def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["../config/settings", "guide/../README", "%2e%2e/README", "guide/imports.md", "none"])
-def test_nothing_else_is_shown(client, staff, path):
+def test_nothing_else_is_shown(client, manager, path):
     assert client.get(f"/help/{path}/").status_code == 404
     assert client.get("/help/pictures/..%2fREADME.md").status_code == 404
 
 
-def test_each_page_of_the_app_leads_to_its_guide(client, staff):
+def test_each_page_of_the_app_leads_to_its_guide(client, manager):
     assert {page for page in help.GUIDES.values() if not (help.DOCS / f"{page}.md").is_file()} == set()
     names = {name for name in _names() if isinstance(name, str)}
     assert [start for start in help.GUIDES if not any(name.startswith(start) for name in names)] == []

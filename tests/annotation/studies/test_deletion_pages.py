@@ -1,7 +1,6 @@
 """The pages on which a study has been deleted and an annotator forgotten: typed confirmation, and by hand."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.models import Annotator, Study
@@ -10,13 +9,6 @@ from tests.browser.looking import flaws
 from tests.builders import crowds, studies
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def owner(client) -> User:
-    made = User.objects.create_user("olga", is_staff=True)
-    client.force_login(made)
-    return made
 
 
 @pytest.fixture

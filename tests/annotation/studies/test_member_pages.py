@@ -13,13 +13,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def owner(client) -> User:
-    user = User.objects.create_user("ana", is_staff=True)
-    client.force_login(user)
-    return user
-
-
-@pytest.fixture
 def study(owner) -> Study:
     return studies.study(created_by=owner)
 

@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
@@ -15,14 +14,7 @@ from tests.builders import imports
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def staff(client) -> User:
-    user = User.objects.create_superuser("ana")
-    client.force_login(user)
-    return user
-
-
-def test_an_empty_form_is_told_what_it_lacks(client, staff):
+def test_an_empty_form_is_told_what_it_lacks(client, manager):
     answer = client.post(reverse("import-new"))
     assert answer.status_code == 422 and "This field is required" in answer.text
 
@@ -39,7 +31,7 @@ class TestNewCandidates:
         pictures = [SimpleUploadedFile(name, imports.jpeg(60 + n)) for n, name in enumerate(("x.jpg", "y.jpg"))]
         return post(client, path, None, **{"images": pictures, "new_candidates": "on", **fields})
 
-    def test_in_the_browser(self, client, staff, cups, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+    def test_in_the_browser(self, client, manager, cups, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             answer = self.bring(client, tmp_path)
         page = client.get(answer.url).text
@@ -55,11 +47,11 @@ class TestNewCandidates:
             ({"format": "sugarcrepe"}, "has no candidate images"),
         ],
     )
-    def test_what_the_form_refuses(self, client, staff, cups, tmp_path, fields, word):
+    def test_what_the_form_refuses(self, client, manager, cups, tmp_path, fields, word):
         answer = self.bring(client, tmp_path, **fields)
         assert answer.status_code == 422 and word in answer.text and Job.objects.count() == 1
 
-    def test_the_benchmark_leads_to_the_form_with_its_name(self, client, staff, cups):
+    def test_the_benchmark_leads_to_the_form_with_its_name(self, client, manager, cups):
         page = client.get(reverse("benchmark-detail", args=[cups.pk])).text
         address = re.search(r'href="([^"]*new_candidates=on[^"]*)"', page)[1].replace("&amp;", "&")
         form = client.get(address).text
@@ -76,22 +68,24 @@ class TestNamesOfUploads:
         image.name = name
         return client.post(reverse("import-new"), {**form, "images": [image]})
 
-    def test_a_quotation_mark_as_browsers_send_it(self, client, staff, eager_tasks, django_capture_on_commit_callbacks):
+    def test_a_quotation_mark_as_browsers_send_it(
+        self, client, manager, eager_tasks, django_capture_on_commit_callbacks
+    ):
         with django_capture_on_commit_callbacks(execute=True):
             self.loose(client, "a %22red%22 cup.jpg", 'a "red" cup.jpg')
         assert Job.objects.get().state == JobState.DONE, Job.objects.get().problems
 
     @pytest.mark.parametrize("name", ["é" * 126 + ".jpg", "x" * 300 + ".jpg", "x" * 251 + ".jpg", "猫" * 90 + ".jpg"])
-    def test_a_name_that_no_disk_can_hold_is_refused(self, client, staff, name):
+    def test_a_name_that_no_disk_can_hold_is_refused(self, client, manager, name):
         answer = self.loose(client, name)
         assert answer.status_code == 422 and "too long" in answer.text and not Job.objects.exists()
 
-    def test_the_longest_name_that_is_taken(self, client, staff, eager_tasks, django_capture_on_commit_callbacks):
+    def test_the_longest_name_that_is_taken(self, client, manager, eager_tasks, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             self.loose(client, "é" * 125 + ".jpg")
         assert Job.objects.get().state == JobState.DONE, Job.objects.get().problems
 
-    def test_several_files_of_a_format_that_takes_one(self, client, staff):
+    def test_several_files_of_a_format_that_takes_one(self, client, manager):
         data = [SimpleUploadedFile(f"{n}.jsonl", b"{}\n") for n in range(2)]
         answer = self.loose(client, "x.jpg", data=data)
         assert answer.status_code == 422 and "accepts only one file. Import the files one at a time" in answer.text

@@ -36,13 +36,6 @@ WRONG_CHUNKS = [
 ]
 
 
-@pytest.fixture
-def ana(client) -> User:
-    user = User.objects.create_superuser("ana")
-    client.force_login(user)
-    return user
-
-
 def begun(client, **facts):
     return post(client, "api-upload-list", **FACTS | facts)
 
@@ -68,7 +61,7 @@ def disk_with(monkeypatch, free: int) -> None:
 
 
 @pytest.mark.parametrize("holders, status", [(0, 200), (1, 507)])
-def test_a_large_form_holds_its_length_while_it_is_read(client, ana, monkeypatch, holders, status):
+def test_a_large_form_holds_its_length_while_it_is_read(client, manager, monkeypatch, holders, status):
     disk_with(monkeypatch, room.RESERVE + 30 * MB)
     dead = Path(settings.VAR) / "uploads" / f"0{room.HELD}"  # nobody keeps it locked
     dead.parent.mkdir()
@@ -82,27 +75,27 @@ def test_a_large_form_holds_its_length_while_it_is_read(client, ana, monkeypatch
 
 
 class TestChunks:
-    def test_they_follow_one_another_and_an_interrupted_upload_goes_on(self, place, client, ana):
+    def test_they_follow_one_another_and_an_interrupted_upload_goes_on(self, place, client, manager):
         state = begun(client).json()
         assert (state["received"], sent(client, state, 0, b"01234").json()["received"]) == (0, 5)
         again = begun(client).json()  # after a reload, the same file
         assert (again["id"], again["received"]) == (state["id"], 5) and client.get(address(state)).json() == again
         assert sent(client, state, 5, b"56789").json()["received"] == 10
         assert begun(client, modified=None).json()["id"] != state["id"], "it may be another file"
-        upload = kept_uploads.find(ana, state["id"])
+        upload = kept_uploads.find(manager, state["id"])
         assert upload.complete and content(upload) == b"0123456789"
 
     @pytest.mark.parametrize(("offset", "chunk", "kind", "status", "code"), WRONG_CHUNKS)
-    def test_a_wrong_chunk_adds_nothing(self, place, client, ana, offset, chunk, kind, status, code):
+    def test_a_wrong_chunk_adds_nothing(self, place, client, manager, offset, chunk, kind, status, code):
         state = begun(client).json()
         sent(client, state, 0, b"01234")
         answer = sent(client, state, offset, chunk, kind)
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert client.get(address(state)).json()["received"] == 5
 
-    def test_two_requests_at_once_do_not_mix(self, client, ana):
+    def test_two_requests_at_once_do_not_mix(self, client, manager):
         """The first one's body is still arriving when the second comes."""
-        state, upload = begun(client).json(), kept_uploads.find(ana, begun(client).json()["id"])
+        state, upload = begun(client).json(), kept_uploads.find(manager, begun(client).json()["id"])
         reading, go = threading.Event(), threading.Event()
 
         class Slow(io.BytesIO):
@@ -119,8 +112,8 @@ class TestChunks:
         first.join()
         assert (second, upload.path.read_bytes()) == (409, b"01234")
 
-    def test_what_comes_before_a_connection_breaks_stays(self, place, client, ana):
-        upload = kept_uploads.find(ana, begun(client).json()["id"])
+    def test_what_comes_before_a_connection_breaks_stays(self, place, client, manager):
+        upload = kept_uploads.find(manager, begun(client).json()["id"])
 
         class Broken(io.BytesIO):
             def read(self, size):
@@ -134,7 +127,7 @@ class TestChunks:
             kept_uploads.append(upload, 0, Broken(b"01234"))
         assert upload.received == 5 and not upload.complete
 
-    def test_no_more_bytes_than_the_file_has(self, place, client, ana):
+    def test_no_more_bytes_than_the_file_has(self, place, client, manager):
         state = begun(client).json()
         assert sent(client, state, 0, b"0123456789and more").json()["received"] == 10
 
@@ -150,18 +143,18 @@ class TestChunks:
             *(({"name": name}, "") for name in (None, "..", ".", "\u200b", "a/", "ima\0ges.zip")),
         ],
     )
-    def test_what_cannot_be_uploaded(self, client, ana, facts, word):
+    def test_what_cannot_be_uploaded(self, client, manager, facts, word):
         answer = begun(client, **facts)
         (error,) = answer.json()["errors"]
         assert (answer.status_code, error["field"]) == (400, *facts) and word in error["remedy"]
-        assert kept_uploads.of_user(ana) == []
+        assert kept_uploads.of_user(manager) == []
 
     @pytest.mark.parametrize("name", ["../../x/images.zip", "images.zip\u202e"])
-    def test_a_name_is_no_path_and_can_be_seen(self, client, ana, name):
+    def test_a_name_is_no_path_and_can_be_seen(self, client, manager, name):
         state = begun(client, name=name).json()
-        assert kept_uploads.find(ana, state["id"]).name == "images.zip"
+        assert kept_uploads.find(manager, state["id"]).name == "images.zip"
 
-    def test_a_full_disk_is_told_before_and_while_bytes_come(self, client, ana, monkeypatch):
+    def test_a_full_disk_is_told_before_and_while_bytes_come(self, client, manager, monkeypatch):
         state = begun(client).json()
         monkeypatch.setattr(kept_uploads, "_lock", full)
         answer = sent(client, state, 0, b"01234")
@@ -173,22 +166,22 @@ class TestChunks:
         answer = begun(client, name="other.zip")
         assert (answer.status_code, answer.json()["code"]) == (507, "STORAGE_FULL")
         assert "no room for “other.zip”" in answer.json()["detail"]
-        assert len(kept_uploads.of_user(ana)) == 1
+        assert len(kept_uploads.of_user(manager)) == 1
 
     @pytest.mark.django_db(transaction=True)
-    def test_they_hold_the_length_that_they_will_have(self, client, ana, monkeypatch):
+    def test_they_hold_the_length_that_they_will_have(self, client, manager, monkeypatch):
         """Three files of 1,056 MB were once accepted on 2,118 MB, and filled the disk."""
         disk_with(monkeypatch, room.RESERVE + 2118 * MB)
 
         def begin(number: int) -> int:
             with contextlib.closing(connection):
                 own = Client()
-                own.force_login(ana)
+                own.force_login(manager)
                 return begun(own, name=f"{number}.zip", size=1056 * MB).status_code
 
         with ThreadPoolExecutor(3) as threads:
             assert sorted(threads.map(begin, range(3))) == [201, 201, 507]
-        [first, second] = kept_uploads.of_user(ana)
+        [first, second] = kept_uploads.of_user(manager)
         kept_uploads.drop([first.id])
         assert begin(3) == 201
         halted = time.time() - room.HALTED - 1
@@ -196,23 +189,23 @@ class TestChunks:
         assert (begin(4), begin(5)) == (201, 507)
         state = {"id": second.id}
         assert sent(client, state, 0, b"0").status_code == 507  # others have taken what it held
-        kept_uploads.drop(one.id for one in kept_uploads.of_user(ana) if one.name == "4.zip")
+        kept_uploads.drop(one.id for one in kept_uploads.of_user(manager) if one.name == "4.zip")
         assert sent(client, state, 0, b"0").status_code == 200
         assert begin(6) == 507
 
-    def test_they_are_their_owners_alone(self, place, client, ana):
+    def test_they_are_their_owners_alone(self, place, client, manager):
         state = begun(client).json()
         client.force_login(User.objects.create_superuser("bo"))
         assert sent(client, state, 0, b"01234").status_code == 404
         assert {method(address(state)).status_code for method in (client.get, client.delete)} == {404}
         refusal = post(client, "api-import-new", name="Cups", data=[state["id"]], expects=400)
-        assert refusal.json()["errors"][0]["code"] == "UNKNOWN_UPLOAD" and kept_uploads.of_user(ana)
-        client.force_login(ana)
-        assert client.delete(address(state)).status_code == 204 and kept_uploads.of_user(ana) == []
+        assert refusal.json()["errors"][0]["code"] == "UNKNOWN_UPLOAD" and kept_uploads.of_user(manager)
+        client.force_login(manager)
+        assert client.delete(address(state)).status_code == 204 and kept_uploads.of_user(manager) == []
 
-    def test_a_foreign_page_cannot_send_any(self, ana):
+    def test_a_foreign_page_cannot_send_any(self, manager):
         strict = Client(enforce_csrf_checks=True)
-        strict.force_login(ana)
+        strict.force_login(manager)
         assert begun(strict).status_code == 403
 
 
@@ -222,7 +215,7 @@ def full(*args):
 
 class TestUsedAgain:
     @pytest.fixture
-    def rejected(self, client, ana, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+    def rejected(self, client, manager, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
         """A job without two of its images; its files are kept."""
         self.commit = django_capture_on_commit_callbacks
         path, _ = imports.small(tmp_path / "given")

@@ -22,13 +22,6 @@ from tests.collapsed import collapsed
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def staff(client) -> User:
-    user = User.objects.create_superuser("ana")
-    client.force_login(user)
-    return user
-
-
 def upload(path: Path, name: str = "") -> SimpleUploadedFile:
     return SimpleUploadedFile(name or path.name, path.read_bytes())
 
@@ -39,17 +32,17 @@ def post(client, path: Path, archive: Path | None, **fields):
     return client.post(reverse("import-new"), form | given | fields)
 
 
-def test_the_list_counts_items_and_images(client, staff):
+def test_the_list_counts_items_and_images(client, manager):
     studies.benchmark(items=2, candidates=3, name="Counted")
     row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
     assert 'data-unit="items">2<' in row and 'data-unit="images">8<' in row
 
 
-def test_an_empty_house_says_what_to_do(client, staff):
+def test_an_empty_house_says_what_to_do(client, manager):
     assert "Import the first one" in client.get(reverse("benchmark-list")).content.decode()
 
 
-def test_the_list_is_searched_sorted_and_paged(client, staff, monkeypatch):
+def test_the_list_is_searched_sorted_and_paged(client, manager, monkeypatch):
     monkeypatch.setattr(benchmarks, "LISTED", 2)
     first, second, third = (studies.benchmark(items=n, candidates=1, name=name) for n, name in enumerate("bAc", 1))
 
@@ -62,10 +55,10 @@ def test_the_list_is_searched_sorted_and_paged(client, staff, monkeypatch):
     assert rows() == [third, first] and rows(state="archived") == [second]
     client.post(reverse("benchmark-archive", args=[second.pk]), {"to": "list"})
     assert rows(state="archived") == [] and rows() == [third, second]
-    assert Event.objects.filter(subject=f"benchmark:{second.pk}", by=named(staff)).count() == 2
+    assert Event.objects.filter(subject=f"benchmark:{second.pk}", by=named(manager)).count() == 2
 
 
-def test_a_benchmark_is_deleted_by_its_name(client, staff):
+def test_a_benchmark_is_deleted_by_its_name(client, manager):
     benchmark = studies.benchmark(items=2, candidates=3, name="Gone")
     address = reverse("benchmark-settings", args=[benchmark.pk])
     page = collapsed(client.get(address).text)
@@ -74,10 +67,10 @@ def test_a_benchmark_is_deleted_by_its_name(client, staff):
     assert wrong.status_code == 422 and 'href="#id_name"' in wrong.text and Benchmark.objects.exists()
     assert client.post(address, {"name": "Gone"}, follow=True).status_code == 200
     assert not Benchmark.objects.exists() and not Image.objects.exists()
-    assert Event.objects.get(verb="deleted", subject=f"benchmark:{benchmark.pk}").by == named(staff)
+    assert Event.objects.get(verb="deleted", subject=f"benchmark:{benchmark.pk}").by == named(manager)
 
 
-def test_a_benchmark_that_a_study_uses_is_not_deleted_and_the_page_says_so(client, staff, monkeypatch):
+def test_a_benchmark_that_a_study_uses_is_not_deleted_and_the_page_says_so(client, manager, monkeypatch):
     study = studies.study(items=1)
     address = reverse("benchmark-settings", args=[study.benchmark_id])
     refused = client.get(address).text
@@ -90,7 +83,7 @@ def test_a_benchmark_that_a_study_uses_is_not_deleted_and_the_page_says_so(clien
     assert client.post(address, {"name": "Large"}).status_code == 422 and alone in Benchmark.objects.all()
 
 
-def test_items_are_paged_by_their_position(client, staff):
+def test_items_are_paged_by_their_position(client, manager):
     benchmark = studies.benchmark(items=45, candidates=2)
     url = reverse("benchmark-detail", args=[benchmark.pk])
     seen, page = [], client.get(url).context["page"]
@@ -104,7 +97,7 @@ def test_items_are_paged_by_their_position(client, staff):
     assert [item.position for item in back.items] == list(range(20, 40))
 
 
-def test_items_are_filtered_by_type_and_subtype(client, staff):
+def test_items_are_filtered_by_type_and_subtype(client, manager):
     benchmark = studies.benchmark(items=2)
     studies.item(benchmark, type="add", subtype="obj", key="other")
     page = client.get(reverse("benchmark-detail", args=[benchmark.pk]), {"type": "add", "subtype": "obj"})
@@ -112,7 +105,7 @@ def test_items_are_filtered_by_type_and_subtype(client, staff):
     assert "1 of 3 items" in page.content.decode()
 
 
-def test_a_search_stays_on_every_page_and_within_the_type(client, staff):
+def test_a_search_stays_on_every_page_and_within_the_type(client, manager):
     benchmark = studies.benchmark(items=25, candidates=0)
     studies.item(benchmark, candidates=0, type="add", key="item-other")
     url = reverse("benchmark-detail", args=[benchmark.pk])
@@ -126,13 +119,13 @@ def test_a_search_stays_on_every_page_and_within_the_type(client, staff):
 
 
 @pytest.mark.parametrize("asked", ["after=x", "before=-1", "after=99999999999999", "after=٣"])
-def test_a_senseless_place_shows_the_first_page(client, staff, asked):
+def test_a_senseless_place_shows_the_first_page(client, manager, asked):
     benchmark = studies.benchmark(items=2)
     page = client.get(reverse("benchmark-detail", args=[benchmark.pk]) + f"?{asked}")
     assert len(page.context["page"].items) == 2
 
 
-def test_what_looks_like_markup_is_shown_as_text(client, staff):
+def test_what_looks_like_markup_is_shown_as_text(client, manager):
     benchmark = studies.benchmark(items=1, name="<b>{{7*7}}</b>")
     benchmark.items.get().captions.update(text="<img src=x onerror=alert(1)>")
     page = client.get(reverse("benchmark-detail", args=[benchmark.pk])).content.decode()
@@ -140,20 +133,22 @@ def test_what_looks_like_markup_is_shown_as_text(client, staff):
 
 
 def test_an_upload_becomes_a_job_and_the_job_a_benchmark(
-    client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks
+    client, manager, tmp_path, eager_tasks, django_capture_on_commit_callbacks
 ):
     path, images = imports.small(tmp_path / "given")
     with django_capture_on_commit_callbacks(execute=True):
         answer = post(client, path, images)
     job = Job.objects.get()
     assert answer.url == reverse("job-detail", args=[job.pk])
-    assert (job.state, job.created_by, Item.objects.count()) == (JobState.DONE, staff, 3)
+    assert (job.state, job.created_by, Item.objects.count()) == (JobState.DONE, manager, 3)
     page = client.get(answer.url).content.decode()
     assert "Everything was imported" in page and "hx-get" not in page
     assert imports.tree(tmp_path / uploads.UPLOADS) == []
 
 
-def test_several_data_files_and_loose_images(client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+def test_several_data_files_and_loose_images(
+    client, manager, tmp_path, eager_tasks, django_capture_on_commit_callbacks
+):
     row = {"0": {"filename": "a.jpg", "caption": "A cat on a mat.", "negative_caption": "A mat on a cat."}}
     data = [SimpleUploadedFile(f"{name}.json", json.dumps(row).encode()) for name in ("swap_obj", "add_att")]
     form = {
@@ -168,7 +163,7 @@ def test_several_data_files_and_loose_images(client, staff, tmp_path, eager_task
     assert set(Item.objects.values_list("key", flat=True)) == {"swap_obj-0", "add_att-0"}
 
 
-def test_problems_are_shown_with_their_rows(client, staff, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+def test_problems_are_shown_with_their_rows(client, manager, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
     path, _ = imports.small(tmp_path / "given")
     with django_capture_on_commit_callbacks(execute=True):
         answer = post(client, path, imports.archive(tmp_path, ["0.jpg", "0-0.jpg"]))
@@ -179,7 +174,7 @@ def test_problems_are_shown_with_their_rows(client, staff, tmp_path, eager_tasks
     assert listed.count("<code>MISSING_IMAGE</code>") == 4
 
 
-def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
+def test_a_hundred_problems_are_listed_and_all_are_counted(client, manager):
     job = jobs.queue_job(kind="import", title="Many", params={}, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("X", "f", n, "", "Do it.") for n in range(250)], count=1234)
     page = client.get(reverse("job-detail", args=[job.pk])).content.decode()
@@ -188,7 +183,7 @@ def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
 
 
 @pytest.mark.parametrize(("file", "in_files"), [("cups.csv", True), ("", False)])
-def test_only_problems_in_files_are_to_be_fixed_there(client, staff, file, in_files):
+def test_only_problems_in_files_are_to_be_fixed_there(client, manager, file, in_files):
     job = jobs.queue_job(kind="import", title="Cups", params={"kept": {"data": ["1"]}}, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("X", file, None, "", "The disk is full.")])
     page = client.get(reverse("job-detail", args=[job.pk])).text
@@ -211,13 +206,13 @@ def test_only_problems_in_files_are_to_be_fixed_there(client, staff, file, in_fi
         ({"images": SimpleUploadedFile("images.rar", b"x")}, "Upload one .zip"),
     ],
 )
-def test_what_the_form_refuses(client, staff, tmp_path, fields, word):
+def test_what_the_form_refuses(client, manager, tmp_path, fields, word):
     answer = post(client, imports.small(tmp_path / "given")[0], None, **fields)
     assert answer.status_code == 422 and word in answer.content.decode()
     assert not Job.objects.exists()
 
 
-def test_uploads_that_nobody_will_read_are_swept_after_a_day(staff, tmp_path, monkeypatch):
+def test_uploads_that_nobody_will_read_are_swept_after_a_day(manager, tmp_path, monkeypatch):
     wanted, left = uploads.new_folder(), uploads.new_folder()
     jobs.queue_job(kind="import", title="One", params={"upload": str(wanted)}, by="test")
     uploads.sweep()
@@ -233,7 +228,7 @@ def running(**fields) -> Job:
     return job
 
 
-def test_a_running_job_shows_how_far_it_is_and_asks_again(client, staff):
+def test_a_running_job_shows_how_far_it_is_and_asks_again(client, manager):
     url = reverse("job-detail", args=[running().pk])
     fragment = client.get(url, headers={"HX-Request": "true"}).content.decode()
     assert 'max="200" value="50"' in fragment and "25%" in fragment
@@ -247,7 +242,7 @@ def test_pace_is_that_of_the_present_phase_and_counts_what_follows(then, seconds
     assert jobs.pace(job) == jobs.Pace(percent=25, rate=5, seconds=seconds)
 
 
-def test_the_rate_is_that_of_the_last_fifth_of_a_phase(staff, monkeypatch):
+def test_the_rate_is_that_of_the_last_fifth_of_a_phase(manager, monkeypatch):
     """80 seconds at one a second, then faster, then a long pause."""
     clock = SimpleNamespace(monotonic=lambda: 1.0)
     monkeypatch.setattr(jobs, "time", clock)
@@ -261,7 +256,7 @@ def test_the_rate_is_that_of_the_last_fifth_of_a_phase(staff, monkeypatch):
     assert rates == pytest.approx([1, 1, 10, 0.4], rel=0.01)
 
 
-def test_cancel_by_a_button(client, staff):
+def test_cancel_by_a_button(client, manager):
     job = running()
     with locks.alone(named(job)):  # as the process that is at it
         client.post(reverse("job-cancel", args=[job.pk]))
@@ -271,7 +266,7 @@ def test_cancel_by_a_button(client, staff):
         jobs.Progress(job).begin("checking images", 200)
 
 
-def test_a_waiting_job_is_cancelled_at_once(client, staff):
+def test_a_waiting_job_is_cancelled_at_once(client, manager):
     job = jobs.queue_job(kind="import", title="One", params={}, by="test")
     page = client.post(reverse("job-cancel", args=[job.pk]), follow=True).content.decode()
     assert "Nothing was stored" in page
@@ -321,7 +316,7 @@ def test_a_web_server_can_send_the_images(client):
     assert answer.content == b""
 
 
-def test_the_api_lists_benchmarks_and_shows_a_job(client, staff):
+def test_the_api_lists_benchmarks_and_shows_a_job(client, manager):
     studies.benchmark(items=2, name="Named")
     answer = client.get(reverse("api-benchmark-list")).json()
     assert (answer["count"], answer["results"][0]["name"], answer["results"][0]["item_count"]) == (1, "Named", 2)
@@ -338,9 +333,9 @@ def test_the_api_lists_benchmarks_and_shows_a_job(client, staff):
         "corrections-new": "Corrections", "ratings-new": "Ratings", "benchmark-webhooks": "Settings",
     }.items(),
 )  # fmt: skip
-def test_the_rail_marks_the_place_of_each_page(client, staff, name, place):
+def test_the_rail_marks_the_place_of_each_page(client, manager, name, place):
     """And who may not change the benchmark is not led to its settings."""
-    benchmark = studies.benchmark(items=1, created_by=staff)
+    benchmark = studies.benchmark(items=1, created_by=manager)
     page = collapsed(client.get(reverse(name, args=[benchmark.pk])).text)
     (here,) = [part for part in page.split('<a class="go"')[1:] if "aria-current" in part.split(">")[0]]
     assert here.split(">")[1].split("<")[0].strip() == place
