@@ -3,9 +3,11 @@
 from django import forms
 
 from annotation.imported_ratings.columns_page import roles_in
-from annotation.imported_ratings.order import ProtocolField, RatingsOrder
+from annotation.imported_ratings.order import ProtocolField, RatingsOrder, asked
 from annotation.protocol_files.offers import newest_versions
 from annotation.protocols import library
+from annotation.protocols.ratings import own_values
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.own.ratings import RatingsMapping
 from benchmarks.jobs.columns import AnswersForm
 from benchmarks.jobs.orders import options_of
@@ -29,6 +31,11 @@ class RatingsForm(AnswersForm):
             widget=forms.Select(choices=protocol_choices()),
         )  # fmt: skip
 
+    def words(self) -> list[tuple[str, str]]:
+        """Each question with the words that its answers can have; without those that have any text or number."""
+        titled = (one for _, choices in protocol_choices() for one in choices)
+        return [(title, words) for name, title in titled if (words := _words(asked(name, "")))]
+
     def takes_several(self, name, files) -> bool:
         return False
 
@@ -38,3 +45,11 @@ class RatingsForm(AnswersForm):
             self.cleaned_data["roles"] = mapped
         if len(self.cleaned_data.get("files", ())) > 1:
             self.add_error("files", "Give one file of ratings.")
+
+
+def _words(file: ProtocolFile) -> str:
+    """With many options only the first and the last ones: picture-0, picture-1, …, tie."""
+    found = {one.name: own_values(file, one) for one in file.answers}
+    short = {name: [*words[:2], "…", *words[-3:]] if len(words) > 12 else words for name, words in found.items()}
+    several = len(file.answers) > 1
+    return "; ".join(f"{name}: " * several + ", ".join(words) for name, words in short.items() if words)

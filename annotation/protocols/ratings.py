@@ -180,6 +180,7 @@ def _check_question(given: ratings.Given, protocol: ProtocolFile, column: str, l
 def _label(
     file: str, row: int, protocol: ProtocolFile, cells: dict[str, str], columns: dict[str, str], log: ProblemLog
 ) -> str:
+    cells = {name: _spelled(said, [CANNOT_JUDGE]) for name, said in cells.items()}
     if CANNOT_JUDGE in cells.values():
         for name in (name for name, said in cells.items() if said not in ("", CANNOT_JUDGE)):
             advice = f"Leave this cell empty, or remove {CANNOT_JUDGE} from the row: it stands for all questions."
@@ -220,23 +221,25 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
             if is_typed(answer):
                 return _number(answer, said)
             known = own_values(protocol, answer)
+            said = _spelled(said, known)
             with contextlib.suppress(ValueError):  # 2.0 is the point 2
                 said = exact(float(said))
             return said, "" if said in known else f"Write one of {', '.join(known)}."
         case schema.Pick(many=False) | schema.Pair():
-            return said, _unknown([said], _options(protocol, answer))
+            known = _options(protocol, answer)
+            return (said := _spelled(said, known)), _unknown([said], known)
         case schema.Pick():
             return _several(protocol, answer, said)
         case schema.Rank():
             return _ranking(protocol, answer, said)
         case schema.Check():
             known = own_values(protocol, answer)
-            given = said.split(",")
+            given = [_spelled(one, known) for one in said.split(",")]
             count = str(len(answer.statements)) if answer.statements else protocol.roles[str(answer.of)]
             few = f"Write {schema.how_many(count)} answers, with commas between them."
-            return said, _unknown(given, known) if schema.is_within(len(given), count) else few
+            return ",".join(given), _unknown(given, known) if schema.is_within(len(given), count) else few
         case schema.Words():
-            return _marked(answer, said)
+            return _marked(answer, said.lower())
         case schema.Points() | schema.Boxes():
             return said, _no_marks(answer, said)
         case schema.Text(shortest=shortest, longest=longest):
@@ -259,9 +262,10 @@ def own_values(protocol: ProtocolFile, answer: schema.Answer) -> list[str]:
 def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[str, str]:
     """As a judgment has it: `a-0,a-3`, or with the number of options `a-0,a-3;5`; no number is no mistake."""
     chosen, sign, counts = said.partition(";")
-    given = [one.strip() for one in chosen.split(",")]
+    known = _options(protocol, answer)
+    given = [_spelled(one, known) for one in chosen.split(",")]
     label = option_sets.as_label(given) + sign + counts.strip()
-    if unknown := _unknown(given, _options(protocol, answer)):
+    if unknown := _unknown(given, known):
         return label, unknown
     if len(set(given)) < len(given):
         return label, "Name each answer once."
@@ -274,8 +278,9 @@ def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[st
 
 
 def _number(answer: schema.Scale | schema.Number, said: str) -> tuple[str, str]:
-    if said in values.fixed_of(answer):
-        return said, ""
+    fixed = values.fixed_of(answer)
+    if (word := _spelled(said, fixed)) in fixed:
+        return word, ""
     try:
         return checked(answer, said), ""
     except InvalidAnswer as problem:
@@ -283,7 +288,8 @@ def _number(answer: schema.Scale | schema.Number, said: str) -> tuple[str, str]:
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[str, str]:
-    tiers, known = rankings.tiers(said), _options(protocol, answer)
+    known = _options(protocol, answer)
+    tiers = [[_spelled(one, known) for one in tier] for tier in rankings.tiers(said)]
     options = [one for tier in tiers for one in tier]
     if unknown := _unknown(options, known):
         return said, unknown
@@ -349,6 +355,12 @@ def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.
     """The names of all options that an item can have: `positive`, `candidate-3`."""
     found = [one for role in values.options_of(protocol, answer) for one in values.member_names(protocol, role)]
     return [*found, *values.fixed_of(answer)]
+
+
+def _spelled(said: str, known: Iterable[str]) -> str:
+    """The known word that differs from the cell in capitals and outer spaces only; otherwise the cell."""
+    word = said.strip().casefold()
+    return next((one for one in known if one.casefold() == word), said)
 
 
 def _unknown(given: Sequence[str], known: Sequence[str]) -> str:

@@ -172,6 +172,18 @@ def test_every_kind_of_answer_is_stored_as_a_judgment_has_it(tmp_path):
     ]
 
 
+def test_capitals_and_spaces_make_no_other_answer(tmp_path):
+    name = str(publish(text=declared.MIXED, by="test"))
+    declared.benchmark(protocol_named(name).made_from, 1)
+    answers = {one: one for one in ("fit", "how", "holds", "why", "better")}
+    mapping = {"winnow": "ratings/1", "item": "item", "annotator": "who", "answers": answers}
+    text = EVERY.replace("positive", " Positive ").replace("neither", "NEITHER").replace("yes,unsure", "Yes, Unsure")
+    study = imported(tmp_path, text.replace("cannot_judge", "Cannot_Judge"), name, mapping, items=1)
+    found = Judgment.objects.filter(lease__task__stage__study=study).order_by("imported_row")
+    labels = ["positive/4/yes,unsure/written/edited", "neither//no,no//edited", "cannot_judge"]
+    assert [one.answer for one in found] == labels
+
+
 @pytest.mark.parametrize(
     ("protocol", "rows", "code", "words"),
     [

@@ -201,7 +201,7 @@ def test_a_file_of_ones_own_with_several_answers(ratings, tmp_path):
         ("item,annotator\n1,a\n", "COLUMN_MISSING", "answer"),
         ("item,annotator,answer\n1,a,\n", "VALUE_MISSING", "Fill in"),
         ("item,annotator,answer\n1,,both\n", "VALUE_MISSING", "annotator"),
-        ("item,annotator,answer\n1,a,Both\n", "WRONG_VALUE", "positive, negative, both, neither"),
+        ("item,annotator,answer\n1,a,perhaps\n", "WRONG_VALUE", "positive, negative, both, neither"),
         ("item,annotator,answer\n1,a,both\n1,a,both\n", "REPEATED_RATING", "already"),
     ],
 )
