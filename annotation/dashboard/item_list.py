@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 
 from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.adjudication.decisions import FLAGGED
+from annotation.dashboard.stage_progress import asks_nobody
 from annotation.models import Kind, Slot, Stage, Task
 from annotation.permissions import whole_number
 from annotation.protocols import schema
@@ -124,7 +125,7 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
         rows[item, stage].append((state or OPEN, reason or ""))
         judgments[item, stage, "judged"] += judged
         judgments[item, stage, "wanted"] += wanted
-    scored = scoring(stages)
+    scored, unrated = scoring(stages), asks_nobody(stages[0].study)
     means = dict(_with_means(scored, items)) if scored else {}
     found: dict[int, list[tuple[Stage, str, str]]] = defaultdict(list)
     for item in items:
@@ -134,7 +135,7 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
                 words = in_words(stage, *decisive)
                 judged, wanted = (judgments[item.pk, stage.pk, name] for name in ("judged", "wanted"))
                 if decisive[0] == OPEN and judged < wanted:
-                    words = f"{judged} of {wanted} judged"
+                    words = "Not rated" if unrated and not judged else f"{judged} of {wanted} judged"
                 if stage == scored and item.pk in means:
                     words = f"{words}, mean {means[item.pk]:.2f}"
                 found[item.pk].append((stage, decisive[0], words))

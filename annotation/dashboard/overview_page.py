@@ -47,7 +47,8 @@ def contents(study: Study, user) -> dict:
     if found.data is not None:
         drawn = _drawn(stage, found.data)
         invites = step is not None and step.step.kind == Kind.INVITE and len(drawn["stuck"]["rows"]) == 1
-        shown |= drawn | {"blocked": drawn["judged"] and drawn["stuck"]["total"] and not invites}
+        looks = drawn["judged"] and not invites and not stage_progress.asks_nobody(study)
+        shown |= drawn | {"blocked": looks and drawn["stuck"]["total"]}
     large = hashed((found.progress, people.progress, step, shown["lately"], study.state))
     return {**shown, "seen": fingerprint(study, stage) if small else large}
 
@@ -84,6 +85,7 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
 
 
 def _drawn(stage: Stage, data: dict) -> dict:
+    asks = not stage_progress.asks_nobody(stage.study)
     whole, agreed = data["whole"], agreement_in_words(data["figures"], data["shares"])
     protocol, of = protocol_named(stage.protocol), study_page.subject(stage, data["figures"])
     return {
@@ -92,7 +94,7 @@ def _drawn(stage: Stage, data: dict) -> dict:
         "tiles": tiles(stage, data),
         "doubtful": bool(agreed and agreed.doubtful),
         "whole": whole,
-        "parts": stage_progress.parts_of(whole, audits=stage.strategy == Strategy.AUDIT),
+        "parts": stage_progress.parts_of(whole, stage.strategy == Strategy.AUDIT, asks),
         "funnel": bars.funnel_bars(whole),
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
     }

@@ -107,7 +107,8 @@ def shared(study: Study) -> dict:
     of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), found.data["whole"]
     return {
         "study": study, "state": state, "data": found.data, "made_at": found.made_at, **read(found.data, rows, of),
-        "public": True, "whole": whole, "parts": stage_progress.parts_of(whole, audits=bool(found.data.get("audit"))),
+        "public": True, "whole": whole,
+        "parts": stage_progress.parts_of(whole, bool(found.data.get("audit")), not stage_progress.asks_nobody(study)),
         "stages": [*whole["stages"], *whole["measuring"]],
         "funnel": funnel_bars(whole), "plots": {"valid": valid_plot(whole["by_type"], of)},
         "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.dashboard.next_step import passed_on_by, waits_for_closing
-from annotation.models import Kind, Stage, StageState, Study
+from annotation.models import Kind, Stage, StageState, Study, StudyState
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import data, percent
 
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still to be judged",
          "not_asked": "Not asked about"}  # fmt: skip
+NOT_RATED = {"open": "Not rated"}  # of a study that asks nobody
 OF_AUDIT = {"kept": "Judged right", "dropped": "Judged wrong", "open": "Left open: an audit needs only some items"}
 
 BEING_JUDGED = "being judged"
@@ -79,17 +80,22 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     )
 
 
-def parts_of(whole: Mapping, audits: bool = False) -> list[Part]:
+def asks_nobody(study: Study) -> bool:
+    """Whether all judgments were made elsewhere, and nobody can judge here."""
+    return study.state != StudyState.OPEN and {*study.annotators.values_list("imported", flat=True)} == {True}
+
+
+def parts_of(whole: Mapping, audits: bool = False, asks: bool = True) -> list[Part]:
     """What became of all items, each share rounded by itself. One that `audits` may end before the open ones are
-    judged, so that shares of all items would be taken for its result: there are none.
+    judged, so that shares of all items would be taken for its result: there are none. `asks`: can anybody judge?
     """
+    named = PARTS | (OF_AUDIT if audits else {} if asks else NOT_RATED)
     reasons = {"dropped": whole["reasons"], "not_asked": whole["not_asked_in"]}
     counts = {kind: whole[kind] for kind in PARTS} | {"open": whole["open"] - whole["waiting"]}
     found, x = [], 0.0
-    for kind, words in PARTS.items():
+    for kind, words in named.items():
         share = counts[kind] / (whole["imported"] or 1)
         if counts[kind] or kind not in ("waiting", "not_asked"):
-            words = OF_AUDIT.get(kind, words) if audits else words
             shown = "" if audits else data(share, percent(share))
             found.append(Part(kind, words, counts[kind], shown, 100 * x, 100 * share, reasons.get(kind, ())))
         x += share

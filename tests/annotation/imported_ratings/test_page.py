@@ -51,6 +51,20 @@ def test_a_manager_imports_ratings_on_the_page(client, manager, benchmark, at_on
     assert "9 judgments were made elsewhere" in page and "A paper" in page
 
 
+def test_what_nobody_rated_waits_for_nobody_until_the_study_is_opened(client, manager, benchmark, at_once):
+    with at_once():
+        client.post(
+            reverse("ratings-new", args=[benchmark.pk]), ASKED | {"files": sent(), "mapping": json.dumps(MAPPING)}
+        )
+    study = Study.objects.get()
+    overview, items = reverse("study-detail", args=[study.pk]), reverse("study-items", args=[study.pk])
+    assert "Not rated" in client.get(items).text
+    page = client.get(overview).text
+    assert "Not rated" in page and "blocked" not in page
+    Study.objects.update(state="open")
+    assert "Not rated" not in client.get(items).text and "Still to be judged" in client.get(overview).text
+
+
 @pytest.mark.parametrize(
     ("change", "field", "words"),
     [
