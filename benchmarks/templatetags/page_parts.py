@@ -52,11 +52,18 @@ def _asset(name: str) -> SafeString:
 
 
 @register.simple_block_tag
-def card(content: SafeString, name: str, title: str, note: str = "", css: str = "", id: str = "") -> SafeString:
-    """`{% card "files-title" "Files" note="newest first" css="spaced" %}…{% endcard %}`, which its title names."""
+def card(
+    content: SafeString, name: str, title: str, note: str = "", css: str = "", id: str = "", folds: bool = False
+) -> SafeString:  # fmt: skip
+    """`{% card "files-title" "Files" note="newest first" css="spaced" %}…{% endcard %}`, which its title names. One
+    that `folds` can be closed on a phone.
+    """
     head = format_html('<h2 id="{}">{}</h2>', name, title)
     if note:
         head = format_html('<div class="card-head">{}<span class="quiet">{}</span></div>', head, note)
+    if folds:
+        shows = format_html('<summary>Show<span class="visually-hidden"> {}</span></summary>', title)
+        content = format_html('<details class="phone-fold" open>{}{}</details>', shows, content)
     place = format_html(' id="{}"', id) if id else ""
     classes = f"card {css}".strip()
     return format_html('<section{} class="{}" aria-labelledby="{}">{}{}</section>', place, classes, name, head, content)

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.browser.looking import flaws, tab_to
+from tests.browser.looking import PHONE, flaws, tab_to
 from tests.builders import crowds
 
 SHOWN = "selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length"
@@ -13,6 +13,15 @@ def test_it_fits_breaks_no_rule_and_is_printed_and_downloaded(visit, page, axe_v
     study = crowds.stage(items=12, people=3, overlap=2).study
     visit(page, f"/studies/{study.pk}/results/report/")
     assert (flaws(page, axe_violations), page.errors) == ([], [])
+
+    # A phone shows its headings first.
+    width, height, _ = PHONE
+    page.set_viewport_size({"width": width, "height": height})
+    page.reload()
+    assert page.evaluate("document.documentElement.scrollHeight") < 4 * height
+    assert page.evaluate(SHOWN, ".appendix h2") > 8 and page.evaluate(SHOWN, ".appendix table") == 0
+    page.get_by_text("Show Agreement").click()
+    assert page.evaluate(SHOWN, "#agreement table") > 0
 
     # By keyboard it is printed and downloaded.
     page.evaluate("window.print = () => { window.printed = true; }")
