@@ -169,7 +169,9 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
 
     ends = [*kinds, whole]
     add("imported", ends, "imported")
-    for place, stage in enumerate(whole["stages"]):
+    stages = whole["stages"]
+    only = len(stages) == 1 and stages[0]["entered"] == whole["imported"]  # then the study's own lines say it all
+    for place, stage in enumerate([] if only else stages):
         steps, name = [row["stages"][place] for row in ends], f"stage {stage['stage']} ({title_of(stage['protocol'])})"
         add(f"entered {name}", steps, "entered")
         add(f"kept by {name}", steps, "kept")

@@ -12,7 +12,7 @@ from annotation.protocols.registry import title_of
 from annotation.templatetags.figure_tables import Row, Rows, kind, kind_in_order, measure_cell
 from annotation.templatetags.figures import NOTHING, decimals, hours, kappa_name, labels, money, percent, span, utc
 from benchmarks.naming import kind_name
-from benchmarks.tables import Column, Table, exact, number
+from benchmarks.tables import Column, Table, exact, number, with_sub
 
 register = template.Library()
 
@@ -158,6 +158,9 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
             else row["annotator"]
         )
 
+    def majority(row: Row) -> object:
+        return with_sub(exact(row["with_majority"], percent), f"n {row['compared']:,}")
+
     paid = partial(money, currency=pay["currency"])
     columns = [
         Column("annotator", html=named),
@@ -169,7 +172,7 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
             if pay["pay_per_hour"]
             else []
         ),
-        number("close to others" if level else "majority", "with_majority", percent),
+        number("close to others" if level else "majority", html=majority),
         number(f"mean {kappa_name(level)}", "kappa", decimals),
         Column(
             "warning signs",
@@ -195,8 +198,7 @@ def exclusions_table(rows: Rows) -> Table:
         Column("warning signs", "signs", lambda signs: "; ".join(signs) or NOTHING, css="small"),
     ]
     caption = "Who was excluded or screened out, when, how and why"
-    none = "Nobody was excluded or screened out."
-    return Table("", columns, rows, caption=caption, css="figures long people", empty=none, cards=True)
+    return Table("", columns, rows, caption=caption, css="figures long people", cards=True)
 
 
 @register.simple_tag
