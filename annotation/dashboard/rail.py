@@ -41,8 +41,8 @@ ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of 
 
 
 def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> dict:
-    """The links with which is open, what waits, and the next step unless the page is the overview. `found` is the step
-    of a page that has it.
+    """The links with which is open, what waits, and the next step unless the page is the overview or the one that it
+    leads to. `found` is the step of a page that has it.
     """
     here, address = _place_of(request)
     waits: Mapping[str, str] = {}
@@ -54,13 +54,14 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
     counts = {"stages": len(stages), "items": found.study.items if found else items_of(study).count()}
     measured = human_baseline.pairs_of(stages) if here == "results" else []
     hidden = set() if study.may.manage else {"study-prolific", "study-settings"}
+    leads_here = found and found.step.url.partition("#")[0] == request.get_full_path()
     return {
         "label": "Study", "name": study.name, "up": ("All studies", reverse("study-list")),
         "links": links(
             PLACES, lambda name: _address(name, study), here, BELOW.get(address, address),
             hidden if measured else {*hidden, "study-baseline"}, counts, waits,
         ),
-        "step": found.step if found and here and not found.step.is_last else None,
+        "step": found.step if found and here and not found.step.is_last and not leads_here else None,
     }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The managers' first page: their studies, and what each needs next."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -90,6 +92,11 @@ def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, l
     assert step.step == own.step
     assert words in f"{step.step.title} {step.step.sentence}" and step.step.label == label
     assert f">{label}<" in page.replace("> ", ">").replace(" <", "<")
+    beside = re.compile(r'class="then" href="([^"]*)"')
+    found = beside.search(collapsed(client.get(reverse("study-items", args=[made.pk])).text))
+    on_overview = f"{reverse('study-detail', args=[made.pk])}#next-step"  # where a form is, with what it does
+    assert found and found[1] == (step.step.url if step.step.fields is None else on_overview)
+    assert step.step.fields is not None or not beside.search(collapsed(client.get(step.step.url).text))
 
 
 def test_a_judged_study_is_closed_released_and_released_again_once_something_changes(client, manager):
@@ -103,7 +110,7 @@ def test_a_judged_study_is_closed_released_and_released_again_once_something_cha
     releases.by_hand(made, "1.0")
     page = collapsed(client.get(reverse("study-detail", args=[made.pk])).text)
     assert "Released 1.0" in page and 'class="then"' not in page
-    assert ">released 1.0<" in page and 'id="invite"' not in page  # no stage asks for anything
+    assert ">released 1.0<" in page and "#invite" not in page  # no stage asks for anything
     assert "We no longer accept answers" in client.get(reverse("join", args=[made.invite])).text
     participants.exclude(annotator=person, reason="Bot.", by="test")
     Study.objects.filter(pk=made.pk).update(state="closed")
@@ -223,11 +230,11 @@ def test_the_list_tells_who_joined_from_who_judged(client, manager):
     assert '2 joined<span class="sub">1 judged</span>' in page
 
 
-def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it(client, manager):
+def test_the_invite_step_leads_to_the_box_with_the_link_and_says_who_cannot_open_it(client, manager):
     study()
     step = step_of(client)
     page = client.get(step.step.url).text
-    assert 'id="invite" open' in page and "This link opens only in your own network" in collapsed(page)
+    assert 'id="invite"' in page and "This link opens only in your own network" in collapsed(page)
 
 
 def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(client, manager):
