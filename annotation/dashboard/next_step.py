@@ -108,9 +108,8 @@ def next_step(
         why = "Nobody can judge until you let them."
         return NextStep(Kind.JUDGE, "The study is paused", why, "Let people judge", move, {"to": StudyState.OPEN})
     if not joined and study.state != StudyState.CLOSED:
-        invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
         why = f"{_wanted(reached)}Send the link to annotators, or try the screens first: nothing counts there."
-        return NextStep(Kind.INVITE, "Waiting for annotators", why, "Invite people", invite)
+        return _invite(study.pk, "Waiting for annotators", why)
     if review:
         return _review(study.pk, review)
     for one in reached:
@@ -121,6 +120,10 @@ def next_step(
     if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
         return step
     return _release(study, reached, released)
+
+
+def _invite(study: int, title: str, why: str) -> NextStep:
+    return NextStep(Kind.INVITE, title, why, "Invite people", f"{reverse('study-annotators', args=[study])}#invite")
 
 
 def _wanted(reached: Sequence[Reached]) -> str:
@@ -284,9 +287,8 @@ def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
     sentence = f"{going}: {going.done:,} of {'about ' if audits else ''}{going.total:,} settled."
     sentence += f" {going.precision}" if going.precision else ""
     if items := unstaffed.get(going.stage.position, 0):
-        invite = f"{reverse('study-detail', args=[going.stage.study_id])}?invite=1#invite"
         why = f"{sentence} Nobody is left to judge {'the next ones' if audits else f'the other {items:,}'}."
-        return NextStep(Kind.INVITE, "Invite more people", why, "Invite people", invite)
+        return _invite(going.stage.study_id, "Invite more people", why)
     return NextStep(Kind.JUDGE, "Nothing to do but watch", sentence)
 
 

@@ -162,8 +162,7 @@ def people_table(
         "list", columns, rows, label="list-title", css="people", cards=True, request=request, order="signs",
         per_page=ON_A_PAGE, row_id=lambda line: line.who.pseudonym, row_css=lambda line: "on" if line.review else "",
         beneath=lambda line: part("_person_more")(line) if line.has_evidence else "",
-        empty="Nobody here." if show else "Nobody has joined yet.",
-        advice="" if show else "Everybody who opens the link to the study will be listed here.",
+        empty="Nobody here.",
     )  # fmt: skip
 
 

@@ -70,8 +70,7 @@ def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
     shown = overview_page.contents(study, request.user)
     if seen == shown["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    invite = {"invite": invitation(request, study)}
-    return render(request, "dashboard/overview.html", {**shown, "section": "studies", **invite})
+    return render(request, "dashboard/overview.html", {**shown, "section": "studies"})
 
 
 @require_safe
