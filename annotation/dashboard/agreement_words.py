@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from annotation.measures.agreement_measures import MEASURES, Measure, chief_on, is_common
+from annotation.measures.agreement_measures import MEASURES, Measure, chief_on, is_common, units_in_words
 from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals, percent, whole_percent
 
@@ -66,9 +66,10 @@ def measures_in_words(
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
     known = [(one, value) for one, value in values if value is not None]
     rest, doubtful = _beside_chance(share, shares, known)
-    shown = {chief_on(level, shares), chief_on(level)}
-    basis = " · ".join(f"{one.head} {decimals(value)}" for one, value in known if one in shown)
-    return AgreementWords(percent(share), lead, rest, basis, who_disagrees(pairs), doubtful)
+    beyond = [(one, value) for one, value in known if one in (chief_on(level, shares), chief_on(level))]
+    basis = [f"{one.head} {decimals(value)}" for one, value in beyond]
+    basis += [f"{(n := measures[one.key]['n']):,} {units_in_words(one, n)}" for one, _ in beyond[:1]]
+    return AgreementWords(percent(share), lead, rest, " · ".join(basis), who_disagrees(pairs), doubtful)
 
 
 def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:

@@ -48,7 +48,7 @@ def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
     if not data["figures"]["progress"]["judgment_rows"]:
         return []
     first = list(_first(stage, data))
-    always = [_agreement(data), _judged(stage.study, data), _time_and_pay(stage.study, data)]
+    always = [_agreement(data), _judged(data), _time_and_pay(stage.study, data)]
     several = len(data["whole"]["stages"]) + len(data["whole"]["measuring"]) > 1
     where = f", stage {stage.position}" if several else ""
     return [*first, *(replace(tile, label=tile.label + where) for tile in always if tile)][:MOST]
@@ -226,7 +226,7 @@ def _agreement(data: Mapping[str, Any]) -> Tile | None:
     return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=words.doubtful)
 
 
-def _judged(study: Study, data: Mapping[str, Any]) -> Tile:
+def _judged(data: Mapping[str, Any]) -> Tile:
     progress, forecast = data["figures"]["progress"], data["figures"]["now"]["forecast"]
     wanted, done = progress["judgments_wanted"], progress["judgments_counted"]
     missing, cost = wanted - done, data["figures"]["cost"]

@@ -43,12 +43,13 @@ SAME = "of all answers are one and the same"
     [
         (
             0.08, [0.88, 0.12], f"That says little: 88.0% {SAME}, so 79% would match by chance.",
-            "α 0.08 · AC1 0.72", True,
+            "α 0.08 · AC1 0.72 · 60 items", True,
         ),
-        (0.3, [0.8, 0.2], f"About 68% would match by chance, since 80.0% {SAME}.", "α 0.30 · AC1 0.72", False),
-        (0.08, [0.5, 0.5], "That is hardly more than by chance.", "α 0.08", True),
-        (-0.28, [0.5, 0.5], "That is less than by chance.", "α −0.28", True),
-        (0.7, [0.5, 0.5], "", "α 0.70", False),
+        (0.3, [0.8, 0.2], f"About 68% would match by chance, since 80.0% {SAME}.",
+         "α 0.30 · AC1 0.72 · 60 items", False),
+        (0.08, [0.5, 0.5], "That is hardly more than by chance.", "α 0.08 · 60 items", True),
+        (-0.28, [0.5, 0.5], "That is less than by chance.", "α −0.28 · 60 items", True),
+        (0.7, [0.5, 0.5], "", "α 0.70 · 60 items", False),
         (None, [0.5, 0.5], "", "", False),
     ],
 )  # fmt: skip
