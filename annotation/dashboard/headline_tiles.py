@@ -166,12 +166,14 @@ def _ends(
         return
     last, first = (known[-1], known[0]) if "rank" in known[0] else (known[0], known[-1])
     write = percent if share else decimals
-    counts = sorted(row["n_items"] if "n_items" in row else row["n"] for row in known)
-    each = f"{counts[0]:,}" if counts[0] == counts[-1] else f"{counts[0]:,}–{counts[-1]:,}"
+    unit = "n_items" if "n_items" in first else "n"
+    least, most = (of(row[unit] for row in known) for of in (min, max))
+    each, n = (f"{most:,}", "") if least == most else (f"{least:,}–{most:,}", " ({:,})")
+    lead = f"{_name(first)}{n.format(first[unit])}; last is {_name(last)} at {write(last['value'])}"
     yield Tile(
-        f"{label} {by}", write(first["value"]), f"{_name(first)}; last is {_name(last)} at {write(last['value'])}",
+        f"{label} {by}", write(first["value"]), lead + n.format(last[unit]),
         _alike(apart),
-        f"{counted(len(known), by)}, {each} {'items' if 'n_items' in first else 'comparisons'} each",
+        f"{counted(len(known), by)}, {each} {'items' if unit == 'n_items' else 'comparisons'} each",
     )  # fmt: skip
 
 

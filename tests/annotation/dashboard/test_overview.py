@@ -90,7 +90,7 @@ SCORE = {
 GENERATORS = [row("A", 3.34), row("B", 3.81), row("C", 4.21)]
 DIFFERENCES = [apart("A", "B", -0.6, -0.2), apart("A", "C", -1.0, -0.5), apart("B", "C", -0.5, 0.1)]
 BY_MODEL = {"by": {"generator": GENERATORS}, "differences": {"generator": DIFFERENCES}}
-TYPES = [{**whole(3.2), "type": "swap", "subtype": ""}, {**whole(4), "type": "add", "subtype": "obj"}]
+TYPES = [{**whole(3.2), "type": "swap", "subtype": ""}, {**whole(4), "type": "add", "subtype": "obj", "n_items": 2}]
 RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
 
 
@@ -100,7 +100,7 @@ RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
         ({"answers": [SCORE | BY_MODEL]},
          ("4.21", "C; last is A at 3.34", "B and C cannot be told apart.", "3 generators, 300 items each")),
         ({"answers": [SCORE | {"by_type": TYPES}]},
-         ("4.00", "added object; last is swapped at 3.20", "", "2 types, 1,200 items each")),
+         ("4.00", "added object (2); last is swapped at 3.20 (1,200)", "", "2 types, 2–1,200 items each")),
         ({"mean_ranks": [RANKED]}, ("1.20", "C; last is A at 2.40", "", "2 models, 300 items each")),
         ({"strengths": [{"over": "model", "rows": GENERATORS, "differences": DIFFERENCES[:1] + DIFFERENCES[2:] * 2}]},
          ("4.21", "C; last is A at 3.34", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
