@@ -222,8 +222,7 @@ def _interval(found: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _agreement(data: Mapping[str, Any]) -> Tile | None:
-    words = agreement_in_words(data["figures"], data["shares"])
-    if words is None:
+    if (words := agreement_in_words(data["figures"], data["shares"])) is None:
         return None
     return Tile("People agree", words.share, words.lead, words.rest, words.basis, warns=words.doubtful)
 

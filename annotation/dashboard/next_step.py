@@ -272,13 +272,10 @@ def _only_audits(reached: Sequence[Reached]) -> bool:
     return all(one.stage.strategy == Strategy.AUDIT for one in reached)
 
 
-_ALL = ("All stages are closed", "All stages are done")
-
-
 def _all_stages(reached: Sequence[Reached]) -> str:
     unsettled = sum(one.total - one.done for one in reached)
-    closed, done = ("The stage is closed", "The stage is done") if len(reached) == 1 else _ALL
-    return f"{closed}, with {counted(unsettled, 'item')} open" if unsettled else done
+    which = "The stage is" if len(reached) == 1 else "All stages are"
+    return f"{which} closed, with {counted(unsettled, 'item')} open" if unsettled else f"{which} done"
 
 
 def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:

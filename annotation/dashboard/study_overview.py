@@ -67,8 +67,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)
-    audit = audit_block.summary(stage, figures)
-    return {**found, "audit": audit}
+    return {**found, "audit": audit_block.summary(stage, figures)}
 
 
 def latest(stage: Stage, small: bool) -> LatestFigures:
