@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.html import format_html
 
 from annotation import permissions
 from annotation.adjudication import cases
@@ -168,7 +169,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
     ]
     models = reverse("benchmark-models", args=[study.benchmark_id])
     return Table(
-        "people-and-models", columns, rows, label="people-and-models-title", css="figures stacked-cells", cards=True,
+        "people-and-models", columns, rows, label="people-and-models-title", cards=True,
         request=request, foot=foot,
         row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
         empty="No results yet.",
@@ -185,7 +186,8 @@ def _points(of: Row | None) -> object:
     """A share in percent, and of how many items."""
     if not of:
         return NOTHING
-    return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), of["n"] and f"n {of['n']:,}")
+    n = of["n"] and format_html('<span class="nowrap">n {}</span>', f"{of['n']:,}")
+    return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), n)
 
 
 def _interval(row: Row) -> str:

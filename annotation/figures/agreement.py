@@ -34,8 +34,8 @@ def stage_agreement(
 ) -> dict:
     """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
 
-    Annotators appear by pseudonym. `shares` are those of the labels. `brief` leaves out annotators and weeks, which
-    take longest in a large stage. `given` are the stage's judgments, if they have been read.
+    Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
+    `given` are the stage's judgments, if they have been read.
     """
     rule = rule_of(stage)
     see = rule.projections()[view]
@@ -49,12 +49,7 @@ def stage_agreement(
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = kappa_matrix(table)
-    return {
-        "view": view,
-        "shares": table.shares,
-        **found,
-        "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]},
-    }
+    return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 
 def latest(stage: Stage, view: str, by: str = "app") -> LatestFigures:

@@ -52,16 +52,16 @@ def agreement_by(
     table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True,
     offered: Collection[str] | None = None,
 ) -> Figures:  # fmt: skip
-    """JSON-able: the `labels`, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
-    (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`. `offered` are
-    the labels that annotators could give, None if they are not known. *Cannot judge* counts once it is given.
+    """JSON-able: the `labels`, the table's `shares`, the row of the `whole`, and lists of rows for each of `parts`, for
+    `annotator` (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
+    `offered` are the labels that annotators could give, None if they are not known. *Cannot judge* counts once given.
     """
     shared = shared_items(table)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
     choices = categories(offered, table.labels)
     scale = label_scale(table.labels, table.scale.order, {CANNOT_JUDGE}, choices["n"])
     rows = _Rows(scale, total, tell)
-    found: Figures = {"labels": list(table.labels), **on_scale(table)}
+    found: Figures = {"labels": list(table.labels), "shares": table.shares, **on_scale(table)}
     if table.scale.level == NOMINAL:
         found["categories"] = choices
     found["whole"] = {**rows.row(table, whole=True), "confusion": pooled_confusion(table)}

@@ -34,6 +34,7 @@ WITHOUT = ("annotation", "0022")  # the newest state on which the present code j
 LOOKED_AT = {  # migrations with other operations, and why annotators do not notice them
     "annotation.0021_study_title_and_earlier_pay": "deletes cached figures, which judging does not read",
     "annotation.0022_forget_figures_of_items": "deletes cached figures, which judging does not read",
+    "annotation.0024_forget_figures_of_agreement": "deletes cached figures, which judging does not read",
     "benchmarks.0014_results_scored": "indexes the runs of models, which are few and which judging does not read",
     "benchmarks.0015_runs_in_both_orders": "marks the runs of models, which are few and which judging does not read",
 }
