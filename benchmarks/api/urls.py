@@ -12,6 +12,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/items/", views.ItemList.as_view(), name="api-item-list"),
     path("benchmarks/<int:pk>/predictions/", imports.PredictionsNew.as_view(), name="api-predictions-new"),
     path("benchmarks/<int:pk>/corrections/", corrections.Corrections.as_view(), name="api-corrections"),
+    path("benchmarks/<int:pk>/rename/", views.BenchmarkRename.as_view(), name="api-benchmark-rename"),
     path("benchmarks/<int:pk>/archive/", views.BenchmarkArchive.as_view(), name="api-benchmark-archive"),
     path("benchmarks/<int:pk>/delete/", views.BenchmarkDelete.as_view(), name="api-benchmark-delete"),
     path("benchmarks/<int:pk>/score/", orders.Score.as_view(), name="api-score-new"),

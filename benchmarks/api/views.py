@@ -14,6 +14,7 @@ from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, O
 from benchmarks.api.serializers import BenchmarkData, GoneData, ItemData, JobData
 from benchmarks.housekeeping import delete
 from benchmarks.housekeeping.archive import set_archived
+from benchmarks.housekeeping.rename import rename
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, Job, JobState
 
@@ -78,6 +79,27 @@ class BenchmarkArchive(Archive):
 
     def permit(self) -> None:
         self.thing = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)
+
+
+class RenameBody(Body):
+    name = serializers.CharField(max_length=Benchmark._meta.get_field("name").max_length)
+
+
+class RenamedData(RenameBody):
+    id = serializers.IntegerField(source="pk")
+
+
+class BenchmarkRename(Command):
+    """Give the benchmark another name. Its studies and releases stay as they are."""
+
+    command, takes, gives, status = "rename_benchmark", RenameBody, RenamedData, 200
+
+    def permit(self) -> None:
+        self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)
+
+    def act(self, given: dict[str, Any]) -> Benchmark:
+        rename(benchmark=self.benchmark, by=self.by, **given)
+        return self.benchmark
 
 
 class DeleteBody(Body):

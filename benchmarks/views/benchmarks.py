@@ -17,10 +17,12 @@ from benchmarks import audit, permissions, queries
 from benchmarks.formats.registry import FORMATS
 from benchmarks.housekeeping import delete
 from benchmarks.housekeeping.archive import set_archived
+from benchmarks.housekeeping.rename import rename
 from benchmarks.imports import run
 from benchmarks.models import Benchmark, Item, Job, JobState
 from benchmarks.naming import kind_name
 from benchmarks.permissions import StaffRequest
+from benchmarks.records import Refused
 from benchmarks.tables import Column, Table, bdi, number, with_sub
 from benchmarks.templatetags.winnow import moment
 from benchmarks.views.likeness import likeness, panels
@@ -87,6 +89,10 @@ def benchmark_archive(request: StaffRequest, pk: int) -> HttpResponse:
     return redirect("benchmark-list")
 
 
+class RenameForm(forms.Form):
+    new_name = forms.CharField(label="Name", max_length=Benchmark._meta.get_field("name").max_length)
+
+
 class NameForm(forms.Form):
     """Confirms a deletion by the benchmark's name."""
 
@@ -101,12 +107,24 @@ class NameForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def benchmark_settings(request: StaffRequest, pk: int) -> HttpResponse:
-    """Archiving, what deletion would remove, or why it cannot; a POST with the benchmark's name deletes it."""
+    """Its name, archiving, what deletion would remove, or why it cannot. A POST with a `new_name` renames it, one with
+    its `name` deletes it."""
     benchmark = permissions.benchmark_for(request.user, pk, change=True)
-    size, form = delete.size(benchmark), NameForm(benchmark, request.POST or None)
+    renames = "new_name" in request.POST
+    new = RenameForm(request.POST if renames else None, initial={"new_name": benchmark.name})
+    size, form = delete.size(benchmark), NameForm(benchmark, None if renames else request.POST or None)
     why = delete.refusal(benchmark)
     large = size["items"] > delete.BY_COMMAND
-    if not why and not large and form.is_valid():
+    if renames and new.is_valid():
+        try:
+            rename(benchmark=benchmark, name=new.cleaned_data["new_name"], by=audit.named(request.user))
+        except Refused as refusal:
+            new.add_error("new_name", refusal.problems[0].advice)
+            benchmark.refresh_from_db(fields=["name"])
+        else:
+            messages.success(request, f"The benchmark is called “{benchmark}”.")
+            return redirect("benchmark-settings", pk)
+    if not renames and not why and not large and form.is_valid():
         try:
             went = delete.delete_named(benchmark=benchmark, by=audit.named(request.user), **form.cleaned_data)
         except delete.CannotDelete as refusal:
@@ -115,7 +133,8 @@ def benchmark_settings(request: StaffRequest, pk: int) -> HttpResponse:
             messages.success(request, f"“{benchmark}” has been deleted, with {went['items']:,} items.")
             return redirect("benchmark-list")
     context = {
-        "section": "benchmarks", "benchmark": benchmark, "size": size, "refusal": why, "large": large, "form": form,
+        "section": "benchmarks", "benchmark": benchmark, "size": size, "refusal": why, "large": large,
+        "forms": [new, form], "new": new, "form": form,
     }  # fmt: skip
     status = 422 if request.method == "POST" else 200
     return render(request, "benchmarks/settings.html", context, status=status)

@@ -245,7 +245,7 @@ API_COMMANDS = {
         (NO_SUCH_METHOD, OF_ALL_STAFF),
     ),
     **dict.fromkeys(
-        ["api-images-new", "api-run-delete", "api-benchmark-archive", "api-benchmark-delete"],
+        ["api-images-new", "api-run-delete", "api-benchmark-rename", "api-benchmark-archive", "api-benchmark-delete"],
         (NO_SUCH_METHOD, OF_ITS_MANAGERS),
     ),
     **dict.fromkeys(

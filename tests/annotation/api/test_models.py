@@ -86,6 +86,13 @@ def test_runs_have_their_figures(client, manager):
     assert post(client, "api-reported-new", benchmark.pk, **both).json()["errors"][0]["code"] == "UNKNOWN"
 
 
+def test_a_benchmark_is_renamed(client, manager):
+    benchmark, other = studies.benchmark(items=1), studies.benchmark(items=1)
+    done = made(client, "api-benchmark-rename", benchmark.pk, name=" Cups ", expects=200)
+    assert done == {"id": benchmark.pk, "name": "Cups"}
+    assert post(client, "api-benchmark-rename", other.pk, name="Cups").json()["errors"][0]["field"] == "name"
+
+
 def test_a_benchmark_is_archived_and_deleted_by_its_name(client, manager):
     benchmark = studies.benchmark(items=1)
     assert made(client, "api-benchmark-archive", benchmark.pk, archived=True, expects=200)["archived"] is True

@@ -58,6 +58,21 @@ def test_the_list_is_searched_sorted_and_paged(client, manager, monkeypatch):
     assert Event.objects.filter(subject=f"benchmark:{second.pk}", by=named(manager)).count() == 2
 
 
+def test_a_benchmark_gets_another_name(client, manager):
+    benchmark, other = studies.benchmark(items=1, name="Cups"), studies.benchmark(items=1, name="Plates")
+    address = reverse("benchmark-settings", args=[benchmark.pk])
+    assert 'value="Cups"' in client.get(address).text
+    assert "is called “Mugs”" in client.post(address, {"new_name": "Mugs"}, follow=True).text
+    event = Event.objects.get(verb="renamed")
+    assert (event.subject, event.data, event.by) == (
+        f"benchmark:{benchmark.pk}", {"before": "Cups", "after": "Mugs"}, named(manager),
+    )  # fmt: skip
+    for taken, why in (("Plates", "Another benchmark has this name"), ("a\u200bb", "invisible"), ("", "required")):
+        answer = client.post(address, {"new_name": taken})
+        assert (answer.status_code, why in answer.text) == (422, True)
+    assert {one.name for one in (benchmark, other) if not one.refresh_from_db()} == {"Mugs", "Plates"}
+
+
 def test_a_benchmark_is_deleted_by_its_name(client, manager):
     benchmark = studies.benchmark(items=2, candidates=3, name="Gone")
     address = reverse("benchmark-settings", args=[benchmark.pk])
