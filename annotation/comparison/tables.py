@@ -51,11 +51,10 @@ def by_measure(
     ]
     alike = [number(with_sub("read alike", "left out of n"), "entry.read_alike", "{:,}".format)]
     counts = [number("n", "n"), *(alike if read_alike(sections) else [])] if whole else []
-    shown = [Column("who", html=named), *counts, *heads]
-    if deletes:
-        shown.append(Column("delete", html=deletes.cell, quiet_head=True))
+    acts = [Column("delete", html=deletes.cell, quiet_head=True)] if deletes and deletes.runs else []
+    shown = [Column("who", html=named), *counts, *heads, *acts]
     foot = [
-        [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *([""] if whole else [])]
+        [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *[""] * len(acts)]
         for name, levels in chances(entries_in(sections), columns)
     ]
     caption = "Humans and models, and chance at the bottom"

@@ -96,15 +96,9 @@ def _unknown(rated: RatedFile, row: Rated, origin: Origin, log: ProblemLog, skip
 
 
 def _answer(
-    file: ProtocolFile,
-    row: Rated,
-    task: RatedTask,
-    texts: Mapping[str, str],
-    names: OptionNames,
-    rated: RatedFile,
-    origin: Origin,
-    log: ProblemLog,
-) -> Answer | None:
+    file: ProtocolFile, row: Rated, task: RatedTask, texts: Mapping[str, str], names: OptionNames, rated: RatedFile,
+    origin: Origin, log: ProblemLog,
+) -> Answer | None:  # fmt: skip
     """The answer as a judgment of the task stores it; None, with the problem in the log, if the item has no such
     answer."""
     if row.label == CANNOT_JUDGE:

@@ -68,14 +68,9 @@ Posterior = Mapping[str, float]  # kind of answer → its probability
 
 
 def decide(
-    answers: Sequence[str],
-    *,
-    overlap: int,
-    tie_rule: str,
-    reason: DropReason,
-    alike: Iterable[str] = (),
-    posterior: Posterior | None = None,
-) -> Decision:
+    answers: Sequence[str], *, overlap: int, tie_rule: str, reason: DropReason, alike: Iterable[str] = (), posterior:
+    Posterior | None = None,
+) -> Decision:  # fmt: skip
     """The decision from the labels of a task, in the order given.
 
     `alike` are the options of one kind. With a `posterior` (kind → probability) Dawid and Skene's rule decides, without

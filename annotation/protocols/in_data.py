@@ -38,12 +38,9 @@ def names_of(file: ProtocolFile, shows: Iterable[str], options: Sequence[str]) -
 
 
 def rules_of(
-    file: ProtocolFile,
-    labels: Sequence[str],
-    judgments: int,
-    posteriors: Mapping[str, Posterior] | None = None,
+    file: ProtocolFile, labels: Sequence[str], judgments: int, posteriors: Mapping[str, Posterior] | None = None,
     of_item: Attributes = MappingProxyType({}),
-) -> list[dict[str, str | None]]:
+) -> list[dict[str, str | None]]:  # fmt: skip
     """What each rule decides from a task's counted judgments, in the order given; nothing while there are too few.
 
     An adjudicator's decision does not change it. `posteriors` and `of_item` as in `decide_item`.

@@ -56,13 +56,9 @@ class RatedFile:
 
 
 def read_rated(
-    path: Path,
-    protocol: ProtocolFile,
-    log: ProblemLog,
-    mapping: str = "",
-    repeated: str = REFUSE,
-    has_items: bool = False,
-) -> RatedFile:
+    path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE, has_items: bool =
+    False,
+) -> RatedFile:  # fmt: skip
     """The ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
 
     `mapping`: its JSON; without one, columns are what they probably are. `repeated`: what to do with a second rating
@@ -74,13 +70,9 @@ def read_rated(
 
 
 def rated(
-    all_given: Iterable[ratings.Given],
-    how: RatingsMapping,
-    protocol: ProtocolFile,
-    log: ProblemLog,
-    repeated: str = REFUSE,
-    has_items: bool = False,
-) -> RatedFile:
+    all_given: Iterable[ratings.Given], how: RatingsMapping, protocol: ProtocolFile, log: ProblemLog, repeated: str =
+    REFUSE, has_items: bool = False,
+) -> RatedFile:  # fmt: skip
     """These answers, as `read_rated` has those of a file. Raises Unreadable."""
     found = RatedFile(how)
     places: dict[tuple[str, str], int] = {}  # of each task and annotator: where their rating is
@@ -113,13 +105,9 @@ def rated(
 
 
 def _add(
-    found: RatedFile,
-    rated: Rated,
-    given: ratings.Given,
-    places: dict[tuple[str, str], int],
-    repeated: str,
-    log: ProblemLog,
-) -> None:
+    found: RatedFile, rated: Rated, given: ratings.Given, places: dict[tuple[str, str], int], repeated: str, log:
+    ProblemLog,
+) -> None:  # fmt: skip
     earlier = places.get((rated.task, rated.annotator))
     if earlier is None or repeated == ALL:
         if earlier is not None:

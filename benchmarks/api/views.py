@@ -13,8 +13,7 @@ from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters, ordering
 from benchmarks.api.serializers import BenchmarkData, GoneData, ItemData, JobData
 from benchmarks.housekeeping import delete
-from benchmarks.housekeeping.archive import set_archived
-from benchmarks.housekeeping.rename import rename
+from benchmarks.housekeeping.archive import rename, set_archived
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, Job, JobState
 
@@ -81,18 +80,15 @@ class BenchmarkArchive(Archive):
         self.thing = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)
 
 
-class RenameBody(Body):
+class NameBody(Body):
+    id = serializers.IntegerField(source="pk", read_only=True)
     name = serializers.CharField(max_length=Benchmark._meta.get_field("name").max_length)
-
-
-class RenamedData(RenameBody):
-    id = serializers.IntegerField(source="pk")
 
 
 class BenchmarkRename(Command):
     """Give the benchmark another name. Its studies and releases stay as they are."""
 
-    command, takes, gives, status = "rename_benchmark", RenameBody, RenamedData, 200
+    command, takes, gives, status = "rename_benchmark", NameBody, NameBody, 200
 
     def permit(self) -> None:
         self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"], change=True)

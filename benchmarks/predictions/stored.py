@@ -24,12 +24,9 @@ class Column:
 
 
 def records(
-    columns: Mapping[str, Column],
-    items: ItemTypes,
-    kind: Kind,
-    captions: ItemCaptions | None = None,
-    ties_are_right: bool = False,
-) -> list[Typed]:
+    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None, ties_are_right:
+    bool = False,
+) -> list[Typed]:  # fmt: skip
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
     on the items that have all it needs, and says how many. `captions`: for kinds that read them; what follows from them
     (VISLA's halves of T2T) has no tie that is right. A choice of none is a tie either way."""
@@ -88,13 +85,9 @@ def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
 
 
 def _verdicts(
-    name: str,
-    columns: Mapping[str, Column],
-    scores: Mapping[str, np.ndarray],
-    places: Mapping[int, int],
-    kind: Kind,
+    name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind,
     ties_are_right: bool,
-) -> list[bool | None]:
+) -> list[bool | None]:  # fmt: skip
     """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)

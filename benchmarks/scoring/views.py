@@ -49,25 +49,19 @@ class ScoreForm(OrderForm):
             for kind, words in KINDS.items()
             if trained or kind != TRAINED
         ]
-        self.fields["model"].required = not self._is_trained
-        self.fields["trained"].required = self._is_trained
+        self.fields["trained"].required = self.data.get("kind") == TRAINED
+        self.fields["model"].required = not self.fields["trained"].required
         self.fields["pretrained"].widget.attrs |= {"list": "weights", "placeholder": "openai"}
-
-    @property
-    def _is_trained(self) -> bool:
-        return self.data.get("kind") == TRAINED
 
     def clean(self) -> None:
         """Make the whole name of the model; what its kind does not take was hidden."""
         given, kind = self.cleaned_data, self.cleaned_data.get("kind")
-        if not kind or not given.get("trained" if kind == TRAINED else "model"):
-            return
         if kind == TRAINED:
-            given["model"] = given["trained"]
-        elif kind != CLIP:
+            given["model"] = given.get("trained", "")
+        elif kind and kind != CLIP and "model" in given:
             given["model"] = f"{kind}:{given['model'].removeprefix(f'{kind}:')}"
-        given["pretrained"] = given.get("pretrained", "") if kind == CLIP else ""
-        given["prompt"] = given.get("prompt", "") if kind == SENTENCE else ""
+        if kind:
+            given |= {name: "" for name, of in (("pretrained", CLIP), ("prompt", SENTENCE)) if kind != of}
 
 
 def in_parts(asked: Mapping[str, Any]) -> dict[str, Any]:

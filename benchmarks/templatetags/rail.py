@@ -20,7 +20,7 @@ PLACES = (
     Place("corrections", "Corrections", "corrections-new"),
     Place("ratings", "Ratings", "ratings-new"),
     Place("settings", "Settings", "benchmark-settings", (
-        ("Archive or delete", "benchmark-settings"), ("Webhooks", "benchmark-webhooks"),
+        ("Rename, archive, delete", "benchmark-settings"), ("Webhooks", "benchmark-webhooks"),
     )),
 )  # fmt: skip
 WITHIN = {name: place.key for place in PLACES for name in (place.address, *(name for _, name in place.parts))}

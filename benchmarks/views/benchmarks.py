@@ -16,8 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import audit, permissions, queries
 from benchmarks.formats.registry import FORMATS
 from benchmarks.housekeeping import delete
-from benchmarks.housekeeping.archive import set_archived
-from benchmarks.housekeeping.rename import rename
+from benchmarks.housekeeping.archive import rename, set_archived
 from benchmarks.imports import run
 from benchmarks.models import Benchmark, Item, Job, JobState
 from benchmarks.naming import kind_name

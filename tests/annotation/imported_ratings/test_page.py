@@ -33,15 +33,10 @@ def sent(text: str = VOTES) -> SimpleUploadedFile:
 
 
 def test_a_manager_imports_ratings_on_the_page(client, manager, benchmark, at_once):
-    assert (
-        reverse("ratings-new", args=[benchmark.pk])
-        in client.get(reverse("benchmark-detail", args=[benchmark.pk])).content.decode()
-    )
+    address = reverse("ratings-new", args=[benchmark.pk])
+    assert address in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
     with at_once():
-        client.post(
-            reverse("ratings-new", args=[benchmark.pk]),
-            {**ASKED, "mapping": json.dumps(MAPPING), "files": sent(), "repeated": "refuse"},
-        )
+        client.post(address, {**ASKED, "mapping": json.dumps(MAPPING), "files": sent(), "repeated": "refuse"})
     job, study = Job.objects.get(), Study.objects.get()
     assert (job.state, job.report["study"], job.report["judgments"]) == ("done", study.pk, 9)
     assert study.members.get().user == manager
@@ -52,10 +47,9 @@ def test_a_manager_imports_ratings_on_the_page(client, manager, benchmark, at_on
 
 
 def test_what_nobody_rated_waits_for_nobody_until_the_study_is_opened(client, manager, benchmark, at_once):
+    asked = ASKED | {"files": sent(), "mapping": json.dumps(MAPPING)}
     with at_once():
-        client.post(
-            reverse("ratings-new", args=[benchmark.pk]), ASKED | {"files": sent(), "mapping": json.dumps(MAPPING)}
-        )
+        client.post(reverse("ratings-new", args=[benchmark.pk]), asked)
     study = Study.objects.get()
     overview, items = reverse("study-detail", args=[study.pk]), reverse("study-items", args=[study.pk])
     assert "Not rated" in client.get(items).text
@@ -66,24 +60,19 @@ def test_what_nobody_rated_waits_for_nobody_until_the_study_is_opened(client, ma
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
-        ({"mapping": "{"}, "mapping", "Correct the JSON"),
-        ({"protocol": "no-such"}, "protocol", "no such protocol file"),
-        ({"name": ""}, "name", "required"),
-    ],
+    ("field", "given", "words"),
+    [("mapping", "{", "Correct the JSON"), ("protocol", "no-such", "no such protocol file"), ("name", "", "required")],
 )
-def test_a_wrong_form_is_shown_again(client, manager, benchmark, change, field, words):
-    found = client.post(reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent(), **change})
+def test_a_wrong_form_is_shown_again(client, manager, benchmark, field, given, words):
+    found = client.post(reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent(), field: given})
     assert found.status_code == 422 and words in str(found.context["form"].errors[field])
     assert not Job.objects.exists()
 
 
 def test_a_file_with_problems_stores_nothing_and_lists_them(client, manager, benchmark, at_once):
+    asked = {**ASKED, "files": sent("item,annotator,fit\n1,a,both\n")}
     with at_once():
-        client.post(
-            reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent("item,annotator,fit\n1,a,both\n")}
-        )
+        client.post(reverse("ratings-new", args=[benchmark.pk]), asked)
     job = Job.objects.get()
     assert (job.state, [one["code"] for one in job.problems]) == ("failed", ["UNKNOWN_ID"])
     assert not Study.objects.exists()

@@ -306,8 +306,7 @@ def test_a_card_says_what_is_asked_what_nobody_sees_and_what_comes_out(client, m
 
 
 def test_a_published_question_that_differs_from_its_namesake_says_so(client, manager):
-    changed = library.text_of("prompt-fit").replace("How well does", "How closely does")
-    publish(text=changed, by="test")
+    publish(text=library.text_of("prompt-fit").replace("How well does", "How closely does"), by="test")
     html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).text
     titles = [" ".join(re.sub("<[^>]*>", " ", one).split()) for one in re.findall("<h2>.*?</h2>", html, re.S)]
     fit = "Rate how well a picture fits its text"

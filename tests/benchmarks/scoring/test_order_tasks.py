@@ -111,11 +111,8 @@ def test_the_form_asks_for_it_and_the_pages_show_all_models_in_one_table(client)
     asked = {"model": address, "pretrained": "openai", "device": "auto", "measure": "order-tasks", "seeds": ""}
     answer = client.post(reverse("score-new", args=[benchmark.pk]), asked)
     job = Job.objects.get()
-    assert (job.kind, job.params["seeds"], job.title) == (
-        "order-tasks",
-        5,
-        f"Order tasks on {benchmark.name} with {address} · openai",
-    )
+    title = f"Order tasks on {benchmark.name} with {address} · openai"
+    assert (job.kind, job.params["seeds"], job.title) == ("order-tasks", 5, title)
     assert "Waiting for a worker with models" in client.get(answer.url).text
     again = client.get(reverse("score-new", args=[benchmark.pk]), {"again": job.pk})
     assert again.context["form"]["measure"].value() == "order-tasks"

@@ -111,13 +111,7 @@ def test_the_command_prints_a_table_like_the_papers(media, tmp_path, tiny, capsy
 def test_the_form_asks_for_it_and_the_pages_show_it(client):
     client.force_login(User.objects.create_superuser("ana"))
     benchmark = studies.benchmark()
-    asked = {
-        "model": "ViT-B-32-quickgelu",
-        "pretrained": "openai",
-        "device": "auto",
-        "measure": "retrieval",
-        "seeds": "2",
-    }
+    asked = {"model": "ViT-B-32", "pretrained": "openai", "device": "auto", "measure": "retrieval", "seeds": "2"}
     answer = client.post(reverse("score-new", args=[benchmark.pk]), asked)
     job = Job.objects.get()
     assert (job.kind, job.params["seeds"]) == ("retrieval", 2)

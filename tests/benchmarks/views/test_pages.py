@@ -63,10 +63,8 @@ def test_a_benchmark_gets_another_name(client, manager):
     address = reverse("benchmark-settings", args=[benchmark.pk])
     assert 'value="Cups"' in client.get(address).text
     assert "is called “Mugs”" in client.post(address, {"new_name": "Mugs"}, follow=True).text
-    event = Event.objects.get(verb="renamed")
-    assert (event.subject, event.data, event.by) == (
-        f"benchmark:{benchmark.pk}", {"before": "Cups", "after": "Mugs"}, named(manager),
-    )  # fmt: skip
+    event = Event.objects.get(verb="renamed", subject=f"benchmark:{benchmark.pk}", by=named(manager))
+    assert event.data == {"before": "Cups", "after": "Mugs"}
     for taken, why in (("Plates", "Another benchmark has this name"), ("a\u200bb", "invisible"), ("", "required")):
         answer = client.post(address, {"new_name": taken})
         assert (answer.status_code, why in answer.text) == (422, True)
