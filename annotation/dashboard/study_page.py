@@ -136,11 +136,11 @@ def newer(shown: dict, seen: str) -> dict:
 def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     """The stage's figures (`overview`), with what the page derives from them."""
     figures, whole = data["figures"], data["whole"]
-    progress = stage_progress.progress(stage, whole)
+    progress, joined = stage_progress.progress(stage, whole), stage.study.annotators.exists()
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
-        "joined": stage.study.annotators.exists(),
+        "joined": joined,
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),
@@ -152,7 +152,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
         "still_open": progress["total"] - progress["done"],
-        "state_words": _state_in_words(stage, figures, progress),
+        "state_words": _state_in_words(stage, figures, progress, joined),
         "waits_for": progress["waits_for"],
         "closing": stage_progress.closing(stage, stages, whole),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
@@ -165,9 +165,10 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     }
 
 
-def _state_in_words(stage: Stage, figures: Mapping, progress: Mapping) -> str:
-    """A stage that would be judged stands still if its study does not go on or nobody is left."""
-    if not figures["now"]["forecast"]["stopped"] or progress["words"] != stage_progress.BEING_JUDGED:
+def _state_in_words(stage: Stage, figures: Mapping, progress: Mapping, joined: bool) -> str:
+    """A stage that would be judged stands still if its study does not go on, or nobody has come or is left."""
+    stops = figures["now"]["forecast"]["stopped"] or not joined
+    if not stops or progress["words"] != stage_progress.BEING_JUDGED:
         return progress["words"]
     return "waiting for people" if stage.study.state == StudyState.OPEN else stage.study.state
 

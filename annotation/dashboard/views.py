@@ -91,8 +91,7 @@ def study_stage(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """One stage: its question, progress, agreement, disagreements and annotators."""
     stage = permissions.stage_for(request.user, pk, position)
     shown = study_page.contents(stage, cache.is_small(stage.study))
-    step = home_page.step_of(request.user, stage.study) if stage.study.may.manage else None
-    more = {"section": "studies", "invite": invitation(request, stage), "next": step}
+    more = {"section": "studies", "invite": invitation(request, stage)}
     return render(request, "dashboard/stage.html", {**shown, **more})
 
 

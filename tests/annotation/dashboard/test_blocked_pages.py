@@ -24,7 +24,7 @@ def test_the_study_page_counts_and_links(client, manager):
     stage = studies.stage(items=3)
     address = reverse("study-stage", args=[stage.study_id, 1])
     page = client.get(address).text
-    assert "Waiting for annotators." in page and "blocked</b>" not in page
+    assert "waiting for people" in page and "blocked</b>" not in page
     person = studies.annotator(stage.study)
     assert "No items are blocked" in client.get(address).text
     participant_lifecycle.exclude(annotator=person, reason="Bot.", by="test")

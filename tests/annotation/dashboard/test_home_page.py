@@ -99,6 +99,13 @@ def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, l
     assert step.step.fields is not None or not beside.search(collapsed(client.get(step.step.url).text))
 
 
+def test_that_nobody_is_left_is_said_once_on_a_page(client, manager):
+    made = study("none")
+    pages = [reverse("study-detail", args=[made.pk]), reverse("study-stage", args=[made.pk, 1])]
+    shown = [collapsed(client.get(page).text).lower() for page in pages]
+    assert [page.count("is left to judge") + page.count("annotator left who may judge") for page in shown] == [1, 1]
+
+
 def test_a_judged_study_is_closed_released_and_released_again_once_something_changes(client, manager):
     made = studies.study(items=1)
     person = studies.annotator(made)

@@ -82,7 +82,8 @@ def test_a_closed_stage_shows_no_forecast(client, manager, study):
     client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed", "anyway": "yes"})
     forecast = study_figures(study.stages.get())["now"]["forecast"]
     assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
-    assert "The stage is closed." in client.get(address("study-stage", study, 1)).content.decode()
+    page = client.get(address("study-stage", study, 1)).content.decode()
+    assert ">Closed</h2>" in page and "No date" not in page
 
 
 def three_stages(overlap: int) -> list[StagePlan]:
@@ -107,11 +108,9 @@ def pipeline():
 def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
     first, second = (client.get(address("study-stage", pipeline, position)).content.decode() for position in (1, 2))
     for page, place, title in ((first, 1, "Choose the image that fits"), (second, 2, "Find ambiguous items")):
-        assert f"Stage {place} of 3 ·" in collapsed(page) and re.search(rf"<h1[^>]*>\s*{title}\s*</h1>", page)
+        assert f"Stage {place} of 3</a>" in collapsed(page) and re.search(rf"<h1[^>]*>\s*{title}\s*</h1>", page)
     assert "A-01" in first and "No annotators in this stage yet" in second
     assert pipeline.stages.get(position=2).invite in second
-    for page in (first, second):
-        assert address("study-stage", pipeline, 3) in page
 
 
 def test_a_study_or_stage_that_is_not_there_is_404(client, manager, pipeline):
