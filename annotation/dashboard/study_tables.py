@@ -216,7 +216,7 @@ def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Proto
             number(choice.label, lambda row, of=choice.identity: row["fixed_shares"].get(of), written.whole_percent)
             for choice in protocol.fixed
         ),
-        number("most picked place", lambda row: written.top_share(row["places"]), written.whole_percent),
+        number("most-picked place", lambda row: written.top_share(row["places"]), written.whole_percent),
         number("cannot judge, skipped, late", html="{cannot_judge}, {skipped}, {surplus}".format_map),
         number("active", "active_minutes", written.hours),
         *([number("paid", "paid", partial(written.money, currency=study.currency))] if study.pay_per_hour else []),
