@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, QueryDict
+from django.utils.text import capfirst
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
@@ -165,7 +166,7 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
         (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
         for row in rows
     ]
-    named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
+    named = (f"agreement-by-{asked.by}", capfirst(f"{BY_KEY[asked.measure].name} by {BY[asked.by]}"))
     return {
         "by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of),
         "matrix": annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level),

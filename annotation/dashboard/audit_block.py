@@ -74,7 +74,7 @@ def counts(stage: Stage, found: Progress, settled: int) -> str:
     """What became of each item that was given out."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     n, late, begun = found.n, settled - found.n, asked.values("task__item").distinct().count() - settled
-    later, yet = ("finished after the end", "") if found.ended else ("behind one that is still open", " yet")
+    later, yet = ("finished after the end", "") if found.ended else ("waiting for an earlier one", " yet")
     parts = [f"{n:,} counted"]
     parts += [f"{late:,} {later}"] if late > 0 else []
     parts += [f"{begun:,} without an outcome{yet}"] if begun > 0 else []

@@ -25,6 +25,7 @@ from annotation.figures.funnel import measures
 from annotation.figures.study_list import (
     COUNTS,
     StageResults,
+    StageRow,
     needs_of,
     results_of,
     with_judging,
@@ -124,19 +125,21 @@ def _settled(study: ListedStudy) -> SafeString | str:
         return mark_safe('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    done, total, what = study.judged, study.wanted, "judgments"
-    if not study.needs:  # what an audit needs is counted in judgments
-        done, total = (sum(getattr(row, name) for row in study.rows) for name in ("settled", "tasks"))
-        what = "items and questions"
+    done, total = sum(row.settled for row in study.rows), sum(_asked(study, row) for row in study.rows)
     share = f"{math.floor(1000 * done / total) / 10:g}" if total else "0"
     if share == "100":
         return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
-    of = f"{done} of {total} {what}"
+    of = f"{done} of {total} items and questions"
     late = study.latest and not study.latest.current
     return with_sub(
         format_html('<progress max="{}" value="{}" aria-label="{}"></progress> {}%', total, done, of, share),
         format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
     )
+
+
+def _asked(study: ListedStudy, row: StageRow) -> int:
+    """About how many items or questions the stage asks: an audit, as many as it needs."""
+    return row.wanted // row.overlap if row.position in study.needs and row.wanted else row.tasks
 
 
 def _result(study: ListedStudy) -> SafeString:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -112,6 +113,15 @@ class Study(models.Model):
         """
         nothing_open = all(stage.state == StageState.CLOSED for stage in stages)
         return StudyState.CLOSED if self.state == StudyState.OPEN and nothing_open else self.state
+
+    @cached_property
+    def trial(self) -> str:
+        """That its annotators are simulated, in words; empty if none is."""
+        found = self.annotators.aggregate(n=models.Count("pk"), simulated=models.Count("pk", filter=Q(simulated=True)))
+        of = "all" if found["n"] == found["simulated"] else f"{found['simulated']:,} of"
+        are = "is" if found["n"] == 1 else "are"
+        annotators = "annotator" if found["n"] == 1 else "annotators"
+        return f"{of} {found['n']:,} {annotators} {are} simulated" if found["simulated"] else ""
 
     @property
     def consent_sha256(self) -> str:

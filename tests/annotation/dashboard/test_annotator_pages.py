@@ -244,7 +244,8 @@ def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, peopl
     for number in range(1, people + 1):
         page = client.get(one(stage.study, number, stage=1, show="agreement"))
         shown = " ".join(strip_tags(page.text).split())
-        same, n, view = re.search(r"(\d+) of (\d+) compared, ([a-z ]+?) ?· mean", shown).groups()
+        view = page.context["view"]
+        same, n = re.search(rf"(\d+) of (\d+) on {view}\b", shown).groups()
         apart, see = int(n) - int(same), rule_of(stage).projections()[view]
         assert re.search(rf"differs from the majority \({view}\) {apart}\b", shown)
         assert len(page.context["found"]) == min(apart, annotator_page.SCREENS) and page.context["show"] == "agreement"

@@ -60,7 +60,7 @@ def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_w
     judge(stage, 6)
     found = audits.progress_of(stage)
     ends = ((True, "2 finished after the end, 1 without an outcome"),
-            (False, "2 behind one that is still open, 1 without an outcome yet"))  # fmt: skip
+            (False, "2 waiting for an earlier one, 1 without an outcome yet"))  # fmt: skip
     for ended, others in ends:
         counts = audit_block.counts(stage, replace(found, n=3, ended=ended), settled=5)
         assert counts == f"6 of 30 items drawn: 3 counted, {others}."

@@ -123,7 +123,7 @@ def judged() -> Study:
 
 def test_an_overview_of_a_small_study_takes_few_queries(client, manager, judged, django_assert_max_num_queries):
     client.get(reverse("study-detail", args=[judged.pk]))
-    with django_assert_max_num_queries(43):
+    with django_assert_max_num_queries(44):
         client.get(reverse("study-detail", args=[judged.pk]))
 
 
