@@ -243,7 +243,7 @@ def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: Measu
         figure = _figure(of["measures"].get(measure.name))
         if figure is None:
             continue
-        parts = _parts(of["by_type"], by_type, found)
+        parts = _parts({**of, "groups": of["by_type"]}, by_type, found)
         row = Row("People", HUMANS, f"human baseline, {counted(of['items'], 'item')}", parts=parts)
         if all(stage.source_id is None for stage in pair.stages.values()):
             row.all = figure
@@ -276,7 +276,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
             row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
         else:
             row.all = _figure(whole["measures"].get(measure.name))
-            row.parts = _parts(whole["groups"], by_type, found)
+            row.parts = _parts(whole, by_type, found)
         if found.valid is not None and row.valid is None:
             row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
         rows.append(row)
@@ -298,9 +298,8 @@ def _figure(of: Mapping[str, Any] | None) -> Figure | None:
     return {name: of[name] for name in ("share", "low", "high", "n")} if of and of["share"] is not None else None
 
 
-def _parts(groups: Iterable[Mapping[str, Any]], by_type: table.ByType, found: _Items) -> list[Figure | None]:
-    of = {(group["type"], group["subtype"]): by_type.of(group) for group in groups}
-    return [_figure(of.get(part)) for part in found.parts]
+def _parts(figures: Mapping[str, Any], by_type: table.ByType, found: _Items) -> list[Figure | None]:
+    return [_figure(by_type.part(figures, *part)) for part in found.parts]
 
 
 def _on_items(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.measures.audits import corrected
+from benchmarks.metrics.sugarcrepe import subset
 from benchmarks.naming import kind_name
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 
@@ -96,8 +97,12 @@ Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or of a 
 
 def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
     """The kind's measures that some entry has."""
-    there = {name for one in entries for name, of in one.figures["measures"].items() if of["share"] is not None}
-    return [named for named in NAMES[kind] if named.name in there]
+    entries = list(entries)
+    return [named for named in NAMES[kind] if any(_has(of_whole(one, named)) for one in entries)]
+
+
+def _has(figure: Mapping | None) -> bool:
+    return bool(figure and figure["share"] is not None)
 
 
 def entries_in(sections: Iterable[Section]) -> list[Entry]:
@@ -110,7 +115,13 @@ def read_alike(sections: Iterable[Section]) -> bool:
 
 
 def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
-    return entry.figures["measures"].get(column.name)
+    """A subset of SugarCrepe is a measure of models, but a part of what people judged."""
+    parts = (one for one in entry.figures["groups"] if _subset(one) == column.name)
+    return entry.figures["measures"].get(column.name) or next((one["measures"].get("overall") for one in parts), None)
+
+
+def _subset(group: Mapping) -> str:
+    return subset(group["type"], group["subtype"] or "")
 
 
 def table(entries: Sequence[Entry], columns: Sequence[MeasureName], figures: Figures = of_whole) -> list[Section]:
@@ -153,22 +164,28 @@ class ByType:
     def __init__(self, kind: str, measure: str):
         inner, outer = BY_TYPE.get(kind, (measure, measure))
         self.names = (inner, outer) if measure == outer else (measure,)
+        self.measures = {one.name for one in NAMES[kind]}
 
     def __call__(self, entry: Entry, column: MeasureName) -> Mapping | None:
         return next((self.of(one) for one in entry.figures["groups"] if _name_of(one) == column.name), None)
 
     def of(self, group: Mapping) -> Mapping | None:
         found = (group["measures"].get(name) for name in self.names)
-        return next((of for of in found if of and of["share"] is not None), None)
+        return next(filter(_has, found), None)
+
+    def part(self, figures: Mapping, type: str, subtype: str | None) -> Mapping | None:
+        """Of a type, or of one of its subtypes; a subset may be a measure of the whole."""
+        there = (self.of(one) for one in figures["groups"] if (one["type"], one["subtype"]) == (type, subtype))
+        return next(filter(None, there), None) or figures["measures"].get(subset(type, subtype or ""))
 
     def heads(self, entries: Iterable[Entry], whole: MeasureName) -> list[MeasureName]:
-        """Every part that some entry has a figure of, as a column; types in alphabetical order, each before its
-        subtypes."""
+        """Every part that some entry has a figure of and that is no measure of the whole, as a column; types in
+        alphabetical order, each before its subtypes."""
         found = {
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
             for entry in entries
             for one in entry.figures["groups"]
-            if self.of(one)
+            if self.of(one) and _subset(one) not in self.measures
         }
         groups = (found[key] for key in sorted(found))
         return [replace(whole, name=_name_of(one), short=_words_of(one), long="") for one in groups]

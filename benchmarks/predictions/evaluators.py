@@ -46,15 +46,16 @@ def of_hard_positives(items: Sequence[Typed], kind: Kind) -> Evaluation:
 
 
 def of_sugarcrepe(items: Sequence[Typed], kind: Kind) -> Evaluation:
-    typed = all(item.type and item.subtype for item in items)
-    groups = kind.measured.by_type(items if typed else ())
-    subsets = {f"{one.type}_{one.subtype}": one.measures["accuracy"] for one in groups if one.subtype is not None}
+    typed = all(sugarcrepe.subset(item.type, item.subtype) for item in items)
+    groups = kind.measured.by_type(items)
+    parts = [one for one in groups if typed and one.subtype is not None]
+    subsets = {sugarcrepe.subset(one.type, one.subtype or ""): one.measures["accuracy"] for one in parts}
     figures = {name: figure for name, figure in _figures(items, kind).items() if name not in sugarcrepe.SUBSETS}
     lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
     notes = [] if typed else [f"Subsets: {NO_TYPE}."]
     if typed and lacking:
         notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
-    types = [group for group in groups if group.subtype is None]  # its subtypes are the subsets
+    types = [group for group in groups if group.subtype is None and group.type not in subsets]
     return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
 
 

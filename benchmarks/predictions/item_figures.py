@@ -26,21 +26,16 @@ class ItemFigure:
     in_tables: bool = True
 
     def covers(self, item: Typed) -> bool:
-        return (
-            self.type in ("", item.type)
-            and self.subtype in ("", item.subtype)
-            and (not self.subtypes or item.subtype in self.subtypes)
-        )
+        both = zip(sugarcrepe.parts(self.type, self.subtype), sugarcrepe.parts(item.type, item.subtype), strict=True)
+        return all(own in ("", of) for own, of in both) and (not self.subtypes or item.subtype in self.subtypes)
 
 
 OF_SUGARCREPE = {
     "overall": ItemFigure("accuracy"),
     "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True, short="Mean", long="of the subsets"),
     **{
-        f"{type}_{subtype}": ItemFigure(
-            "accuracy", type, subtype, all_typed=True, short=f"{type} {subtype}", long="subset"
-        )
-        for type, _, subtype in (name.partition("_") for name in sugarcrepe.SUBSETS)
+        name: ItemFigure("accuracy", *sugarcrepe.parts(name, ""), all_typed=True, long="subset")
+        for name in sugarcrepe.SUBSETS
     },
 }
 OF_ARO = {
@@ -92,4 +87,4 @@ def verdicts(figure: ItemFigure, records: Mapping[int, Typed], kind: Kind) -> di
 
 
 def _typed(records: Iterable[Typed]) -> bool:
-    return all(one.type and one.subtype for one in records)
+    return all(sugarcrepe.subset(one.type, one.subtype) for one in records)

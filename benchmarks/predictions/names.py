@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.naming import kind_name
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA, Kind, chance_of_answers
 
@@ -26,7 +27,8 @@ def _named(kind: Kind) -> list[MeasureName]:
     found = []
     for name, figure in figures_of(kind).items():
         of = kind.measured.measures[figure.measure]
-        words = figure.short or of.short, figure.long or of.long
+        part = figure.subtype and kind_name(figure.type, figure.subtype)
+        words = figure.short or part or of.short, figure.long or of.long
         if figure.in_tables:
             found.append(MeasureName(name, *words, of.chance, chance_of_answers(kind, of, 2), of.lower))
     return found

@@ -185,16 +185,18 @@ def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(
     judge(study.stages.get())
     page = client.get(address(benchmark))
     humans, models = page.context["sections"]
-    [people], [(_, [(_, [gap, *_])])] = humans.rows, page.context["gaps"].sections
+    [people], [(_, [(_, [gap, *subsets])])] = humans.rows, page.context["gaps"].sections
     cells = dict(zip((one.name for one in page.context["columns"]), people.cells, strict=True))
     assert (people.entry.title, people.entry.source, people.n) == (study.name, f"study {study.pk}", 12)
     assert cells["overall"].share == pytest.approx(30 / 36) and cells["overall"].low < 30 / 36 < cells["overall"].high
     assert gap.value == pytest.approx(9 / 12 - 30 / 36) and models.title == "Predictions imported"
+    assert (cells["swap_att"].share, cells["replace_obj"].share) == pytest.approx((12 / 18, 1))
+    assert [one and round(one.value, 2) for one in subsets] == [None, -0.5, 0.33]  # people have no mean of subsets
     (own, _) = people_and_models(study)["rows"]
     by_type = table.ByType("sugarcrepe", "overall")
     heads = by_type.heads([people.entry], page.context["columns"][0])
     assert {one.name: by_type(people.entry, one)["share"] for one in heads} == pytest.approx(
-        {"replace/": 1, "replace/obj": 1, "swap/": 12 / 18, "swap/att": 12 / 18}
+        {"replace/": 1, "swap/": 12 / 18}
     )
     assert (cells["overall"].low, cells["overall"].high) == (own["all"]["low"], own["all"]["high"])
     benchmark.items.update(subtype="")

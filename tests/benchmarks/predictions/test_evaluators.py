@@ -58,8 +58,11 @@ def test_the_mean_over_pairs_and_the_share_of_items_differ_where_sizes_do():
     assert found.figures["relation_overall"].share is None
 
 
-def test_sugarcrepes_rows_count_in_one_figure_and_its_subsets_in_the_other():
-    rows = [(True, "swap", "obj")] * 3 + [(False, "add", "att"), (None, "add", "obj")]
+@pytest.mark.parametrize("typed", [lambda type, subtype: (type, subtype), lambda *both: ("_".join(both), "")])
+def test_sugarcrepes_rows_count_in_one_figure_and_its_subsets_in_the_other(typed):
+    """Whether type and subtype have a column each, or the type names both."""
+    given = [(True, "swap", "obj")] * 3 + [(False, "add", "att"), (None, "add", "obj")]
+    rows = [(right, *typed(*both)) for right, *both in given]
     found = EVALUATORS["sugarcrepe"]([sugarcrepe.Answered(*row) for row in rows], SUGARCREPE)
     assert (found.figures["overall"].right, found.figures["overall"].n) == (3, 4)
     shares = {name: one.share for name, one in found.parts["subsets"].items()}
