@@ -73,7 +73,7 @@ def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: S
     ]  # fmt: skip
     caption = "Share right of the items answered: a dot for each row, a line for its 95% interval."
     says = describe_intervals("Share right", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
-    mark = None if chance is None else (f"guessing, {100 * chance:.1f}%", chance)
+    mark = None if chance is None else (f"models that guess, {100 * chance:.1f}%", chance)
     return Plot("intervals", "share-right", "Share right", caption, says, of, columns, cells, mark)
 
 

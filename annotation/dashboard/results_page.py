@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
 
 from annotation import permissions
 from annotation.adjudication import cases
@@ -156,15 +154,14 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     if any(row["gap"] for row in rows):
-        gap = partial(_gap, items=data["items"])
-        columns.append(number("people − model", "gap.value", html=gap, name="people less model"))
+        columns.append(number("people − model", "gap.value", html=_gap, name="people less model"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
     columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name)]
-    asked = {row["in_both_orders"] for row in rows}
-    guesses = {"guessing": (False, data["chance"]), "guessing in both orders": (True, data["chance_in_both_orders"])}
+    asked = {row["in_both_orders"] for row in rows if row["stands"] != HUMANS}
+    guesses = {"": (False, data["chance"]), ", asked in both orders": (True, data["chance_in_both_orders"])}
     foot = [
-        [name, f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
-        for name, (twice, chance) in guesses.items()
+        [f"models that guess{how}", f"{100 * chance:.1f}", *[""] * (len([one for one in columns if one.page]) - 2)]
+        for how, (twice, chance) in guesses.items()
         if chance is not None and twice in asked
     ]
     models = reverse("benchmark-models", args=[study.benchmark_id])
@@ -186,8 +183,7 @@ def _points(of: Row | None) -> object:
     """A share in percent, and of how many items."""
     if not of:
         return NOTHING
-    n = of["n"] and format_html('<span class="nowrap">n {}</span>', f"{of['n']:,}")
-    return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), n)
+    return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), of["n"] and f"n\u00a0{of['n']:,}")
 
 
 def _interval(row: Row) -> str:
@@ -195,10 +191,9 @@ def _interval(row: Row) -> str:
     return NOTHING if not of or of["low"] is None else f"{100 * of['low']:.1f}–{100 * of['high']:.1f}"
 
 
-def _gap(row: Row, items: int) -> object:
-    if not (of := row["gap"]):
-        return NOTHING
-    return tables.difference(of["value"], of["low"], of["high"], of["n"] < items and f"n {of['n']:,}")
+def _gap(row: Row) -> object:
+    of = row["gap"]
+    return tables.difference(of["value"], of["low"], of["high"], f"n\u00a0{of['n']:,}") if of else NOTHING
 
 
 def _part(place: int, name: str) -> Iterable[Column]:
@@ -213,6 +208,7 @@ def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
     others = f"{people_and_models.SINGLE} of "  # too long beside a plot
     plotted = [{**row, "title": row["title"].removeprefix(others)} for row in rows if row["all"] and not row["apart"]]
+    once = any(row["stands"] != HUMANS and not row["in_both_orders"] for row in plotted)
     sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
     return {
         "sentences": sentences,
@@ -221,7 +217,7 @@ def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
             *([INTERVALS] if rows else []),
             *([GAPS] if any(row["gap"] for row in rows) else []),
         ],
-        "plot": charts.beside_people(plotted, data["chance"], of) if plotted else None,
+        "plot": charts.beside_people(plotted, data["chance"] if once else None, of) if plotted else None,
     }
 
 
