@@ -27,6 +27,7 @@ from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 from benchmarks.runs.reported import HUMAN
+from benchmarks.scoring.ask import orders_in_words
 
 
 def runs_of(benchmark: Benchmark, kind: str, studies: QuerySet[Study] | None = None) -> list[Run]:
@@ -51,7 +52,9 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 
 def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
-    if notes := [note for note in (_cut_captions(run), _old_words(corrected)) if note]:
+    alone = orders_in_words(run.job.report) if run.asked_in_both_orders and run.job else {}
+    orders = [f"{order}: {told}" for order, told in alone.items()]
+    if notes := [note for note in (_cut_captions(run), _old_words(corrected), *orders) if note]:
         figures = {**figures, "notes": [*figures["notes"], *notes]}
     source = run.source or _place(run)
     if run.study is not None:

@@ -267,9 +267,13 @@ class Asking(BenchmarkWork):
 def orders_in_words(report: Mapping[str, Any]) -> dict[str, str]:
     """Of the report of a job that asked: the figures of each order on its own, by its name."""
     told = {}
-    for order, measures in report["orders"].items():
+    for order, measures in report.get("orders", {}).items():
         shares = ((one.short, measures[one.name]) for one in NAMES[report["kind"]] if one.name in measures)
-        named = [f"{name} {100 * of['share']:.2f} (chance {100 * of['chance']:.2f})" for name, of in shares if of["n"]]
+        named = [
+            f"{name} {100 * of['share']:.2f} (95% {100 * of['low']:.2f} to {100 * of['high']:.2f}, n {of['n']:,}, "
+            f"chance {100 * of['chance']:.2f})"
+            for name, of in shares if of["n"]
+        ]  # fmt: skip
         told[f"{order.replace('_', ' ')} alone, in percent"] = ", ".join(named)
     return told
 
