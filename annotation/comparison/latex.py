@@ -1,7 +1,8 @@
 """A comparison as a table for papers, in Markdown, and in LaTeX with booktabs. Pure.
 
 Percent with two decimals; the best model bold, the second-best underlined; chance at the bottom. Reported figures have
-a dagger, with their sources beneath. A column counts the items that a model reads alike, if there are any.
+a dagger, with their sources beneath. Beneath each row are the 95% intervals of its figures. A column counts the items
+that a model reads alike, if there are any.
 """
 
 from collections.abc import Sequence
@@ -54,6 +55,8 @@ def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: 
         lines.append(_line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
         for row in section.rows:
             lines.append(_line([_escaped(_title(row), MARKDOWN), *_counts_of(row, alike), *map(_marked, row.cells)]))
+            if any(beneath := _beneath(row)):
+                lines.append(_line(["", *_counts("", "", alike), *beneath]))
     for name, levels in chances(entries_in(sections), columns):
         lines.append(_line([f"*{name}*", *_counts("", "", alike), *map(_percent, levels)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
@@ -73,6 +76,13 @@ def _counts_of(row: Row, alike: bool) -> list[str]:
     return _counts("" if row.n is None else f"{row.n:,}", f"{row.entry.read_alike:,}", alike)
 
 
+def _beneath(row: Row) -> list[str]:
+    """Of each figure its 95% interval, and the number of items if it is not the row's."""
+    counts = ["" if one.n in (None, row.n) else f", n {one.n:,}" for one in row.cells]
+    known = zip(row.cells, counts, strict=True)
+    return ["" if one.low is None else f"{_percent(one.low)}–{_percent(one.high)}{n}" for one, n in known]
+
+
 def _marked(cell: Cell) -> str:
     """Markdown has no underline, so the second-best is underlined in HTML."""
     text = _percent(cell.share)
@@ -90,6 +100,8 @@ def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Seq
         for row in section.rows:
             cells = [*_counts_of(row, alike), *map(_highlighted, row.cells)]
             lines.append(_ended([_escaped(_title(row), LATEX), *cells]))
+            if any(beneath := [one and f"\\scriptsize {_escaped(one, LATEX)}" for one in _beneath(row)]):
+                lines.append(_ended(["", *_counts("", "", alike), *beneath]))
     lines.append(r"\midrule")
     for name, levels in chances(entries_in(sections), columns):
         lines.append(_ended([name, *_counts("", "", alike), *map(_percent, levels)]))

@@ -247,11 +247,13 @@ def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a model has more than humans (below 0: less), with its 95% interval where both have one."""
+    """What a model has more than humans (below 0: less), with its 95% interval and items where both have
+    them."""
 
     value: float
     low: float | None = None
     high: float | None = None
+    n: tuple[int, int] | None = None  # the items of the model, and of humans
 
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
@@ -272,12 +274,12 @@ def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
     which takes both as independent."""
     if not model or not people or model["share"] is None or people["share"] is None:
         return None
-    value = model["share"] - people["share"]
+    value, n = model["share"] - people["share"], (model["n"], people["n"])
     if model["low"] is None or people["low"] is None:
         return Gap(value)
     below = math.hypot(model["share"] - model["low"], people["high"] - people["share"])
     above = math.hypot(model["high"] - model["share"], people["share"] - people["low"])
-    return Gap(value, value - below, value + above)
+    return Gap(value, value - below, value + above, n)
 
 
 def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureName]) -> list[tuple[str, list]]:

@@ -90,7 +90,8 @@ def gaps(
     groups: Iterable[tuple[str, Sequence[tuple[Entry, Sequence[Gap | None]]]]], columns: Sequence[MeasureName]
 ) -> Table:
     def shown(gap: Gap | None) -> object:
-        return NOTHING if gap is None else difference(gap.value, gap.low, gap.high)
+        counts = gap and gap.n and "n {:,} and {:,}".format(*gap.n)
+        return NOTHING if gap is None else difference(gap.value, gap.low, gap.high, counts)
 
     heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
     return Table(

@@ -13,7 +13,7 @@ from annotation.comparison import table as comparison_table
 from annotation.comparison.table import Entry
 from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
-from benchmarks.models import Run
+from benchmarks.models import Job, Run
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
 from benchmarks.predictions.names import NAMES, measure_name
@@ -104,9 +104,13 @@ def test_sections_stand_in_their_order_and_rows_as_asked():
 
 def test_a_gap_has_newcombes_interval():
     """Newcombe 1998, Table II (a): 56/70 and 48/80 by method 10: 0.0524 to 0.3339."""
-    one, other = ({"share": r / n, "low": wilson(r, n)[0], "high": wilson(r, n)[1]} for r, n in ((56, 70), (48, 80)))
+    one, other = (
+        {"share": r / n, **dict(zip(("low", "high"), wilson(r, n), strict=True)), "n": n}
+        for r, n in ((56, 70), (48, 80))
+    )
     found = comparison_table.gap(one, other)
     assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+    assert found.n == (70, 80)
     assert comparison_table.gap(shares({"a": 70})["a"], other).low is None
     assert comparison_table.gap(None, other) is None
 
@@ -140,6 +144,19 @@ def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apa
 
 
 # What papers get
+
+
+def test_beneath_a_row_are_the_intervals_of_its_figures_and_their_own_n():
+    shares = {
+        name: dict(zip(("share", "low", "high", "n"), of, strict=True))
+        for name, of in {"i2t": (0.5, 0.25, 0.75, 8), "t2i": (0.4, 0.1, 0.7, 3)}.items()
+    }
+    made = Entry("m", "measured", {"n": 8, "measures": shares, "groups": [], "notes": []})
+    columns = comparison_table.heads("bivlc", [made])
+    sections = comparison_table.table([made], columns)
+    assert "|  |  | 25.00–75.00 | 10.00–70.00, n 3 |\n" in comparison_latex.markdown(sections, columns)
+    beneath = r" &  & \scriptsize 25.00--75.00 & \scriptsize 10.00--70.00, n 3 \\"
+    assert beneath in comparison_latex.latex(sections, columns)
 
 
 def test_markdown_and_latex_escape_what_they_must():
@@ -191,6 +208,17 @@ def test_chance_is_lower_for_models_that_are_asked_in_both_orders(twice, rows):
     asked = Run(title="m", asked_in_both_orders=True)
     assert comparison_entries._entry(asked, {}).asked_in_both_orders
     assert measure_name("hard_positive", "brittleness").chance_in_both_orders == 2 * 1 / 4 * 3 / 4
+
+
+def test_what_a_model_answers_in_each_order_alone_stands_below_the_table():
+    of = {"share": 0.5, "low": 0.2, "high": 0.8, "n": 1200, "chance": 0.25}
+    report = {"kind": "bivlc", "orders": {"first_order": {"i2t": of}, "second_order": {"i2t": of}}}
+    asked = Run(title="m", asked_in_both_orders=True, job=Job(report=report))
+    first, second = comparison_entries._entry(asked, {"notes": []}).figures["notes"]
+    assert first == "first order alone, in percent: I2T 50.00 (95% 20.00 to 80.00, n 1,200, chance 25.00)"
+    assert second.startswith("second order")
+    imported = Run(title="m", asked_in_both_orders=True, job=Job(report={}))
+    assert comparison_entries._entry(imported, {"notes": []}).figures["notes"] == []
 
 
 # The plane
