@@ -79,6 +79,20 @@ def finish(job, progress) -> None:
     jobs.finish_job(job=job, by="test", report={})
 
 
+@pytest.mark.parametrize(("total", "whole"), [(662, 662), (None, 1)])
+def test_a_finished_job_has_done_all_of_its_last_phase(job, total, whole):
+    """Steps are written twice a second, so the last ones may not be."""
+
+    def work(job, progress) -> None:
+        progress.begin("encoding", total)
+        progress.step(3)
+        finish(job, progress)
+
+    job = jobs.run(job_id=job.pk, by="test", work=work)
+    job.refresh_from_db()
+    assert (job.state, job.done, job.total) == (JobState.DONE, whole, whole)
+
+
 @pytest.mark.parametrize("work", [lose_a_read, lose_a_transaction, lose_a_helpers])
 def test_a_job_that_loses_the_database_is_started_over(job, sent, work):
     jobs.run(job_id=job.pk, by="test", work=work)
