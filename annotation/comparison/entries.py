@@ -22,7 +22,7 @@ from annotation.measures.papers import rank
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from benchmarks.models import Benchmark, Run, RunOrigin
-from benchmarks.predictions import stored
+from benchmarks.predictions import cut_captions, stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
@@ -54,7 +54,7 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
     alone = orders_in_words(run.job.report) if run.asked_in_both_orders and run.job else {}
     orders = [f"{order}: {told}" for order, told in alone.items()]
-    if notes := [note for note in (_cut_captions(run), _old_words(corrected), *orders) if note]:
+    if notes := [*cut_captions.in_words(_cut(run), named=False), *_old_words(corrected), *orders]:
         figures = {**figures, "notes": [*figures["notes"], *notes]}
     source = run.source or _place(run)
     if run.study is not None:
@@ -66,22 +66,15 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
 
 
 def _cut(run: Run) -> dict[str, Any]:
-    """What scoring reported of captions that the model does not read whole."""
+    """What the run's job reported of captions that the model does not read whole."""
     return run.job.report.get("cut", {}) if run.job else {}
 
 
-def _cut_captions(run: Run) -> str:
-    """Say what the run's figures leave out because the model does not read whole captions; empty if it reads all."""
-    if not (cut := _cut(run)).get("captions"):
-        return ""
-    note, alike = f"{cut['captions']:,} captions are longer than the model reads", cut["alike"]["count"]
-    return f"{note}; {alike:,} items whose captions it reads alike are left out." if alike else f"{note}."
-
-
-def _old_words(corrected: int) -> str:
+def _old_words(corrected: int) -> list[str]:
     """Say how many of the items had other words or pictures when the model answered."""
     items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
-    return f"{items} been corrected since; these answers are about the old words. Score it again." if corrected else ""
+    said = f"{items} been corrected since; these answers are about the old words. Score it again."
+    return [said] if corrected else []
 
 
 def _place(run: Run) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from annotation.releases.archive_reader import MANIFEST, ReleaseFiles, as_object
+from benchmarks.predictions.cut_captions import listed
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 USUAL = "https://huggingface.co"
 REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
-SHOWN = 5
 ERRORS = {  # of an answer of the hub
     401: "The hub does not accept the token in HF_TOKEN.",
     403: "The token in HF_TOKEN may not write to {repo}.",
@@ -91,7 +91,7 @@ def _wanted(release: ReleaseFiles) -> dict[str, str]:
     wanted = {name: file["sha256"] for name, file in release.manifest["files"].items()}
     wanted[MANIFEST] = hashlib.sha256(release.read(MANIFEST)).hexdigest()
     if others := sorted(set(release.names()) ^ set(wanted)):
-        raise CannotPush(f"The folder does not match its manifest: {_some(others)}.")
+        raise CannotPush(f"The folder does not match its manifest: {listed(others)}.")
     return wanted
 
 
@@ -113,7 +113,7 @@ def _is_there(api: "HfApi", to: Target, version: str, folder: Path, wanted: Mapp
         return False
     if others := differing(api, to.repo, tags[version], folder, wanted):
         raise CannotPush(
-            f"{to.address} has a version {version} with different content ({_some(others)}). A version never changes: "
+            f"{to.address} has a version {version} with different content ({listed(others)}). A version never changes: "
             "make a release with the next version. Nothing was sent."
         )
     return True
@@ -157,7 +157,7 @@ def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None
         others -= set(earlier.get("files", {})) if earlier.get("kind") == "release" else set()
     if others:
         raise CannotPush(
-            f"{to.address} has files that belong to no release: {_some(sorted(others))}. Use a separate repository."
+            f"{to.address} has files that belong to no release: {listed(sorted(others))}. Use a separate repository."
         )
 
 
@@ -170,7 +170,7 @@ def _send(
         delete_patterns="*",
     )  # fmt: skip
     if others := differing(api, to.repo, done.oid, folder, wanted):
-        raise CannotPush(f"The hub does not have what was sent: {_some(others)}. No version was set; run this again.")
+        raise CannotPush(f"The hub does not have what was sent: {listed(others)}. No version was set; run this again.")
     api.create_tag(to.repo, repo_type="dataset", tag=version, tag_message=title, revision=done.oid)
 
 
@@ -196,7 +196,3 @@ def _words(problem: BaseException, to: Target) -> str:
             return sentence.format(repo=to.repo, status=status) + (f" It says: {message}" if message else "")
     last = chain[-1]
     return f"{to.endpoint} cannot be reached, or the upload broke off ({type(last).__name__}: {last}). Run this again."
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")

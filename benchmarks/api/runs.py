@@ -44,8 +44,8 @@ class RunData(serializers.ModelSerializer):
     )  # fmt: skip
     cut = serializers.DictField(
         source="job.report.cut", default=None, allow_null=True,
-        help_text="Of a model that was run here: `captions` that are longer than it reads, the items that have some "
-        "(`in_items`), and those without scores since it reads their captions `alike`.",
+        help_text="The items with captions that are longer than the model reads (`in_items`, if it was run here), and "
+        "those without scores since it reads two of their captions `alike`.",
     )  # fmt: skip
 
     class Meta:

@@ -10,6 +10,7 @@ from typing import Protocol
 from benchmarks.metrics import sugarcrepe
 from benchmarks.metrics.base import Z
 from benchmarks.naming import kind_name
+from benchmarks.predictions.cut_captions import listed
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
 
@@ -146,7 +147,4 @@ def in_words(found: Sequence[Part]) -> list[str]:
 
 def _other_parts(parts: Sequence[Part]) -> str:
     named = list(dict.fromkeys(f"{part.name} ({part.words})" for part in parts))
-    if not named:
-        return ""
-    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
-    return f" So it does in {', '.join(named[:NAMED])}{more}."
+    return f" So it does in {listed(named, most=NAMED)}." if named else ""

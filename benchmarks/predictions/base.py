@@ -31,6 +31,7 @@ class Reference:
 class Answer:
     """One answer about one item: a score (higher is better) under the name of what was scored, `s(c0,i1)`, or a choice
     at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` if the file has them.
+    `read_alike`: there is no answer, since the model reads two of the item's captions alike.
     """
 
     item: Reference
@@ -40,6 +41,7 @@ class Answer:
     type: str = ""
     subtype: str = ""
     origin: Origin = NOWHERE
+    read_alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)

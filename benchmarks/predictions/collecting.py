@@ -3,18 +3,21 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics.base import Typed
 from benchmarks.predictions import stored
 from benchmarks.predictions.base import Answer, Reference
+from benchmarks.predictions.cut_captions import READ_ALIKE, counted
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import ItemRecord, Origin
 
 
 @dataclass(slots=True)
 class ItemAnswers:
-    """All answers about an item, by question or score name. `record`: the item, once it is matched."""
+    """All answers about an item, by question or score name. `record`: the item, once it is matched.
+    `read_alike`: there are none, since the model reads two of its captions alike."""
 
     item: Reference
     type: str
@@ -22,6 +25,7 @@ class ItemAnswers:
     origin: Origin  # of the first answer
     answers: dict[str, Answer] = field(default_factory=dict)
     record: ItemRecord | None = None
+    read_alike: bool = False
 
     @property
     def scores(self) -> dict[str, float]:
@@ -35,11 +39,15 @@ def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
         about = found.get(answer.item)
         if about is None:
             about = found[answer.item] = ItemAnswers(answer.item, answer.type, answer.subtype, answer.origin)
-        first = about.answers.setdefault(answer.question, answer)
+        about.read_alike |= answer.read_alike
+        first = answer if answer.read_alike else about.answers.setdefault(answer.question, answer)
         if first is not answer:
             where = f"Row {first.origin.row} of {first.origin.file}"
             advice = f"{where} also answers this for “{str(answer.item)[:80]}”. Keep one."
             log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
+        if about.read_alike and about.answers:
+            advice = f"“{str(answer.item)[:80]}” is marked as {READ_ALIKE}, and has answers. Keep either."
+            log.error("WRONG_VALUE", answer.origin.file, answer.origin.row, READ_ALIKE, advice)
         check_type(about, answer, log)
     return list(found.values())
 
@@ -60,6 +68,7 @@ def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[
     An item must have every answer that any item of its type has, or it counts as a gap: omitting the hard items would
     flatter a model. The questions depend on the type, since ARO asks different ones.
     """
+    items = [item for item in items if not item.read_alike]
     columns = {name: _column(name, items) for name in dict.fromkeys(name for item in items for name in item.answers)}
     types = {place: (item.type, item.subtype) for place, item in enumerate(items)}
     captions = {place: _first_captions(item) for place, item in enumerate(items)}
@@ -70,6 +79,12 @@ def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[
         _log_answers_twice(item, kind, log)
     pairs = zip(items, found, strict=True)
     return [(item, record) for item, record in pairs if _whole(item, record, kind, asked[item.type], log)]
+
+
+def read_alike(items: Iterable[ItemAnswers]) -> dict[str, Any]:
+    """JSON-able: of the items those that the model reads alike, as scoring reports them."""
+    keys = [one.record.key if one.record else str(one.item) for one in items if one.read_alike]
+    return {"alike": counted(keys)}
 
 
 def _column(name: str, items: Sequence[ItemAnswers]) -> stored.Column:

@@ -23,7 +23,7 @@ def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evalu
         return of_classification(items, log)
     found = [record for _, record in complete(items, kind, log)]
     if kind is ARO:
-        check_aro(items, log)
+        check_aro([item for item in items if not item.read_alike], log)
     if not found and not log.count:
         log.error("NO_ROWS", "", None, "", "No item is answered completely, so there is nothing to compute.")
     return None if log.count else EVALUATORS[kind.name](found, kind)

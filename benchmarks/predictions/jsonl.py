@@ -4,6 +4,7 @@
 {"item": "7", "question": "i_pos2t", "choice": "positive"}
 {"item": {"positive": "A red cup.", "negative": "A blue cup.", "image": "7.jpg"}, "question": "caption",
  "choice": "none", "type": "swap", "subtype": "att"}
+{"item": "8", "read_alike": true}
 """
 
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.jsonl import objects
 from benchmarks.formats.table import missing_column, nearest
 from benchmarks.predictions.base import Answer, Layout, Reference
+from benchmarks.predictions.cut_captions import READ_ALIKE
 from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import ROLES, Origin
 
 MAX_ANSWERS = 600_000  # per file: six for each of as many items as an import may have
-FIELDS = ("item", "question", "score", "choice", "type", "subtype")
+ANSWERS = ("score", "choice", READ_ALIKE)
+FIELDS = ("item", "question", *ANSWERS, "type", "subtype")
 TEXTS = ("question", "choice", "type", "subtype")
 ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
 
@@ -32,27 +35,31 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
         check_fields(value, origin, log)
         if log.count == before:
             check_item(value["item"], origin, log)
-            check_answer(value, kind, origin, log)
+            if READ_ALIKE not in value:
+                check_answer(value, kind, origin, log)
         if log.count == before:
             score, choice = value.get("score"), value.get("choice")
             kinds = value.get("type", ""), value.get("subtype", "")
             item = reference(value["item"], known)
-            yield Answer(item, value["question"], None if score is None else float(score), choice, *kinds, origin)
+            said = None if score is None else float(score), choice
+            yield Answer(item, value.get("question", ""), *said, *kinds, origin, READ_ALIKE in value)
 
 
 def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
-    """Check that the line has an item, a question, and either a score or a choice, and nothing else."""
+    """Check that the line has an item, a question, and a score, a choice or a mark, and nothing else."""
     unknown = [name for name in value if name not in FIELDS]
-    for name in ("item", "question"):
+    for name in ("item",) if READ_ALIKE in value else ("item", "question"):
         if name not in value:
             missing_column(name, unknown, origin.file, origin.row, log)
-    if ("score" in value) == ("choice" in value):
+    if len({*ANSWERS} & {*value}) != 1:
         log.error("VALUE_MISSING", origin.file, origin.row, "score, choice", "Give either a score or a choice.")
     for name in TEXTS:
         if not isinstance(value.get(name, ""), str):
             log.error("WRONG_VALUE", origin.file, origin.row, name, "Write this as text, in quotes.")
     if "score" in value and (isinstance(value["score"], bool) or not isinstance(value["score"], int | float)):
         log.error("WRONG_VALUE", origin.file, origin.row, "score", "Write a number, without quotes.")
+    if value.get(READ_ALIKE, True) is not True:
+        log.error("WRONG_VALUE", origin.file, origin.row, READ_ALIKE, "Write true, or leave this out.")
     for name in unknown:
         near = nearest(name, [field for field in FIELDS if field not in value])
         advice = f"Did you mean “{near}”?" if near else f"A line may have the fields {', '.join(FIELDS)}."

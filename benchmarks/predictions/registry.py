@@ -6,6 +6,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.text import BOMS, CHUNK
 from benchmarks.predictions import bivlc_results, columns, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
+from benchmarks.predictions.cut_captions import READ_ALIKE
 from benchmarks.predictions.kinds import Kind
 from workers import outside_json
 
@@ -48,9 +49,9 @@ def _beginning(path: Path) -> str:
 
 
 def _is_answer(text: str) -> bool:
-    """Whether the first line is an object that names a question."""
+    """Whether the first line is an object that names a question, or marks an item."""
     try:
         found = outside_json.read(text.partition("\n")[0])
     except ValueError:
         return False
-    return isinstance(found, dict) and "question" in found
+    return isinstance(found, dict) and ("question" in found or READ_ALIKE in found)

@@ -21,7 +21,7 @@ from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
-from benchmarks.predictions.collecting import ItemAnswers, collect, complete
+from benchmarks.predictions.collecting import ItemAnswers, collect, complete, read_alike
 from benchmarks.predictions.columns import PredictionsMapping, answers_in, guess, options_of
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
@@ -137,7 +137,9 @@ class PredictionsImport(BenchmarkWork):
             (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
         ]
         self.progress.begin("storing")
-        self.store(rows, {**matching.as_json(), **left_out(log), "answers": len(rows)})
+        self.store(
+            rows, {**matching.as_json(), **left_out(log), "cut": read_alike(matching.matched), "answers": len(rows)}
+        )
 
     def look(self, path: Path, kind: Kind, log: ProblemLog) -> None:
         names, sample = columns.first_rows(path, log)

@@ -19,6 +19,7 @@ from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
+from benchmarks.predictions.cut_captions import counted
 from benchmarks.predictions.plan import Place
 from benchmarks.runs import embeddings, import_predictions, material, pairs
 from benchmarks.scoring import detected, similarity
@@ -35,7 +36,6 @@ MEASURES = {  # what a job does, in its title and in a form
     ORDER_TASKS: ("Order tasks on", "Order tasks"),
 }
 SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}  # as in ARO §3.1 and §2.3
-LISTED = 100  # listed items that lack something
 RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
 AGAIN = "nothing new: this run stands"
 
@@ -244,12 +244,8 @@ class Scoring(BenchmarkWork):
             )  # fmt: skip
             import_predictions.copy_in(run, scores.predictions())
             audit.record(by=self.by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
-            lacking = {what: _listed(keys) for what, keys in scores.lacking.items()}
-            cut = {
-                "captions": len(scores.cut_contents),
-                "in_items": _listed(scores.cut),
-                "alike": _listed(scores.alike),
-            }
+            lacking = {what: counted(keys) for what, keys in scores.lacking.items()}
+            cut = {"in_items": counted(scores.cut), "alike": counted(scores.alike)}
             self.finish_with(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
 
     def finish_with(self, run: Run, facts: dict) -> None:
@@ -263,10 +259,6 @@ class Scoring(BenchmarkWork):
         if self.encoder and self.encoder.reduced_to:
             report["reduced_to"] = self.encoder.reduced_to
         self.finish(report)
-
-
-def _listed(keys: Sequence[str]) -> dict:
-    return {"count": len(keys), "keys": keys[:LISTED]}
 
 
 def _vectors(model: ScoringModel, contents: set[str]) -> dict:

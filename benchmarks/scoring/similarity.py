@@ -14,15 +14,14 @@ Vectors = Mapping[str, np.ndarray]  # by content
 @dataclass
 class Scores:
     """`columns`: by score name, the items and their scores, equally long. `choices`: items, questions and the options
-    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions that are too long for the model,
-    and `cut_contents` of these; `alike`: the items without scores, since the model reads two of their captions alike.
+    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions that are too long for the model;
+    `alike`: the items without scores, since the model reads two of their captions alike.
     """
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
     choices: list[tuple[int, str, str]] = field(default_factory=list)
     lacking: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     cut: list[str] = field(default_factory=list)
-    cut_contents: set[str] = field(default_factory=set)
     alike: list[str] = field(default_factory=list)
 
     def predictions(self) -> Iterator[tuple[int, str, float | None, str | None]]:
@@ -88,7 +87,6 @@ def compare(
             scores.lacking[what].append(one.key)
     needed = set().union(*of_item.values())
     found, cut = look_up(needed), cuts(needed)
-    scores.cut_contents.update(cut)
     alike = set()
     for one in chunk:
         own = of_item[one.item]

@@ -30,7 +30,7 @@ MODULES = {
         "__init__", "answers", "command", "images", "items", "models", "picks", "prompts", "rows",
     ),
     "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "sugarcrepe", "visla"),
-    "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
+    "benchmarks.predictions": ("choices", "cut_captions", "evaluators", "item_figures", "kinds", "plan", "stored"),
 }  # fmt: skip
 NO_FILES: Mapping[str, ProtocolFile] = MappingProxyType({})
 Parts = tuple[tuple[str, ...], tuple[plan.Place, ...]]

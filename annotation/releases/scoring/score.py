@@ -17,8 +17,8 @@ in `data/` alone. my_model.py defines `embed_images(images)` and `embed_texts(te
 vector for each and are compared by cosine; or `score(images, captions)`, which returns a number for each pair, higher
 is better. Images are files' bytes if it sets `BYTES = True`, otherwise pictures of Pillow. A text encoder needs only
 `embed_texts`. A model that reads only the beginning of long captions has `cut(text)` too: it returns the tokens that
-are read of a caption that is too long, None of others. Such captions are counted; items with captions that are the same
-in what is read are neither right nor wrong, but in the column `read alike`.
+are read of a caption that is too long, None of others. Items with such captions are counted; items with captions that
+are the same in what is read are neither right nor wrong, but in the column `read alike`.
 
 A tied score is never right. How each item is decided is in manifest.json, under `evaluation`.
 """

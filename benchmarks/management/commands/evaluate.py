@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import refuse, write_result
 from benchmarks.management.reporting import text_of
-from benchmarks.predictions import reading
-from benchmarks.predictions.collecting import collect
+from benchmarks.predictions import cut_captions, reading
+from benchmarks.predictions.collecting import collect, read_alike
 from benchmarks.predictions.evaluating import EVALUATED, WITHOUT_ITEMS, evaluate
 from benchmarks.predictions.matching import match
 from benchmarks.predictions.mean_scores import in_words, mean_scores
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         assert found is not None  # None only if the log has a problem
         means = mean_scores(((one.type, one.subtype, one.scores) for one in answered), kind)
         report = {**as_json(found), **({"mean_scores": means} if means else {})}
-        report |= {"matching": matching.as_json() if matching else None, **left_out(log)}
+        report |= {"matching": matching.as_json() if matching else None, **left_out(log), "cut": read_alike(answered)}
         written = lambda report: "\n".join([*as_lines(found), *notes_below(report)])  # noqa: E731
         write_result(report, written, options["json"], self.stdout)
 
@@ -56,6 +56,7 @@ def notes_below(report: dict) -> list[str]:
     """The lines below the table: skipped items and unmatched answers."""
     lines = in_words(report.get("mean_scores", {}))
     lines += [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
+    lines += cut_captions.in_words(report["cut"])
     if matching := report["matching"]:
         lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
         lines.append(f"Answers without a matching item: {matching['unmatched']:,}")

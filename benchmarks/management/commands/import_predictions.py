@@ -8,6 +8,7 @@ from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, run_here, values_of
 from benchmarks.management.reporting import benchmark_named, columns_of, text_of, write_problems
 from benchmarks.models import Job, JobState
+from benchmarks.predictions.cut_captions import in_words
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.import_predictions import PredictionsImport, PredictionsOrder, queue_predictions
@@ -60,4 +61,4 @@ def summary(report: dict) -> list[str]:
     ]
     if report["left_out"]:
         lines.append(f"Skipped as incomplete: {report['left_out']:,}")
-    return [*lines, f"Done in {report['seconds']:,} s."]
+    return [*lines, *in_words(report["cut"]), f"Done in {report['seconds']:,} s."]

@@ -2,6 +2,7 @@
 
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.models import Job
+from benchmarks.predictions import cut_captions
 from benchmarks.runs import figures
 from benchmarks.scoring import order_tasks, retrieval, score
 
@@ -44,19 +45,9 @@ def summary(report: dict) -> list[str]:
         return [*lines, f"{report['note']}.", f"Done in {report['seconds']:,} s."]
     lines += figures.in_lines(report["run"])
     for what, of in report["lacking"].items():
-        lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
-    return [*lines, *cut_captions(report["cut"]), f"Done in {report['seconds']:,} s."]
-
-
-def cut_captions(cut: dict) -> list[str]:
-    lines = []
-    if cut["captions"]:
-        keys = ", ".join(cut["in_items"]["keys"][:9])
-        lines.append(f"note: {cut['captions']:,} captions are longer than the model reads and were cut off: {keys}")
-    if count := cut["alike"]["count"]:
-        keys = ", ".join(cut["alike"]["keys"][:9])
-        lines.append(f"note: {count:,} items have no scores, since the model reads two captions alike: {keys}")
-    return lines
+        lines.append(f"note: {of['count']:,} items lack a {what}: {cut_captions.listed(of['keys'], of['count'])}")
+    lines += [f"note: {said}" for said in cut_captions.in_words(report["cut"])]
+    return [*lines, f"Done in {report['seconds']:,} s."]
 
 
 def perturbed(report: dict) -> list[str]:

@@ -286,6 +286,29 @@ def test_the_script_and_an_import_give_choices_the_same_chance(tmp_path, flags, 
     assert found["i_pos2t"]["chance"] == chance
 
 
+def test_what_a_model_reads_alike_is_counted_in_the_figures_that_leave_it_out(tmp_path):
+    """Marks in a file of predictions stand for it, and the script writes the file with them again."""
+    items = by_hand(tmp_path, KINDS["sugarcrepe"])
+    alike = [one["id"] for one in items if (one["type"], one["subtype"]) == types(KINDS["sugarcrepe"])[0]][:4]
+    lines = [
+        {"item": one["id"], "question": name, "score": 0.5}
+        for one in items
+        if one["id"] not in alike
+        for name in ("s(positive)", "s(negative)")
+    ]
+    lines += [{"item": one, "read_alike": True} for one in alike]
+    (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = scored(tmp_path, "--predictions", tmp_path / "scores.jsonl", "--out", tmp_path / "again.jsonl")
+    counts = {name: (one["n"], one["read_alike"]) for name, one in found["measures"].items() if one["n"]}
+    assert counts.pop("overall") == counts.pop("mean_of_subsets") == (26, 4)
+    assert counts == {"add_att": (2, 4), **dict.fromkeys(sugarcrepe.SUBSETS[1:5], (6, 0))}
+    whole = {of["type"]: of["measures"]["accuracy"]["read_alike"] for of in found["groups"] if of["subtype"] is None}
+    parts = [of["measures"]["accuracy"]["read_alike"] for of in found["groups"] if of["subtype"]]
+    assert (whole, parts) == ({"add": 4, "replace": 0}, [4, 0, 0, 0, 0])
+    assert found["cut"] == {"alike": {"count": 4, "keys": alike}}
+    assert scored(tmp_path, "--predictions", tmp_path / "again.jsonl") == found
+
+
 @pytest.fixture(scope="module")
 def utils(tmp_path_factory) -> ModuleType:
     folder = tmp_path_factory.mktemp("harness")
@@ -377,6 +400,8 @@ def test_the_script_scores_pairs_or_texts_alone(released, tmp_path):
         (['{"item": "item-0", "question": "s(positive)", "score": 1e999}'], "line 1: no score or option"),
         ([NOTHING.replace("}", ', "score": 1e999}')], "line 1: no score or option"),
         ([NOTHING], "29 of 30 items lack answers: item-1, item-2"),
+        ([NOTHING], "item-10 and 19 more. A model"),
+        ([NOTHING, '{"item": "item-0", "read_alike": true}'], "answered, and marked as read_alike: item-0."),
     ],
 )
 def test_the_script_says_what_is_wrong_with_predictions(tmp_path, lines, said):

@@ -153,6 +153,14 @@ def test_one_true_sentence_of_four_by_scores_and_by_a_model(folder, tmp_path):
     same(by_model["measures"]["accuracy"], right, 1 / 4)
     assert scored(made, "--predictions", tmp_path / "out.jsonl") == {**by_model, "cut": None}
 
+    cut = f"\n\ndef cut(text):\n    return [1] if text in {texts} else None\n"  # of the last item
+    (tmp_path / "model.py").write_text(MODEL + cut)
+    by_model = scored(made, "--functions", tmp_path / "model.py", "--out", tmp_path / "out.jsonl")
+    alike = by_model["cut"].pop("in_items")["count"]
+    assert by_model["measures"]["accuracy"]["n"] + alike == len(right) and 0 < alike < len(right)
+    assert by_model["measures"]["accuracy"]["read_alike"] == by_model["cut"]["alike"]["count"] == alike
+    assert scored(made, "--predictions", tmp_path / "out.jsonl") == by_model
+
 
 @pytest.mark.parametrize(
     ("name", "group", "chance"),

@@ -309,3 +309,15 @@ def test_the_table_reads(given, tmp_path, capsys):
     rows = [row.split() for row in capsys.readouterr().out.splitlines()]
     assert rows[1] == ["i2t", "100.00", "20.65", "to", "100.00", "25.00", "1"]
     assert [row[0] for row in rows[1:4]] == ["i2t", "t2i", "group"]
+
+
+def test_items_that_a_model_reads_alike_are_left_out_and_counted(given):
+    """An item has its answers or the mark, whatever its list."""
+    lines = scores("a", {"positive": 2, "negative": 1}, type="relation", subtype="under")
+    marked = {"item": "b", "read_alike": True, "type": "order", "subtype": "coco"}
+    found = given("aro", [marked, *lines])
+    assert (found["n"], found["left_out"], found["cut"]) == (1, 0, {"alike": {"count": 1, "keys": ["b"]}})
+    with pytest.raises(CommandError):
+        given("aro", [*lines, {"item": "a", "read_alike": True}])
+    with pytest.raises(CommandError):
+        given("aro", [*lines, {**marked, "read_alike": False}])

@@ -6,17 +6,21 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import Unusable, captions_of, cut_captions, require_answers, wanted_of
+from annotation.releases.scoring.released.items import Cut, Unusable, as_json, captions_of, require_answers, wanted_of
 from benchmarks.metrics import hard_positive
 from benchmarks.predictions import stored
+from benchmarks.predictions.cut_captions import READ_ALIKE, listed
 from benchmarks.predictions.evaluators import of_family
+from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, of_answers
+
+MEAN = "mean of subtypes"
 
 
 def read_predictions(release, path):
-    """Scores, and choices, each under (item's place, name)."""
+    """Scores, and choices, each under (item's place, name); and what is known of cut captions, if anything is."""
     questions, places = release.kind.questions, {item["id"]: place for place, item in enumerate(release.items)}
-    scores, choices = {}, {}
+    scores, choices, alike = {}, {}, set()
     with Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -29,6 +33,9 @@ def read_predictions(release, path):
             if not isinstance(item, str) or item not in places:
                 raise Unusable(f"{path}, line {number}: the split {release.split} has no item {item!r}.")
             key = places[item], question
+            if answer.get(READ_ALIKE) is True:
+                alike.add(places[item])
+                continue
             if key in scores or key in choices:
                 raise Unusable(f"{path}, line {number}: {question} of {item} is answered twice.")
             is_number = type(score) is float and math.isfinite(score)
@@ -39,7 +46,9 @@ def read_predictions(release, path):
                 choices[key] = choice
             else:
                 raise Unusable(f"{path}, line {number}: no score or option of a question of this release.")
-    return scores, choices
+    if both := {release.items[place]["id"] for place, _ in {**scores, **choices} if place in alike}:
+        raise Unusable(f"{path}: these items are answered, and marked as {READ_ALIKE}: {listed(sorted(both))}.")
+    return scores, choices, Cut(None, sorted(alike)) if alike else None
 
 
 def columns_of(scores, choices):
@@ -62,60 +71,64 @@ def records_of(release, scores, choices, ties_are_right=False):
     return dict(zip(stored.answered(columns, types), records, strict=True))
 
 
-def complete(release, records, skip):
-    """The records of the items that lack no answer that another item of their type has."""
+def complete(release, records, alike, skip):
+    """The records of the items that lack no answer that another item of their type has. Those that the model reads
+    `alike` have none."""
     needed = {name for measure in release.kind.measured.measures.values() for name in measure.needs}
     asked = defaultdict(set)
     for record in records.values():
         asked[record.type] |= {name for name in needed if getattr(record, name) is not None}
-    lacking = [
-        place
-        for place, item in enumerate(release.items)
-        if place not in records
-        or not asked[item["type"]]
-        or any(getattr(records[place], name) is None for name in asked[item["type"]])
-    ]
+    whole = {
+        place: record
+        for place, record in records.items()
+        if asked[record.type] and all(getattr(record, name) is not None for name in asked[record.type])
+    }
     if not skip:
-        require_answers([release.items[place]["id"] for place in lacking], len(release.items), "items")
-    left_out = set(lacking)
-    return {place: record for place, record in records.items() if place not in left_out}
+        known = {*whole, *alike}
+        lacking = [item["id"] for place, item in enumerate(release.items) if place not in known]
+        require_answers(lacking, len(release.items), "items")
+    return whole
 
 
-def figures(records, kind):
-    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype."""
-    found = of_family(records, kind)
+def figures(records, kind, alike=()):
+    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype. Each figure
+    counts the items that it leaves out of those that the model reads `alike`, of which these are records.
+    """
+    found, own = of_family(records, kind), figures_of(kind)
     groups = [(group.type, group.subtype, group.measures) for group in found.groups]
     if kind.name == HARD_POSITIVE.name:
         means = hard_positive.means_of_subtypes(found.groups)
-        groups += [(type, "mean of subtypes", measures) for type, measures in means.items()]
+        groups += [(type, MEAN, measures) for type, measures in means.items()]
     return {
         "n": found.n,
-        "measures": _rows(found.figures),
+        "measures": {name: _row(one, map(own[name].covers, alike)) for name, one in found.figures.items()},
         "groups": [
-            {"type": type, "subtype": subtype, "measures": _rows(measures)} for type, subtype, measures in groups
+            {"type": type, "subtype": subtype, "measures": {name: _row(one, left) for name, one in measures.items()}}
+            for type, subtype, measures in groups
+            for left in [[type == one.type and subtype in (None, MEAN, one.subtype) for one in alike]]
         ],
     }
 
 
-def _rows(figures):
-    return {name: asdict(figure) for name, figure in figures.items()}
+def _row(figure, left_out):
+    return {**asdict(figure), READ_ALIKE: sum(left_out)}
 
 
-def write_scores(path, release, scores):
+def write_scores(path, release, scores, alike):
     """Winnow's predictions, in the order of the items."""
     with Path(path).open("w", encoding="utf-8") as file:
-        for (place, name), score in sorted(scores.items()):
+        given = [(place, {"question": name, "score": score}) for (place, name), score in sorted(scores.items())]
+        for place, answer in [*given, *((place, {READ_ALIKE: True}) for place in alike)]:
             item = release.items[place]
-            line = {"item": item["id"], "question": name, "score": score}
+            line = {"item": item["id"], **answer}
             line.update({key: item[key] for key in ("type", "subtype") if item[key]})
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def run(release, asked, load):
     """All figures, as `--json` prints them."""
-    cut = None
     if asked.predictions:
-        scores, choices = read_predictions(release, asked.predictions)
+        scores, choices, cut = read_predictions(release, asked.predictions)
     else:
         wanted = [
             (place, name, what)
@@ -123,20 +136,22 @@ def run(release, asked, load):
             for name, what in wanted_of(release, item).items()
         ]
         (scores, cut), choices = load("models").compute_scores(release, wanted, asked), {}
+    alike = cut.alike if cut else []
     records = records_of(release, scores, choices)
     if asked.predictions:
-        records = complete(release, records, asked.skip_incomplete)
+        records = complete(release, records, alike, asked.skip_incomplete)
     if asked.out:
-        write_scores(asked.out, release, scores)
+        write_scores(asked.out, release, scores, alike)
     generous = records_of(release, scores, choices, ties_are_right=True)
     twice = asked.asked_in_both_orders and bool(choices)
     kind = of_answers(release.kind, 2) if twice else release.kind
-    found = figures([*records.values()], kind)
+    left_out = [release.items[place] for place in alike]
+    left_out = [kind.measured.record(type=item["type"], subtype=item["subtype"]) for item in left_out]
     return {
         "kind": kind.name,
         "split": release.split,
         "in_both_orders": twice,
-        **found,
-        **cut_captions(cut, {place: item["id"] for place, item in enumerate(release.items)}, release, found["groups"]),
+        **figures([*records.values()], kind, left_out),
+        "cut": as_json(cut, lambda place: release.items[place]["id"]),
         "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),
     }

@@ -5,7 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import LISTED, PICK, Release, Unusable
+from annotation.releases.scoring.released.items import PICK, Release, Unusable
+from benchmarks.predictions.cut_captions import in_words
 
 HERE = Path(__file__).resolve().parent.parent  # the release
 
@@ -19,9 +20,10 @@ def table(found):
                 share, low, high, chance = (f"{100 * one[key]:.2f}" for key in ("share", "low", "high", "chance"))
                 path = f"{before} · {name}" if before else name
                 people = f"{100 * one['people']:.2f}" if one.get("people") is not None else ""
-                alike = f"{group['read_alike']:,}" if found["read_alike"] else ""
-                rows.append((path, share, f"{low} to {high}", chance, people, f"{one['n']:,}", alike))
-    columns = [one for one in zip(*rows, strict=True) if any(one[1:]) or one[0] not in ("people", "read alike")]
+                counts = f"{one['n']:,}", f"{one['read_alike']:,}"
+                rows.append((path, share, f"{low} to {high}", chance, people, *counts))
+    seldom = {"people", "read alike"}
+    columns = [one for one in zip(*rows, strict=True) if one[0] not in seldom or {*one[1:]} - {"", "0"}]
     widths = [max(map(len, column)) for column in columns]
     for name, *cells in zip(*columns, strict=True):
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
@@ -31,12 +33,7 @@ def table(found):
     if tied := found["ties"]:
         changed = ", ".join(f"{name} {100 * share:.2f}" for name, share in tied["measures"].items()) or "the same"
         yield f"{tied['items']:,} items have tied scores, which count as wrong. With ties as right: {changed}."
-    if (cut := found["cut"]) and cut["captions"]:
-        few = ", ".join(cut["items"][:LISTED])
-        yield f"{cut['captions']:,} captions are longer than the model reads, and their ends were cut off: {few}."
-    if found["read_alike"]:
-        few = ", ".join(cut["read_alike"][:LISTED])
-        yield f"{found['read_alike']:,} are left out, since the model reads two of their captions alike: {few}."
+    yield from in_words(found["cut"] or {})
     yield from found.get("notes", ())
 
 

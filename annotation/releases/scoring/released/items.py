@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
+from benchmarks.predictions.cut_captions import listed
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES, Place, wanted_scores
 
-LISTED = 10
 PICK = "pick"  # the kind of evaluation that picks.py does
 
 
@@ -19,7 +20,7 @@ def require_answers(lacking, asked, what):
     """Raises Unusable if there are names of what lacks answers, of so many that were asked."""
     if lacking:
         raise Unusable(
-            f"{len(lacking):,} of {asked:,} {what} lack answers: {', '.join(lacking[:LISTED])}. A model that answers "
+            f"{len(lacking):,} of {asked:,} {what} lack answers: {listed(lacking)}. A model that answers "
             f"only the easy {what} would look better than it is. Answer all, or give --skip-incomplete."
         )
 
@@ -48,18 +49,20 @@ class Release:
         self.items = [item for item in items if item["split"] == self.split]
 
 
-def cut_captions(cut, named, release, groups):
-    """Of captions that the model does not read whole, as `compute_scores` found them, or None: `cut` has their number,
-    and the items with some; `read_alike` is how many places are left out. Each of the groups gets the latter too.
-    `named`: the item's id by place.
+class Cut(NamedTuple):
+    """`places` with captions that are longer than the model reads, None if that is not known; `alike`: where two
+    captions are the same in what it reads of them. In order.
     """
-    types = {item["id"]: (item["type"], item["subtype"]) for item in release.items}
-    alike = sorted(named[place] for place in cut.alike) if cut else []
-    for group in groups:
-        about = [types[id] for id in alike]
-        group["read_alike"] = sum(group["type"] == one and group["subtype"] in (None, other) for one, other in about)
-    names = {"items": sorted({named[place] for place in cut.places}), "read_alike": alike} if cut else {}
-    return {"read_alike": len(alike), "cut": cut and {"captions": cut.captions, **names}}
+
+    places: list | None
+    alike: list
+
+
+def as_json(cut, id_of):
+    """By the items' ids, of which `id_of` has each place's; None if nothing is known."""
+    named = {"in_items": cut.places, "alike": cut.alike} if cut else {}
+    ids = {what: list(dict.fromkeys(map(id_of, some))) for what, some in named.items() if some is not None}
+    return {what: {"count": len(some), "keys": some} for what, some in ids.items()} if cut else None
 
 
 def captions_of(item) -> dict[Place, str]:

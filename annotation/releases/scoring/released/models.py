@@ -5,12 +5,11 @@ import importlib
 import importlib.util
 from collections import defaultdict
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from annotation.releases.scoring.released.images import decode, open_images
-from annotation.releases.scoring.released.items import Unusable
+from annotation.releases.scoring.released.items import Cut, Unusable
 
 
 class Functions:
@@ -94,16 +93,6 @@ class Transformers:
         return getattr(found, "pooler_output", found).float().cpu().numpy()
 
 
-class Cut(NamedTuple):
-    """`captions`: how many are longer than the model reads; `places`: where; `alike`: where two captions are the same
-    in what it reads of them.
-    """
-
-    captions: int
-    places: list
-    alike: set
-
-
 def compute_scores(release, wanted, asked):
     """(item's place, name of a score) → the score, of those `wanted`: with what is compared, as `wanted_of` has it; and
     what was `Cut`. Places whose captions the model reads alike have no scores: it cannot be right or wrong there.
@@ -131,7 +120,8 @@ def compute_scores(release, wanted, asked):
     texts = vectors_of([text for _, _, what in rest for text in _captions(what)], model.embed_texts, size)
     scores = {**_of_pairs(pairs, model, size, picture), **_of_vectors(rest, texts, model, size, picture)}
     cut = _cut(wanted, model.cut, texts)
-    return {key: score for key, score in scores.items() if key[0] not in cut.alike}, cut
+    alike = {*cut.alike}
+    return {key: score for key, score in scores.items() if key[0] not in alike}, cut
 
 
 def _captions(what):
@@ -146,7 +136,7 @@ def _cut(wanted, cut, vectors):
     every = sorted(set().union(*found.values()))
     read = {text: str([*tokens]) for text in every if cut and (tokens := cut(text)) is not None}
     places = [place for place, texts in found.items() if texts & read.keys()]
-    return Cut(len(read), places, {place for place in places if _alike(found[place], read, vectors)})
+    return Cut(places, [place for place in places if _alike(found[place], read, vectors)])
 
 
 def _alike(texts, read, vectors):

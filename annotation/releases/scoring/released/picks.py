@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.releases.scoring.released.items import Unusable, cut_captions, require_answers
+from annotation.releases.scoring.released.items import Cut, Unusable, as_json, require_answers
 from benchmarks.metrics.base import by_type, figure
 from benchmarks.predictions.choices import letter
+from benchmarks.predictions.cut_captions import READ_ALIKE
 
 QUESTIONS = "scoring/questions.jsonl"
 SCORE = "score_"  # of a column with the scores of the option named after it
@@ -42,20 +43,22 @@ def questions_of(release):
 def run(release, asked, load):
     """All figures, as `--json` prints them."""
     questions = questions_of(release)
-    cut = None
     if asked.predictions:
         given = dict(read_predictions(asked.predictions, questions))
+        alike = [key for key, one in given.items() if one == {}]
+        given, cut = {key: one for key, one in given.items() if one != {}}, Cut(None, alike) if alike else None
     else:
         given, cut = computed(release, questions, load("models").compute_scores, asked)
-    alike = cut.alike if cut else ()
+    alike = cut.alike if cut else []
     if not asked.skip_incomplete:
         lacking = [" ".join(filter(None, key)) for key in questions if key not in given and key not in alike]
         require_answers(lacking, len(questions), "questions")
     if asked.out:
-        write_scores(asked.out, given)
+        write_scores(asked.out, given, alike)
     chosen = {key: best(one) if isinstance(one, dict) else one for key, one in given.items()}
     people = people_of(release)
-    found = tables(verdicts(release, questions, chosen), release.evaluation["measures"], people)
+    left_out = verdicts(release, {key: questions[key] for key in alike}, dict.fromkeys(alike))
+    found = tables(verdicts(release, questions, chosen), release.evaluation["measures"], people, left_out)
     tied = sum(one is None for key, one in chosen.items() if isinstance(given[key], dict))
     return {
         "kind": release.evaluation["kind"],
@@ -63,22 +66,29 @@ def run(release, asked, load):
         "in_both_orders": False,
         "n": len(chosen),
         **found,
-        **cut_captions(cut, {key: key[0] for key in questions}, release, found["groups"]),
+        "cut": as_json(cut, lambda key: key[0]),
         "ties": None,
         "notes": list(notes(release, list(chosen.values()), tied, people)),
     }
 
 
-def tables(found, measures, people):
-    """The measures over all questions, and by type and subtype, each with the share of people."""
+def tables(found, measures, people, alike):
+    """The measures over all questions, and by type and subtype, each with the share of people, and with how many it
+    leaves out of the verdicts `alike`: those that the model cannot give.
+    """
 
-    def as_json(figures, kind=None):
-        return {name: {**asdict(one), "people": people.get((name, kind))} for name, one in figures.items()}
+    def rows(figures, kind=None):
+        type, subtype = kind or (None, None)
+        own = [one for one in alike if type in (None, one.type) and subtype in (None, one.subtype)]
+        return {
+            name: {**asdict(one), "people": people.get((name, kind)), READ_ALIKE: len(about(own, measures[name]))}
+            for name, one in figures.items()
+        }
 
     return {
-        "measures": as_json(figures(found, measures)),
+        "measures": rows(figures(found, measures)),
         "groups": [
-            {"type": one.type, "subtype": one.subtype, "measures": as_json(one.measures, (one.type, one.subtype))}
+            {"type": one.type, "subtype": one.subtype, "measures": rows(one.measures, (one.type, one.subtype))}
             for one in by_types(found, measures)
         ],
     }
@@ -97,7 +107,7 @@ def notes(release, chosen, tied, people):
 
 
 def read_predictions(path, questions):
-    """((item's id, question), the option that was chosen, or the scores of all)."""
+    """((item's id, question), what `answer_of` makes of the row)."""
     of_item = defaultdict(list)
     for item, question in questions:
         of_item[item].append(question)
@@ -139,7 +149,11 @@ def rows_of(path):
 
 
 def answer_of(row, question, where):
-    """The value of the option that the row names, None if it names none; or its scores, by option."""
+    """The value of the option that the row names, None if it names none; or its scores, by option, none of them if the
+    model reads two alike.
+    """
+    if row.get(READ_ALIKE) is True:
+        return {}
     given = {name.removeprefix(SCORE): row[name] for name in row if name and name.startswith(SCORE) and row[name] != ""}
     if given:
         wanted = {one["value"] for one in question["options"]}
@@ -191,12 +205,13 @@ def computed(release, questions, compute_scores, asked):
     return found, cut
 
 
-def write_scores(path, given):
+def write_scores(path, given, alike):
     """The scores, or the answers, as `--predictions` reads them."""
     with Path(path).open("w", encoding="utf-8") as file:
-        for (item, question), one in given.items():
+        for (item, question), one in {**given, **{key: {} for key in alike}}.items():
             of = {f"{SCORE}{name}": score for name, score in one.items()} if isinstance(one, dict) else {"answer": one}
-            file.write(json.dumps({"id": item, "question": question, **of}, ensure_ascii=False) + "\n")
+            line = {"id": item, "question": question, **(of or {READ_ALIKE: True})}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 # Figures

@@ -1,0 +1,34 @@
+"""Items with captions that a model does not read whole, as a job reports them and `score.py --json` prints them: those
+`in_items`, and of these the ones without scores, since the model reads two of their captions `alike`. Pure.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+READ_ALIKE = "read_alike"  # in files of predictions: marks what a model does not tell apart; of figures: how many
+NAMED = 10  # ids in a sentence
+KEPT = 100  # ids in a report
+WORDS = {
+    "in_items": ("has", "have", "captions that are longer than the model reads, so their ends were cut off"),
+    "alike": ("is", "are", "left out, since the model reads two of the captions alike"),
+}
+
+
+def counted(keys: Sequence[str]) -> dict[str, Any]:
+    return {"count": len(keys), "keys": keys[:KEPT]}
+
+
+def listed(keys: Sequence[str], count: int | None = None, most: int = NAMED) -> str:
+    """The first ids, at most so many, and how many more there are of `count`."""
+    shown = keys[:most]
+    left = (len(keys) if count is None else count) - len(shown)
+    return ", ".join(shown) + (f" and {left:,} more" if left else "")
+
+
+def in_words(cut: Mapping[str, Any], named: bool = True) -> Iterator[str]:
+    """A sentence about each that there is, with the first ids if the items are to be `named`."""
+    for what, (one, several, said) in WORDS.items():
+        if count := cut.get(what, {}).get("count"):
+            items = f"item {one}" if count == 1 else f"items {several}"
+            which = f": {listed(cut[what]['keys'], count)}" if named else ""
+            yield f"{count:,} {items} {said}{which}."
