@@ -160,9 +160,8 @@ class PredictionsImport(BenchmarkWork):
                 )  # fmt: skip
                 copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
                 audit.record(by=self.by, verb="took in predictions", subject=benchmark, run=run.pk, job=self.job.pk)
-            elif not params.get("skip_stored") or not _is_of(run, params["model"], params["blind"], twice):
-                advice = f"“{benchmark.name}” already has these predictions, as “{run.title}” from {run.source}."
-                raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
+            else:
+                _refuse_stored(run, params, {"blind": params["blind"], "asked_in_both_orders": twice})
             report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title}
             self.finish({**report, "source": run.source, **facts})
 
@@ -197,9 +196,16 @@ def stored_alike(benchmark: Benchmark, digest: str, model: str) -> Run | None:
     return (there.filter(title__iexact=model) if model else there).first()
 
 
-def _is_of(run: Run, model: str, blind: bool, asked_in_both_orders: bool) -> bool:
-    facts = run.title.lower(), run.blind, run.asked_in_both_orders
-    return facts == (model.lower(), blind, asked_in_both_orders)
+def _refuse_stored(run: Run, params: dict, given: dict[str, bool]) -> None:
+    """Raises Refused, which names the options that the run does not have as they are given now; unless what is stored
+    is accepted, and it is of the same model with the same options."""
+    labels = {name: f"“{one.field.label}”" for name, one in orders.options_of(PredictionsOrder).items()}
+    differ = [f"{'without' if on else 'with'} {labels[name]}" for name, on in given.items() if getattr(run, name) != on]
+    if params.get("skip_stored") and not differ and run.title.lower() == params["model"].lower():
+        return
+    advice = f"“{run.benchmark.name}” already has these predictions, as “{run.title}” from {run.source}"
+    change = f", but {' and '.join(differ)}. To change that, delete that run first" if differ else ""
+    raise Refused([Problem("ALREADY_IMPORTED", "", None, "", f"{advice}{change}.")])
 
 
 def copy_in(run: Run, rows: Iterable[tuple[int, str, float | None, str | None]]) -> None:

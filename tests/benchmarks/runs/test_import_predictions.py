@@ -55,6 +55,13 @@ def test_the_same_file_twice_is_refused(benchmark, tmp_path):
     assert job.report["run"] == Run.objects.get().pk
 
 
+def test_the_refusal_names_the_options_that_differ(benchmark, tmp_path):
+    compared_models.imported(benchmark, tmp_path, right=1, asked_in_both_orders=True)
+    job = compared_models.run(compared_models.queued(benchmark, tmp_path / "CLIP-1.jsonl", skip_stored=True))
+    (problem,) = job.problems
+    assert "as “CLIP” from a repository, but with “Asked in both orders”. To change that" in problem["advice"]
+
+
 def test_two_models_may_choose_alike_but_no_two_score_alike(benchmark, tmp_path):
     for model, state in (("One", "done"), ("Other", "done"), ("one", "failed")):
         file = tmp_path / "answers.jsonl"
