@@ -52,7 +52,7 @@ class CannotCreate(ValueError):
 
 
 class CannotMove(ValueError):
-    """The study or stage cannot move from its present state to the requested one."""
+    """The study or stage cannot move from its present state to the requested one. To stay as it is moves nothing."""
 
 
 @transaction.atomic
@@ -269,6 +269,8 @@ def revise_instructions(*, stage: Stage, text: str, by: str, translations: Mappi
 @transaction.atomic
 def move_study(*, study: Study, to: str, by: str) -> Study:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if to == study.state:
+        return study
     if to not in STUDY_MOVES[StudyState(study.state)]:
         raise CannotMove(f"A study that is {study.state} cannot change to {to}.")
     audit.record(by=by, verb=f"moved to {to}", subject=study, before=study.state)
@@ -294,8 +296,10 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     """
     stage = promotion.lock_stage(stage)
     partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
-    if to not in StageState.values or (to == stage.state and not partly):
+    if to not in StageState.values:
         raise CannotMove(f"A stage that is {stage.state} cannot change to {to}.")
+    if to == stage.state and not partly:
+        return Moved(stage, {})
     promotion.set_state(stage, to)
     promoted: dict[Stage, int] = {}
     if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:

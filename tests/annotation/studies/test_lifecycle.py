@@ -5,7 +5,7 @@ import pytest
 from annotation.assignment import seats
 from annotation.models import Slot, Study, StudyState
 from annotation.studies import lifecycle as study_lifecycle
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Event
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -68,7 +68,9 @@ def test_instructions_start_with_the_protocols_and_grow_by_versions():
 
 def test_a_closed_study_can_be_opened_again_but_not_paused():
     study = studies.study()
-    study_lifecycle.move_study(study=study, to=StudyState.CLOSED, by="test")
+    for _ in range(2):
+        study_lifecycle.move_study(study=study, to=StudyState.CLOSED, by="test")
+    assert Event.objects.filter(verb="moved to closed").count() == 1
     with pytest.raises(study_lifecycle.CannotMove):
         study_lifecycle.move_study(study=study, to=StudyState.PAUSED, by="test")
     assert study_lifecycle.move_study(study=study, to=StudyState.OPEN, by="test").state == StudyState.OPEN

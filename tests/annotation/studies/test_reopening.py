@@ -134,8 +134,8 @@ def test_an_open_stage_is_not_opened_again():
     with pytest.raises(study_lifecycle.CannotMove, match="This stage is open"):
         reopen(stage)
     close(stage)
-    with pytest.raises(study_lifecycle.CannotMove):
-        close(stage)
+    with pytest.raises(study_lifecycle.CannotMove, match="No item came open"):
+        reopen(stage)
 
 
 def test_who_was_excluded_twice_over_leaves_the_same_item_open_twice():
