@@ -24,7 +24,7 @@ from annotation.releases.listing import release_state, releases_of
 from annotation.releases.plan import FORMS, PUBLIC, SHARD_LIMITS, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from benchmarks.api.commands import Body, Command, JobCommand, refuse_filters
 from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters, ordering
-from benchmarks.api.errors import CannotAnswer, RefusalData, invalid, wrong_field
+from benchmarks.api.errors import RefusalData, conflict, invalid, wrong_field
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs import jobs
 from benchmarks.jobs.orders import MOST_SEED
@@ -186,8 +186,9 @@ def _or_conflict(verb):
     try:
         return verb()
     except lifecycle.CannotFreeze as why:
-        problems = [wrong_field(name, sentence, "CANNOT_FREEZE") for name, sentence in why.problems.items()]
-        raise CannotAnswer(409, "CANNOT_FREEZE", str(why), problems) from None
+        code = "NAME_TAKEN" if isinstance(why, lifecycle.NameTaken) else "CANNOT_FREEZE"
+        problems = [wrong_field(name, sentence, code) for name, sentence in why.problems.items()]
+        raise conflict(why, code, problems) from None
 
 
 class ReleaseDetail(Endpoint, RetrieveAPIView):

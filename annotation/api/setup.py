@@ -147,7 +147,7 @@ class StudyList(Command, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
     command, takes, gives = "create_study", StudyBody, StudyMadeData
-    conflicts = "With `skip_stored`: the study of this name has other settings. `errors` names each."
+    conflicts = "A study of this name exists; with `skip_stored`, with other settings: `errors` names each."
 
     def get_queryset(self):
         return with_people(permissions.studies_for(self.request.user))
@@ -165,7 +165,8 @@ class StudyList(Command, ListAPIView):
         if stored:
             setup.study.errors.pop("name", None)  # it is taken by the one asked for
         if problems := [problem for form in setup.forms for problem in _problems(form)]:
-            raise invalid(problems)
+            taken = {problem.code for problem in problems} == {"NAME_TAKEN"}
+            raise conflict(problems[0].advice, "NAME_TAKEN", problems) if taken else invalid(problems)
         plan = {**setup.plan(), "part": given.get("part", {})}
         if stored and (other := list(differences(stored, plan, given, self.by))):
             says = f"The study “{stored}” exists with other settings. Choose another name. {other[0].advice}"

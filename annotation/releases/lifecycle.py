@@ -37,6 +37,10 @@ class CannotFreeze(ValueError):
         super().__init__(" ".join(self.problems.values()))
 
 
+class NameTaken(CannotFreeze):
+    """There is a release of this name and version, or another study has the name."""
+
+
 def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
     """A release to be made, with its job: send that with `jobs.jobs.dispatch`. Raises CannotFreeze."""
     try:
@@ -48,7 +52,7 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
             release = Release.objects.create(study=study, job=job, created_by=created_by, **named)
             audit.record(by=by, verb="asked for", subject=release, **named)
     except IntegrityError:
-        raise CannotFreeze(version=_taken(plan)) from None
+        raise NameTaken(version=_taken(plan)) from None
     return release
 
 
@@ -83,9 +87,9 @@ def _check_plan(study: Study, plan: Plan) -> None:
         raise CannotFreeze(stages=str(why)) from None
     named = Release.objects.filter(name__iexact=plan.name)  # names of folders and of tasks in lmms-eval ignore case
     if others := named.exclude(study=study).first():
-        raise CannotFreeze(name=f"Another study has releases of this name, such as {others}. Choose another.")
+        raise NameTaken(name=f"Another study has releases of this name, such as {others}. Choose another.")
     if others := named.exclude(name=plan.name).first():
-        raise CannotFreeze(name=f"{others} differs only in capitals. Write the name as there, or choose another.")
+        raise NameTaken(name=f"{others} differs only in capitals. Write the name as there, or choose another.")
 
 
 def try_again(*, release: Release, by: str, created_by=None) -> Job:

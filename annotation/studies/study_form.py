@@ -134,7 +134,7 @@ class StudyForm(forms.Form):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
         if not self.saves_template and Study.objects.filter(name=name).exists():
-            raise forms.ValidationError("A study with this name already exists. Choose another name.")
+            raise forms.ValidationError("A study with this name already exists. Choose another name.", "name_taken")
         return name
 
     def clean_consent(self) -> str:

@@ -137,7 +137,7 @@ class Study(Handle):
         if found is None:
             found = self._transport.post(f"{self._address}releases/", {"name": title, "version": version, **body}, key)
         else:
-            _refuse_other(f"release {name}", body, found["plan"])
+            _refuse_other(name, body, found["plan"])
         made = self._making(found)
         return made.result(timeout) if wait else made
 
@@ -228,11 +228,11 @@ class Release(Handle):
         return datasets.load_dataset(str(self.folder()), split=split)
 
 
-def _refuse_other(what: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+def _refuse_other(release: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     """Raises WinnowError if something given is not what is stored."""
     for name, value in given.items():
         if name in stored and not _alike(value, stored[name]):
-            says = f"The {what} exists, but {name} is {stored[name]!r} and not {value!r}. Choose another name."
+            says = f"Release {release} exists, but {name} is {stored[name]!r} and not {value!r}. Make the next version."
             raise WinnowError(says, "EXISTS_OTHERWISE")
 
 

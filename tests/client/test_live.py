@@ -102,8 +102,9 @@ def test_a_study_is_made_once_unless_it_differs(server):
     with pytest.raises(winnow_client.ApiError, match=r"pay_per_hour is 12\.00 in the study, not 13") as caught:
         benchmark.study("One", **asked | {"pay_per_hour": 13})
     assert caught.value.code == "EXISTS_OTHERWISE"
-    with pytest.raises(winnow_client.ApiError):
+    with pytest.raises(winnow_client.ApiError) as caught:
         benchmark.study("One", existing="refuse", **asked)
+    assert caught.value.code == "NAME_TAKEN"
     assert study.state == "open" and "studies/" in study._repr_html_()
     for _ in range(2):
         study.pause()

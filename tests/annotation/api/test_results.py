@@ -64,7 +64,7 @@ def test_an_export_and_a_release_are_made_followed_and_fetched(client, manager):
     assert b"cups" in whole(card) and card["Content-Type"] == "application/octet-stream"
     assert client.get(reverse("api-release-member", args=[release["id"], "../x"])).status_code == 404
     refusal = post(client, "api-release-list", study.pk, **plan, expects=409).json()
-    assert (refusal["code"], refusal["errors"][0]["field"]) == ("CANNOT_FREEZE", "version")
+    assert (refusal["code"], refusal["errors"][0]["field"]) == ("NAME_TAKEN", "version")
     post(client, "api-release-discard", release["id"], expects=409)
     post(client, "api-release-again", release["id"], expects=409)
 

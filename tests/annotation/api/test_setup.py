@@ -131,7 +131,7 @@ WRONG = [
     ({"template": "Ours"}, "template", "no template"),
     ({"protocol": "verify", "benchmark": 0}, "benchmark", "no benchmark"),
     ({"protocol": "verify", "benchmark": 10**30}, "benchmark", "no benchmark"),
-    ({"protocol": "verify", "name": "Taken"}, "name", "already exists"),
+    ({"protocol": "verify", "name": "Taken", "stages": {"1": {"strategy": "batches"}}}, "name", "already exists"),
     ({"protocol": "verify", "stages": {"choose": {}}}, "stages.choose", "There are: verify."),
     ({"protocol": "verify", "stages": {"verify": {"colour": 1}}}, "stages.verify.colour", "no such field"),
     ({"protocol": "verify", "stages": {"verify": {"overlap": 99}}}, "stages.verify.overlap", "50"),
@@ -146,6 +146,13 @@ WRONG = [
     ({"protocol": "verify", "part": {"keys": ["gone"]}}, "", "has no gone"),
     ({"protocol": "verify", "part": {"roles": {"positive": "1"}}}, "part", "images. or texts."),
 ]
+
+
+def test_a_name_that_alone_is_wrong_is_a_conflict(client, manager, benchmark):
+    order = {"name": "Once", "benchmark": benchmark.pk, "protocol": "verify"}
+    made(client, "api-study-list", **order)
+    answer = post(client, "api-study-list", **order, expects=409)
+    assert answer.json()["code"] == "NAME_TAKEN" and "already exists" in errors(answer)["name"]
 
 
 @pytest.mark.parametrize(("body", "field", "says"), WRONG)
