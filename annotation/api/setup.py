@@ -1,6 +1,6 @@
 """New studies and published protocol files: the form of *New study*, filled in from its starting point."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,8 @@ from annotation.api.filters import StudyFilters
 from annotation.api.serializers import StudyData
 from annotation.checks.fields import PercentField
 from annotation.designs import part
-from annotation.designs.presets import PRESETS, with_roles_of_benchmark
+from annotation.designs.plan import StagePlan
+from annotation.designs.presets import PRESETS, unsuited, with_roles_of_benchmark
 from annotation.figures.study_list import with_people, with_stages
 from annotation.models import ProtocolVersion, Role, Study
 from annotation.participants.views import invitation
@@ -26,18 +27,21 @@ from annotation.protocol_files.publish import NameTaken, publish
 from annotation.protocols.registry import is_known
 from annotation.protocols.roles import CannotMap
 from annotation.studies import lifecycle, starting_points
+from annotation.studies.cards import offers
 from annotation.studies.setup import Setup
 from annotation.studies.setup_forms import StageForm
 from annotation.studies.starting_points import StartingPoint
 from annotation.studies.study_form import StudyForm
+from benchmarks import queries
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters
-from benchmarks.api.errors import conflict, form_problems, invalid, wrong_field
+from benchmarks.api.errors import INVALID, CannotAnswer, conflict, form_problems, invalid, wrong_field
 from benchmarks.api.forms import as_sent, body_field
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.records import Problem
 
+MOST_NAMED = 5  # starting points in a refusal
 ONE_START = "Give one of `preset`, `protocol`, `protocols` and `template`."
 STARTS = ("preset", "protocol", "protocols", "template")
 
@@ -173,6 +177,11 @@ class StudyList(Command, ListAPIView):
             raise conflict(says, "EXISTS_OTHERWISE", other)
         try:
             study = stored or lifecycle.create_study(by=self.by, created_by=self.user, **plan)
+        except lifecycle.Unsuitable as why:
+            says, *examples = str(why).split("\n")
+            problems = [wrong_field("", line, "UNSUITABLE") for line in examples or [says]]
+            suits = _suiting(given["benchmark"], plan["stages"])
+            raise CannotAnswer(400, INVALID, f"{says} {suits}".strip(), problems) from None
         except lifecycle.CannotCreate as why:
             raise invalid([wrong_field("", line, "UNSUITABLE") for line in str(why).split("\n")]) from None
         (made,) = with_stages(self.get_queryset().filter(pk=study.pk))
@@ -201,6 +210,16 @@ def _start(given: Mapping[str, Any]) -> StartingPoint:
     if not found:
         raise invalid([wrong_field("template", "There is no template of this name.", "UNKNOWN")])
     return found[0]
+
+
+def _suiting(benchmark: int, stages: Sequence[StagePlan]) -> str:
+    """What could be asked instead, as on the page *New study*, where the benchmark's first item decides."""
+    first = queries.first_record(benchmark)
+    if first is None or unsuited(stages, first) is None:
+        return ""
+    cards = [card for card in offers(starting_points.on_offer(), first).fitting if not card.roles]
+    named = ", ".join(f"{card.start.kind} {card.start.key}" for card in cards[:MOST_NAMED])
+    return f"The first item suits {named}." if named else ""
 
 
 def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint:

@@ -51,6 +51,10 @@ class CannotCreate(ValueError):
     """The study cannot be set up like this; the message gives the reasons, one sentence per line."""
 
 
+class Unsuitable(CannotCreate):
+    """Items do not suit a stage; if there are several, the first line says how many."""
+
+
 class CannotMove(ValueError):
     """The study or stage cannot move from its present state to the requested one. To stay as it is moves nothing."""
 
@@ -238,7 +242,7 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
     for name, found in reasons.items():
         if found:
             summary = f"{len(found)} items do not suit stage {name}.\n" if len(found) > 1 else ""
-            raise CannotCreate(summary + as_lines(found))
+            raise Unsuitable(summary + as_lines(found))
     placed = dict.fromkeys(asked, 0)
     for stage in stages:
         if stage.source is None:

@@ -148,6 +148,16 @@ WRONG = [
 ]
 
 
+def test_items_that_do_not_suit_are_counted_with_examples_and_what_suits_them(client, manager):
+    benchmark = studies.benchmark(items=30)
+    answer = post(client, "api-study-list", name="R", benchmark=benchmark.pk, preset="bivlc-disambiguate", expects=400)
+    found = answer.json()
+    assert found["detail"].startswith("30 items do not suit stage disambiguate. The first item suits preset bivlc")
+    assert "protocol image-caption-foil" in found["detail"] and "human-baseline" not in found["detail"]
+    assert len(found["errors"]) == 21 and "image" in found["errors"][0]["remedy"]
+    assert found["errors"][-1]["remedy"] == "… and 10 more."
+
+
 def test_a_name_that_alone_is_wrong_is_a_conflict(client, manager, benchmark):
     order = {"name": "Once", "benchmark": benchmark.pk, "protocol": "verify"}
     made(client, "api-study-list", **order)
