@@ -12,7 +12,7 @@ from django.db import connection
 
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Slot, Stage, Study, Task
 from annotation.pipeline import outcomes
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 from tests.builders import studies
@@ -139,7 +139,7 @@ class Shift:
         return lease
 
     def pick(self, slot: Slot, error: float) -> str:
-        fixed = [choice.identity for choice in PROTOCOLS[slot.stage.protocol].fixed]
+        fixed = [choice.identity for choice in protocol_named(slot.stage.protocol).fixed]
         fits = self.fits.setdefault(slot.task_id, self.dice.choice([*slot.task.options, *fixed, *fixed]))
         if self.dice.random() < error:
             return self.dice.choice([*slot.task.options, *fixed, *fixed, "cannot_judge"])
