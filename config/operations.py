@@ -13,20 +13,20 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db import Error as DatabaseError
-from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
 from config import draining
 from config.cache import redis_answers
 from config.logs import request_id
+from workers.neighbours import Neighbour, Unresponsive
 
 Respond = Callable[[HttpRequest], HttpResponse]
 TEXT = "text/plain; charset=utf-8"
@@ -44,6 +44,7 @@ COUNTED = (
         "SELECT count(*) FROM annotation_judgment WHERE created_at > now() - interval '1 hour'",
     ),
 )  # fmt: skip
+DATABASE = Neighbour("PostgreSQL", seconds=2, at_once=2)  # for /healthz alone; everything else waits for it
 access = logging.getLogger("winnow.access")
 
 
@@ -119,12 +120,25 @@ def health(request: HttpRequest) -> HttpResponse:
     which people can judge: a balancer must not take every server away. 503 also while it drains before it stops."""
     if draining.is_on():
         return _text("web server: is stopping\n", 503)
-    state = {"database": False, "redis": redis_answers()}
-    with suppress(DatabaseError, OSError), connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-        state["database"] = True
+    state = {"database": database_answers(), "redis": redis_answers()}
     lines = [f"{name}: {'ok' if good else 'does not answer'}\n" for name, good in state.items()]
     return _text("".join(lines), 200 if state["database"] else 503)
+
+
+def database_answers() -> bool:
+    """Over this thread's connection: a new one might be refused while people are served over those that are open."""
+    here = connections[DEFAULT_DB_ALIAS]
+    here.inc_thread_sharing()
+    try:
+        DATABASE.ask(lambda: here.cursor().execute("SELECT 1"))
+    except Unresponsive:
+        del connections[DEFAULT_DB_ALIAS]  # the thread that still waits has it now
+        return False
+    except (DatabaseError, OSError):
+        return False
+    finally:
+        here.dec_thread_sharing()
+    return True
 
 
 def metrics(request: HttpRequest) -> HttpResponse:

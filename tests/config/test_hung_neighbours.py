@@ -1,4 +1,5 @@
-"""Whatever is not the database may hang: it accepts connections and says nothing. It costs one short wait."""
+"""Whatever is not the database may hang: it accepts connections and says nothing. It costs one short wait. So does the
+database, where the health of a server is asked."""
 
 import ipaddress
 import socket
@@ -20,6 +21,7 @@ from annotation.assignment import leases
 from annotation.models import Judgment
 from annotation.webhooks import connection
 from benchmarks.accounts import limits, provider
+from config import operations
 from config.cache import REDIS
 from config.database import base
 from config.database.base import DatabaseWrapper
@@ -41,7 +43,7 @@ def silent() -> Iterator[int]:
 @pytest.fixture(autouse=True)
 def nothing_is_known_afterwards():
     yield
-    known = [base.NAMES, REDIS, BROKER, provider.NEIGHBOUR, connection.NAMES]
+    known = [operations.DATABASE, base.NAMES, REDIS, BROKER, provider.NEIGHBOUR, connection.NAMES]
     try:
         from benchmarks.storage import bucket
     except ImportError:
@@ -140,6 +142,22 @@ def test_a_provider_of_logins_is_soon_said_to_be_silent(client, settings, silent
     settings.PROVIDERS = oidc.RunningProvider(f"http://127.0.0.1:{silent}").configured()
     assert is_waited_for_once(lambda: client.post(reverse("provider-login", args=["lab"])))
     assert "Lab does not answer." in client.post(reverse("provider-login", args=["lab"])).text
+
+
+def test_a_hung_database_is_soon_told_to_the_balancer(client, silent, monkeypatch):
+    class Hung(dict):
+        """As of each thread: another connection after one was given up."""
+
+        def __missing__(self, alias):
+            return DatabaseWrapper({**database.settings_dict, "HOST": "127.0.0.1", "PORT": silent})
+
+        def __delitem__(self, alias):
+            pass
+
+    monkeypatch.setattr(operations, "connections", Hung())
+    assert is_waited_for_once(lambda: client.get("/healthz"))
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.text.split("\n")[0]) == (503, "database: does not answer")
 
 
 def test_the_database_is_found_where_it_was_while_its_name_does_not_resolve(monkeypatch):

@@ -4,8 +4,6 @@ import json
 import logging
 import os
 import re
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -33,12 +31,10 @@ def measured(settings, monkeypatch):
 def test_no_host_no_method_and_no_failure_makes_them_answer_in_html(client, settings, monkeypatch, path, method):
     settings.ALLOWED_HOSTS, settings.SECURE_SSL_REDIRECT = ["winnow.example"], True
 
-    @contextmanager
     def broken():
         raise OperationalError
-        yield
 
-    monkeypatch.setattr(operations, "connection", SimpleNamespace(cursor=broken))
+    monkeypatch.setattr(operations.connections["default"], "cursor", broken)
     answer = getattr(client, method)(path, headers={"host": "10.0.0.7:8000"})
     assert answer["Content-Type"].startswith("text/plain") and answer["Cache-Control"] == "no-store"
     expected = {"/healthz": 503, "/livez": 200, "/metrics": 404} if method == "get" else dict.fromkeys(ADDRESSES, 405)
