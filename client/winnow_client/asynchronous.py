@@ -64,7 +64,8 @@ async def connect_async(url: str, token: str, *, patience: float=120, progress: 
 
     `patience`: how many seconds to retry a request while the server does not answer, or is busy. `progress`: show
     progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or give your own client
-    as `http`. Raises Unreachable if nothing answers now, and ApiError if the token is wrong.
+    as `http`. Raises Unreachable if nothing answers for that long, at once if there is no such host, and ApiError if
+    the token is wrong.
     """
     return AsyncServer(await in_thread(server.connect, url, token, patience=patience, progress=progress, verify=verify,
         proxy=proxy, headers=headers, http=http))

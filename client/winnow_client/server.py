@@ -40,7 +40,8 @@ def connect(
 
     `patience`: how many seconds to retry a request while the server does not answer, or is busy. `progress`: show
     progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or give your own client
-    as `http`. Raises Unreachable if nothing answers now, and ApiError if the token is wrong.
+    as `http`. Raises Unreachable if nothing answers for that long, at once if there is no such host, and ApiError if
+    the token is wrong.
     """
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"Give an address that begins with http:// or https://, not {url!r}.")

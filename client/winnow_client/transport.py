@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import socket
 import ssl
 import threading
 import time
@@ -32,16 +33,16 @@ JsonObject = dict[str, Any]
 
 class NoAnswer(Exception):
     """An attempt has failed for a reason that may pass. `wait`: seconds that the server asks for. `status`: of the
-    answer, or 0 if there was none."""
+    answer, or 0 if there was none. `no_host`: the name in the address does not resolve."""
 
-    def __init__(self, why: object, wait: float = 0, status: int = 0):
+    def __init__(self, why: object, wait: float = 0, status: int = 0, no_host: bool = False):
         super().__init__(why)
-        self.wait, self.status = wait, status
+        self.wait, self.status, self.no_host = wait, status, no_host
 
 
 class Attempts:
     """Pauses after failed attempts, until `patience` seconds have passed without any success. `at_once`: the first
-    attempt is the last if the server does not say that it is busy."""
+    attempt is the last if there is no such host."""
 
     def __init__(self, url: str, patience: float, at_once: bool = False):
         self.url, self.patience, self.at_once = url, patience, at_once
@@ -58,7 +59,7 @@ class Attempts:
         if after.status in BUSY and now + wait > self.until:
             later = f" It asks for a pause of {after.wait:.0f} s." if after.wait else ""
             raise Unreachable(f"{self.url} cannot answer now: {after}.{later}")
-        if (self.at_once and after.status not in BUSY) or now + wait > self.until:
+        if (self.at_once and after.no_host) or now + wait > self.until:
             raise Unreachable(f"{self.url} does not answer ({after}). Is Winnow running, and is the address right?")
         self.failures += 1
         sleep(wait)
@@ -115,7 +116,7 @@ class Transport:
         return self._send("POST", path, json=dict(body or {}), headers=headers)
 
     def check(self) -> None:
-        """Raises Unreachable if nothing answers at the address now, and ApiError if the token is wrong."""
+        """Raises Unreachable if nothing answers at the address, and ApiError if the token is wrong."""
         self._send("GET", "benchmarks/", at_once=True, params={"limit": "1"})
 
     def upload(self, path: Path) -> str:
@@ -260,4 +261,10 @@ def _param(value: object) -> str:
 
 
 def _no_answer(error: Exception) -> NoAnswer:
-    return error if isinstance(error, NoAnswer) else NoAnswer(str(error) or type(error).__name__)
+    if isinstance(error, NoAnswer):
+        return error
+    causes = [error]
+    while cause := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(cause)  # type: ignore[arg-type]
+    no_host = any(isinstance(cause, socket.gaierror) for cause in causes)
+    return NoAnswer(str(error) or type(error).__name__, no_host=no_host)

@@ -230,13 +230,15 @@ def test_what_cannot_work_is_said_when_connecting(site, token):
     for url, given, kind, says in [
         (site, "wrong", winnow_client.ApiError, "BAD_TOKEN: "),
         (f"{site}/studies", token, winnow_client.WinnowError, "not as Winnow's API does"),
-        ("http://127.0.0.1:9", token, winnow_client.Unreachable, "does not answer .* Is Winnow running"),
+        ("http://winnow.invalid", token, winnow_client.Unreachable, "does not answer .* Is Winnow running"),
         ("winnow.example", token, ValueError, "begins with http"),
         (site, "", ValueError, "not a token"),
     ]:
         with pytest.raises(kind, match=says):
             winnow_client.connect(url, given)
     assert winnow_client.connect(f"{site}/api/v1/", token).url == site
+    with pytest.raises(winnow_client.Unreachable, match=r"refused.* Is Winnow running"):
+        winnow_client.connect("http://127.0.0.1:9", token, patience=0.2)
 
 
 def test_a_refusal_has_code_field_and_remedy(server):
@@ -266,6 +268,18 @@ def test_it_waits_as_long_as_the_server_says(server, monkeypatch):
         server.benchmarks()
     assert [pause for pause in pauses if pause >= 2] == [2]
     assert len(server.benchmarks()) == 0
+
+
+def test_connecting_waits_for_a_server_that_restarts():
+    answers = [httpx.ConnectError("refused"), httpx.Response(502), httpx.Response(200, json={"results": []})]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if isinstance(one := answers.pop(0), Exception):
+            raise one
+        return one
+
+    winnow_client.connect("http://winnow.example", "t", http=httpx.Client(transport=httpx.MockTransport(answer)))
+    assert not answers
 
 
 def test_a_busy_server_is_asked_again_and_its_reason_told():
