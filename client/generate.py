@@ -24,6 +24,7 @@ OPTIONS = {  # name here: the body in the description, and its fields that a met
     "PredictionOptions": ("PredictionsBody", "model source files look skip_stored"),
     "StageOptions": ("StageBody", ""),
     "StudyOptions": ("StudyBody", "name benchmark skip_stored"),
+    "SettingsOptions": ("SettingsBody", ""),
     "ReleaseOptions": ("ReleaseBody", "name version"),
 }
 FILTERS = {"ItemFilters": "items", "JudgmentFilters": "judgments", "TaskFilters": "tasks"}
@@ -37,7 +38,7 @@ GIVEN = {  # where the client takes more than the API
     "since": "datetime | str",
     "mapping": "Mapping[str, object]",
 }
-STAGES = (GIVEN["stages"], "Sequence[int | str]")  # of a release
+STAGES = {"ReleaseOptions": "Sequence[int | str]", "SettingsOptions": "dict[str, StageOptions]"}  # instead
 RENAMED = {"StageBody": "StageOptions"}
 NO_BREAK = "\xa0"
 MARKS = '\n\n# fmt: off\n# mypy: disable-error-code="no-any-return,import-untyped"\n'
@@ -66,7 +67,7 @@ class Schema:
         for name, (body, own) in OPTIONS.items():
             fields = self.schemas[body]["properties"]
             self.add(name, {field: of for field, of in fields.items() if field not in own.split()}, total=False)
-            self.written[name] = self.written[name].replace(*STAGES) if name == "ReleaseOptions" else self.written[name]
+            self.written[name] = self.written[name].replace(GIVEN["stages"], STAGES.get(name, GIVEN["stages"]))
         for name, operation in FILTERS.items():
             taken = [one for one in self.operations[operation]["parameters"] if one["in"] == "query"]
             fields = {one["name"]: one["schema"] for one in taken if one["name"] not in PAGING}

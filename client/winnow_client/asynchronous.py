@@ -23,6 +23,7 @@ from winnow_client.schema import (
     JudgmentFilters,
     PredictionOptions,
     ReleaseOptions,
+    SettingsOptions,
     StageData,
     StudyData,
     StudyOptions,
@@ -183,6 +184,12 @@ class AsyncStudy(Asynchronous[studies.Study]):
     async def figures(self, stage: int | str=1) -> dict[str, object]:
         return await self._run(self.of.figures, stage)
 
+    async def agreement(self, stage: int | str=1, *, view: str='answer') -> dict[str, object]:
+        return await self._run(self.of.agreement, stage, view=view)
+
+    async def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
+        return await self._run(self.of.change, **settings)
+
     async def open(self) -> None:
         return await self._run(self.of.open)
 
@@ -191,6 +198,9 @@ class AsyncStudy(Asynchronous[studies.Study]):
 
     async def close(self) -> None:
         return await self._run(self.of.close)
+
+    async def open_stage(self, stage: int | str) -> None:
+        return await self._run(self.of.open_stage, stage)
 
     async def close_stage(self, stage: int | str, *, leave_open: bool=False) -> dict[str, int]:
         return await self._run(self.of.close_stage, stage, leave_open=leave_open)

@@ -279,6 +279,15 @@ class StudyOptions(TypedDict, total=False):
     stages: dict[str | int, StageOptions]
 
 
+class SettingsOptions(TypedDict, total=False):
+    name: str
+    title: str
+    consent: str
+    pay_per_hour: float | str
+    currency: str
+    stages: dict[str, StageOptions]
+
+
 class SplitsBody(TypedDict, total=False):
     train: int
     validation: int

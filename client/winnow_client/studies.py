@@ -21,6 +21,7 @@ from winnow_client.schema import (
     JudgmentData,
     JudgmentFilters,
     ReleaseOptions,
+    SettingsOptions,
     StageData,
     TaskData,
     TaskFilters,
@@ -70,6 +71,15 @@ class Study(Handle):
         """Every figure of a stage, as in `figures.json`. Waits while a worker computes those of a large study."""
         return self._transport.get(f"{self._address}figures/", stage=self._position(stage))
 
+    def agreement(self, stage: int | str = 1, *, view: str = "answer") -> dict[str, object]:
+        """Every agreement measure of a stage with its interval: whole, by type, week, annotator and pair. `view`: of
+        the answer, or of what is left of it in a projection. None in `measures` until a worker has computed them."""
+        return self._transport.get(f"{self._address}agreement/", stage=self._position(stage), view=view)
+
+    def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
+        """Change settings while people judge, all or none; returns all of them, and why some are `locked`."""
+        return self._transport.post(f"{self._address}settings/", settings)
+
     def open(self) -> None:
         """Let annotators join and judge."""
         self._move("open")
@@ -82,14 +92,16 @@ class Study(Handle):
         """End the study."""
         self._move("closed")
 
+    def open_stage(self, stage: int | str) -> None:
+        """Open a closed stage again."""
+        self._transport.post(f"{self._address}stages/{self._position(stage)}/move/", {"to": "open"})
+
     def close_stage(self, stage: int | str, *, leave_open: bool = False) -> dict[str, int]:
         """Close a stage; returns how many items each later stage got, none if it was closed already. `leave_open`:
         although items have no outcome."""
-        position = self._position(stage)
-        if self.progress()[position - 1]["state"] == "closed":
-            return {}
         body = {"to": "closed", "leave_open": leave_open}
-        promoted: dict[str, int] = self._transport.post(f"{self._address}stages/{position}/move/", body)["promoted"]
+        moved = self._transport.post(f"{self._address}stages/{self._position(stage)}/move/", body)
+        promoted: dict[str, int] = moved["promoted"]
         return promoted
 
     @overload
@@ -158,8 +170,7 @@ class Study(Handle):
         return names[stage]
 
     def _move(self, to: str) -> None:
-        if self.state != to:
-            self._transport.post(f"{self._address}move/", {"to": to})
+        self._transport.post(f"{self._address}move/", {"to": to})
 
     def _release(self, name: str) -> JsonObject | None:
         title, version = _split(name)

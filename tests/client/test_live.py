@@ -112,7 +112,11 @@ def test_a_study_is_made_once_unless_it_differs(server):
     with pytest.raises(ValueError, match="no stage choose"):
         study.close_stage("choose")
     assert [study.close_stage("verify", leave_open=True) for _ in range(2)] == [{}, {}]
-    assert study.progress()[0]["state"] == "closed" and len(study.tasks(stage="verify")) == 2
+    assert study.change(stages={"verify": {"quota": 9}})["stages"]["verify"]["quota"] == 9
+    assert study.agreement("verify")["view"] == "answer"
+    for _ in range(2):
+        study.open_stage(1)
+    assert study.progress()[0]["state"] == "open" and len(study.tasks(stage="verify")) == 2
     assert pickle.loads(pickle.dumps(study)).state == "paused"
 
 
