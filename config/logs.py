@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
@@ -30,9 +31,16 @@ class Redacted(logging.Formatter):
         self.as_json = as_json
 
     def format(self, record: logging.LogRecord) -> str:
-        message = SECRET.sub(r"\1\2…", NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
+        message = _masked(NO_REQUEST.sub(r"\1a client: \2…", super().format(record)))
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        facts = {"time": time, "level": record.levelname, "request": request_id.get(), "message": message}
+        facts: dict[str, object] = {"time": time, "level": record.levelname, "request": request_id.get()}
+        facts["message"] = message
         if self.as_json:
+            if record.name == "winnow.access" and isinstance(record.args, Mapping):
+                facts |= {name: _masked(of) if isinstance(of, str) else of for name, of in record.args.items()}
             return json.dumps({**facts, "logger": record.name, "process": record.process}, ensure_ascii=False)
-        return " ".join(filter(None, facts.values()))
+        return " ".join(str(fact) for fact in facts.values() if fact)
+
+
+def _masked(text: str) -> str:
+    return SECRET.sub(r"\1\2…", text)

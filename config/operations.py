@@ -79,8 +79,9 @@ def measured(get_response: Respond) -> Respond:
             view = request.resolver_match.view_name if request.resolver_match else ""
             seconds.labels(request.method, view or "none", f"{response.status_code // 100}xx").observe(took)
         if settings.ACCESS_LOG:
-            line = (request.method, request.get_full_path(), response.status_code, took * 1000, _who(request))
-            access.info("%s %s %d %.0f ms %s", *line)
+            status, ms = response.status_code, round(took * 1000)
+            line = {"method": request.method, "address": request.get_full_path(), "status": status, "ms": ms}
+            access.info("%(method)s %(address)s %(status)d %(ms)d ms %(who)s", {**line, "who": _who(request)})
         return response
 
     return middleware
