@@ -23,6 +23,11 @@ def test_every_lasting_service_has_a_health_check_and_a_named_volume(name):
     assert all(volume.split(":")[0] in COMPOSE["volumes"] for volume in SERVICES[name]["volumes"])
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_services_log_fills_the_disk(name):
+    assert SERVICES[name]["logging"]["options"] == {"max-size": "20m", "max-file": "5"}
+
+
 def test_the_web_waits_for_migrations_and_they_for_a_healthy_database():
     assert SERVICES["web"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
     assert SERVICES["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
