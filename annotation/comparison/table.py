@@ -16,7 +16,7 @@ from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 HUMANS, MEASURED, ASKED, RESULT = "humans", "measured", "asked", "result"
 IMPORTED, BLIND, REPORTED = "imported", "blind", "reported"
 TITLES = {
-    HUMANS: "Humans",
+    HUMANS: "People",
     RESULT: "Models measured on a study’s result",
     MEASURED: "Models measured here",
     ASKED: "Models asked in both orders, right only if both answers are",

@@ -125,7 +125,7 @@ def _settled(study: ListedStudy) -> SafeString | str:
         return mark_safe('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    done, total = sum(row.settled for row in study.rows), sum(_asked(study, row) for row in study.rows)
+    done, total = sum(row.settled or 0 for row in study.rows), sum(_asked(study, row) for row in study.rows)
     share = f"{math.floor(1000 * done / total) / 10:g}" if total else "0"
     if share == "100":
         return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
@@ -139,7 +139,7 @@ def _settled(study: ListedStudy) -> SafeString | str:
 
 def _asked(study: ListedStudy, row: StageRow) -> int:
     """About how many items or questions the stage asks: an audit, as many as it needs."""
-    return row.wanted // row.overlap if row.position in study.needs and row.wanted else row.tasks
+    return row.wanted // row.overlap if row.position in study.needs and row.wanted else row.tasks or 0
 
 
 def _result(study: ListedStudy) -> SafeString:

@@ -72,7 +72,7 @@ def test_its_row_stands_beside_people_on_the_kept_items(study, client):
     assert people["valid"]["n"] and model["valid"]["n"] == len(result_of(study).chosen) == found["valid"]
     assert model["all"] is None and model["why"] == {"all": "scored on the items that were kept"}
     page = client.get(reverse("benchmark-models", args=[study.benchmark_id]))
-    assert [section.title for section in page.context["sections"]] == ["Humans", "Models measured on a study’s result"]
+    assert [section.title for section in page.context["sections"]] == ["People", "Models measured on a study’s result"]
 
 
 def test_a_study_that_has_kept_nothing_is_not_scored(module_world):

@@ -47,7 +47,7 @@ def study(compared, savepoint, manager) -> Study:
 def test_humans_models_and_papers_stand_in_one_table(client, study):
     page = client.get(address(study.benchmark))
     assert [one.title for one in page.context["sections"]] == [
-        "Humans", "Predictions imported", "Reported: generative", "Reported: contrastive",
+        "People", "Predictions imported", "Reported: generative", "Reported: contrastive",
     ]  # fmt: skip
     [imported] = page.context["sections"][1].rows
     assert [cell.share for cell in imported.cells[:3]] == [1, 0.5, 0.5] and imported.cells[0].n == 12
@@ -287,7 +287,7 @@ def test_people_of_hard_positives_have_a_row(client, manager):
         "brittleness": (1, 4),
     }
     [section] = page.context["sections"]
-    assert (section.title, section.rows[0].n) == ("Humans", 4)
+    assert (section.title, section.rows[0].n) == ("People", 4)
     assert f"{study.name} & 4 & 75.00 & 25.00 & 25.00" in page.context["latex"]
     assert f"| {study.name} | 4 | 75.00 | 25.00 | 25.00 |" in page.context["markdown"]
     means = next(one for one in people.figures["groups"] if one["subtype"] == "mean of subtypes")

@@ -96,7 +96,7 @@ def test_sections_stand_in_their_order_and_rows_as_asked():
     ordered = comparison_table.ordered(entries, "best", GROUP)
     sections = comparison_table.table(ordered, comparison_table.heads("bivlc", entries))
     assert [(one.title, [row.entry.title for row in one.rows]) for one in sections] == [
-        ("Humans", ["h"]),
+        ("People", ["h"]),
         ("Models measured here", ["n", "m"]),
         ("Reported", ["r"]),
     ]
