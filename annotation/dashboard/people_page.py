@@ -132,7 +132,7 @@ def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str
 
 
 def people_table(
-    request: HttpRequest, study: Study, rows: Sequence[Line], show: str, *, several_stages: bool
+    request: HttpRequest, study: Study, rows: Sequence[Line], show: str, *, several_stages: bool,
 ) -> Table:  # fmt: skip
     """Those whom the filter `show` leaves, and beneath those with signs the evidence and the decision."""
 

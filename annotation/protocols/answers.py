@@ -82,8 +82,8 @@ def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: Protoco
 
 
 def parse(
-    protocol: ProtocolFile, sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str
-    = "",
+    protocol: ProtocolFile, sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity,
+    question: str = "",
 ) -> base.Answer:  # fmt: skip
     """The answer in the fields of a screen whose task is called `question`. Raises InvalidAnswer."""
     found: dict[str, str] = {}
@@ -101,8 +101,8 @@ def parse(
 
 
 def parse_one(
-    protocol: ProtocolFile, answer: schema.Answer, sent: base.SubmittedFields, shown: Sequence[str], texts:
-    base.TextsByIdentity, question: str, words: dict[str, str],
+    protocol: ProtocolFile, answer: schema.Answer, sent: base.SubmittedFields, shown: Sequence[str],
+    texts: base.TextsByIdentity, question: str, words: dict[str, str],
 ) -> str:  # fmt: skip
     """The answer's part of the label; "" where nothing was given. What was written goes into `words`."""
     name = answer.name

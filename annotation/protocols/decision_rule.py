@@ -68,8 +68,8 @@ Posterior = Mapping[str, float]  # kind of answer → its probability
 
 
 def decide(
-    answers: Sequence[str], *, overlap: int, tie_rule: str, reason: DropReason, alike: Iterable[str] = (), posterior:
-    Posterior | None = None,
+    answers: Sequence[str], *, overlap: int, tie_rule: str, reason: DropReason, alike: Iterable[str] = (),
+    posterior: Posterior | None = None,
 ) -> Decision:  # fmt: skip
     """The decision from the labels of a task, in the order given.
 

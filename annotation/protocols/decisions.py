@@ -24,8 +24,8 @@ _FIRST, _DROP = "first", "drop"
 
 
 def decide_item(
-    protocol: ProtocolFile, labels: Sequence[str], judgments: int | None = None, posteriors: Mapping[str, Posterior] |
-    None = None, of_item: Attributes = MappingProxyType({}),
+    protocol: ProtocolFile, labels: Sequence[str], judgments: int | None = None,
+    posteriors: Mapping[str, Posterior] | None = None, of_item: Attributes = MappingProxyType({}),
 ) -> Decision:  # fmt: skip
     """The decision from the stored labels of a task, in the order given.
 
@@ -46,8 +46,8 @@ def decide_item(
 
 
 def by_each_rule(
-    protocol: ProtocolFile, labels: Sequence[str], posteriors: Mapping[str, Posterior] | None = None, of_item:
-    Attributes = MappingProxyType({}),
+    protocol: ProtocolFile, labels: Sequence[str], posteriors: Mapping[str, Posterior] | None = None,
+    of_item: Attributes = MappingProxyType({}),
 ) -> list[Decision]:  # fmt: skip
     """What each rule of the file decides, in its order."""
     return [_by_rule(protocol, rule, labels, posteriors or {}, of_item) for rule in protocol.decide]
@@ -103,8 +103,8 @@ def _by_rule(
 
 
 def _by_votes(
-    protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str], posterior: Posterior | None
-    = None,
+    protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str],
+    posterior: Posterior | None = None,
 ) -> Decision:  # fmt: skip
     alike, reason = _alike(protocol, rule, said), _reasons(rule)
     return decide(said, overlap=1, tie_rule=rule.tie, reason=reason, alike=alike, posterior=posterior)

@@ -56,8 +56,8 @@ class RatedFile:
 
 
 def read_rated(
-    path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE, has_items: bool =
-    False,
+    path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE,
+    has_items: bool = False,
 ) -> RatedFile:  # fmt: skip
     """The ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
 
@@ -70,8 +70,8 @@ def read_rated(
 
 
 def rated(
-    all_given: Iterable[ratings.Given], how: RatingsMapping, protocol: ProtocolFile, log: ProblemLog, repeated: str =
-    REFUSE, has_items: bool = False,
+    all_given: Iterable[ratings.Given], how: RatingsMapping, protocol: ProtocolFile, log: ProblemLog,
+    repeated: str = REFUSE, has_items: bool = False,
 ) -> RatedFile:  # fmt: skip
     """These answers, as `read_rated` has those of a file. Raises Unreadable."""
     found = RatedFile(how)
@@ -105,8 +105,8 @@ def rated(
 
 
 def _add(
-    found: RatedFile, rated: Rated, given: ratings.Given, places: dict[tuple[str, str], int], repeated: str, log:
-    ProblemLog,
+    found: RatedFile, rated: Rated, given: ratings.Given, places: dict[tuple[str, str], int], repeated: str,
+    log: ProblemLog,
 ) -> None:  # fmt: skip
     earlier = places.get((rated.task, rated.annotator))
     if earlier is None or repeated == ALL:

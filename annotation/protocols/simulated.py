@@ -25,8 +25,8 @@ _WORDS = "A simulated annotator wrote this. " * 150
 
 
 def simulate(
-    file: ProtocolFile, rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "", item: object
-    = None, error_rate: float = 0.1, of_item: base.Attributes = base.NO_ATTRIBUTES,
+    file: ProtocolFile, rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "",
+    item: object = None, error_rate: float = 0.1, of_item: base.Attributes = base.NO_ATTRIBUTES,
 ) -> dict[str, str]:  # fmt: skip
     """The fields that they submit, by answer. Without an item the truth is drawn anew."""
     item = rng.random() if item is None else item

@@ -62,8 +62,8 @@ class CannotMove(ValueError):
 @transaction.atomic
 def create_study(
     *, name: str, benchmark: Benchmark, stages: Sequence[StagePlan], by: str, created_by=None, title: str = "",
-    pay_per_hour: Decimal = Decimal(0), currency: str = "USD", consent: str = "", language: str = "en", seed: int | None
-    = None, state: StudyState = StudyState.OPEN, part: Mapping[str, Any] = NOTHING,
+    pay_per_hour: Decimal = Decimal(0), currency: str = "USD", consent: str = "", language: str = "en",
+    seed: int | None = None, state: StudyState = StudyState.OPEN, part: Mapping[str, Any] = NOTHING,
 ) -> Study:  # fmt: skip
     """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 

@@ -24,8 +24,8 @@ class Column:
 
 
 def records(
-    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None, ties_are_right:
-    bool = False,
+    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None,
+    ties_are_right: bool = False,
 ) -> list[Typed]:  # fmt: skip
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
     on the items that have all it needs, and says how many. `captions`: for kinds that read them; what follows from them

@@ -53,7 +53,7 @@ def _asset(name: str) -> SafeString:
 
 @register.simple_block_tag
 def card(
-    content: SafeString, name: str, title: str, note: str = "", css: str = "", id: str = "", folds: bool = False
+    content: SafeString, name: str, title: str, note: str = "", css: str = "", id: str = "", folds: bool = False,
 ) -> SafeString:  # fmt: skip
     """`{% card "files-title" "Files" note="newest first" css="spaced" %}…{% endcard %}`, which its title names. One
     that `folds` can be closed on a phone.
