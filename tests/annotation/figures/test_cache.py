@@ -185,7 +185,7 @@ def test_a_large_study_is_computed_by_the_worker(everything_is_large, monkeypatc
     tasks.compute_figures(before.job.pk)
     after = latest(stage)
     assert after.current and after.data["judgments"] == 0
-    assert Job.objects.get().state == "done" and (Job.objects.get().done, Job.objects.get().total) == (1, 2)
+    assert Job.objects.get().state == "done" and (Job.objects.get().done, Job.objects.get().total) == (2, 2)
 
 
 @pytest.mark.django_db(transaction=True)
