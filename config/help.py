@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 from annotation.markdown import PageRenderer, markdown
 from benchmarks.permissions import staff_only
+from config.help_search import Section, search
 
 DOCS = Path(settings.BASE_DIR) / "docs"
 START = "README"
@@ -81,6 +82,9 @@ def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
         raise Http404("No such page.")
     text, title, parts = rendered(page, path.stat().st_mtime_ns)
     context = {"section": "help", "text": text, "title": title, "parts": parts, "start": page == START}
+    if question := request.GET.get("q", "").strip()[:200]:
+        found = search(all_sections(), question)
+        context |= {"question": question, "found": found, "title": f"“{question}”", "parts": []}
     return render(request, "help/page.html", context)
 
 
@@ -91,6 +95,32 @@ def help_picture(request: HttpRequest, name: str) -> FileResponse:
     if not path.is_file():  # the address allows no slash in `name`
         raise Http404("No such picture.")
     return FileResponse(path.open("rb"), content_type="image/png")
+
+
+def all_sections() -> tuple[Section, ...]:
+    """Every section of every page, in the order of the addresses; the start page only leads to the others."""
+    pages = sorted(path for path in DOCS.rglob("*.md") if path != DOCS / f"{START}.md")
+    names = [(path.relative_to(DOCS).with_suffix("").as_posix(), path.stat().st_mtime_ns) for path in pages]
+    return tuple(section for name, modified in names for section in _sections(name, modified))
+
+
+@lru_cache(maxsize=128)
+def _sections(page: str, modified: int) -> list[Section]:
+    """The page's sections, each from a heading to the next; `modified` renews what is kept."""
+    tokens = _MARKDOWN.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    headings = _name_headings(tokens)
+    address = reverse("help-page", args=[page])
+    found = []
+    for (heading, words), (following, _) in pairwise([*headings, (None, "")]):
+        begin = tokens.index(heading) + 3  # after its words and its end
+        end = tokens.index(following) if following else len(tokens)
+        text = " ".join(_words(token) for token in tokens[begin:end])
+        found.append(Section(f"{address}#{heading.attrs['id']}", headings[0][1], words, text))
+    return found
+
+
+def _words(token: Token) -> str:
+    return "".join(child.content or " " for child in token.children) if token.children else token.content
 
 
 @lru_cache(maxsize=64)

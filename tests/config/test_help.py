@@ -39,6 +39,28 @@ def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
     assert "<script" not in text and not re.search('(href|src)="(javascript|data)', text)
 
 
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("dropping", ["Kept"]),
+        ("why is an item dropped?", ["Kept", "Start"]),  # every word first, then some
+        ("lease", ["Lease", "Start"]),  # a heading counts more than a text
+        ("lease <i>", ["Lease", "Start"]),
+        ("none of these", []),
+        ("the", []),
+    ],
+)
+def test_a_search_leads_to_the_best_sections_of_all_pages(client, manager, tmp_path, monkeypatch, question, expected):
+    monkeypatch.setattr(help, "DOCS", tmp_path)
+    (tmp_path / "a.md").write_text("# Start\nAn item is `<i>`, held by a lease.\n\n## Kept\nWhy an item is dropped.\n")
+    (tmp_path / "b.md").write_text("# Words\n\n## Lease\nIt ends.\n")
+    (tmp_path / "README.md").write_text("# All\n")
+    page = client.get(reverse("help"), {"q": question}).text
+    assert re.findall(r'<h2><a href="/help/\w/#\w+">(\w+)</a>', page) == expected
+    assert ("Nothing found" in page) == (not expected)
+    assert "<i>" not in page
+
+
 @pytest.mark.parametrize("path", ["../config/settings", "guide/../README", "%2e%2e/README", "guide/imports.md", "none"])
 def test_nothing_else_is_shown(client, manager, path):
     assert client.get(f"/help/{path}/").status_code == 404
