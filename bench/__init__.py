@@ -1,1 +1,1 @@
-"""What takes minutes and is no test: measurements, and the golden run that holds two checkouts side by side."""
+"""What takes minutes and is no test: measurements, attacks, pictures, and the check of a release."""
