@@ -8,7 +8,7 @@ WORKERS ?= 3
 ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE  # or each process compiles every module again
 
-.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint lock models clean
+.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint lock models release-check clean
 
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"
@@ -50,6 +50,10 @@ faults: $(VENV)/dev.stamp
 pictures: $(VENV)/dev.stamp
 	@./tests/find_chromium
 	@$(BIN)/python -m bench.pictures
+
+# What still keeps this commit from being released: the image's files, the client's packages, the changelog.
+release-check: $(VENV)/dev.stamp
+	@$(BIN)/python -m bench.release_check
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 models: $(VENV)/models.stamp
