@@ -250,6 +250,7 @@ def test_templates_are_read_again_in_debug_alone(load, debug, cached):
 def test_every_file_names_the_same_version_and_licence(load):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert project["version"] == str(citation["version"]) == load()["VERSION"]
-    assert project["license"] == citation["license"] == "Apache-2.0"
+    client = tomllib.loads((ROOT / "client/pyproject.toml").read_text())["project"]
+    assert project["version"] == client["version"] == str(citation["version"]) == load()["VERSION"]
+    assert project["license"] == client["license"] == citation["license"] == "Apache-2.0"
     assert "Apache License" in (ROOT / "LICENSE").read_text()
