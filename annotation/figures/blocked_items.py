@@ -2,7 +2,7 @@
 a stage would take but has not received.
 
 One statement looks at a stage's open tasks, their places, and who has had them. A task has the first reason that
-applies; a task is not blocked if somebody holds it or can take one of its places now. docs/reference/measures.md gives
+applies; a task is not blocked if somebody holds it or can take one of its places now. docs/design/claiming.md gives
 each rule in words; assignment/leases.py and assignment/seats.py define which places can be taken.
 """
 

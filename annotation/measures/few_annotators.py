@@ -1,7 +1,7 @@
 """Who differs far from the others in a stage with few annotators, where tests have too little to work with.
 
 A difference counts by its size alone: none of these is a test, and none claims significance. A person decides (law 7).
-docs/reference/measures.md has the rules, their thresholds and how often annotators who work alike are listed.
+docs/reference/measures.md has the rules, docs/design/evidence.md how often annotators who work alike are listed.
 """
 
 from collections import Counter, defaultdict

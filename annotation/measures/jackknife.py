@@ -6,7 +6,7 @@ for a share p of that range, and p (1 − p) / variance for the number of indepe
 disagreements for a bootstrap. Where all items are alike, the variance is that with one more item, on which people
 differ.
 
-docs/reference/measures.md has the formulas, and how often the intervals hold (`python -m bench.coverage`).
+docs/reference/measures.md has the formulas, docs/design/evidence.md how often the intervals hold.
 """
 
 import math

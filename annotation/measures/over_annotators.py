@@ -11,7 +11,7 @@ many items to themselves, the variance of the mean is the cluster-robust one tim
 `spread` is for means and strengths, whose error is a sum over judgments. It clusters by item and by annotator (Cameron,
 Gelbach and Miller 2011), with the annotators' part corrected for unequal loads and with the same degrees of freedom.
 
-docs/reference/measures.md has the formulas, and how often the intervals hold (`python -m bench.coverage`).
+docs/reference/measures.md has the formulas, docs/design/evidence.md how often the intervals hold.
 """
 
 import math

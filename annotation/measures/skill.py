@@ -5,7 +5,7 @@ a variance of their own: that of the others' estimates beyond their errors (Paul
 all others does not raise it: first it is the median of what each alone says of it, and those beyond `_FAR` standard
 deviations by that are left out. Student's t has one degree of freedom less than there are others left.
 
-docs/reference/measures.md has the formulas, and how often honest annotators get a sign (`python -m bench.coverage`).
+docs/reference/measures.md has the formulas, docs/design/evidence.md how often honest annotators get a sign.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Warning signs: reasons to look at an annotator's work. Nothing acts on a sign; a person decides (law 7).
 
-docs/reference/measures.md says what each rule finds and how often it is wrong. Every test uses `TEST_LEVEL`, whatever
-the number of annotators, so a sign does not appear or vanish with the number of others tested, as it would under
-Benjamini and Hochberg's procedure. The price is that this share of tests gives false alarms; of annotators who are
-compared with others, `FALSE_ALARMS`. A test gives a sign only if the share is also `_MIN_DIFFERENCE` from the expected
-one, because with many judgments the smallest difference is significant.
+docs/reference/measures.md says what each rule finds, docs/design/evidence.md how often it is wrong. Every test uses
+`TEST_LEVEL`, whatever the number of annotators, so a sign does not appear or vanish with the number of others tested,
+as it would under Benjamini and Hochberg's procedure. The price is that this share of tests gives false alarms; of
+annotators who are compared with others, `FALSE_ALARMS`. A test gives a sign only if the share is also
+`_MIN_DIFFERENCE` from the expected one, because with many judgments the smallest difference is significant.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Adaptive overlap: how often the interval of the estimated error has the error that the crowd really leaves.
 
-Items differ in the share of annotators who give the majority's answer, as in docs/reference/measures.md; two judgments
+Items differ in the share of annotators who give the majority's answer, as in docs/design/evidence.md; two judgments
 at least, nine at most, a certainty of 80%. The truth is the error over 100,000 tasks of the same crowd.
 """
 

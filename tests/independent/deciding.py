@@ -1,4 +1,4 @@
-"""The decision rules, as docs/reference/measures.md states them: what the answers to a task come to."""
+"""The decision rules, as docs/reference/protocols.md states them: what the answers to a task come to."""
 
 import itertools
 import json
@@ -11,7 +11,7 @@ CLEAR = ("majority", "dawid_skene")
 OPEN: Verdict = ("open", None, None, None)
 CANNOT_JUDGE = "cannot_judge"
 
-# The coarser views of an answer that can be judged, as docs/reference/measures.md words them
+# The coarser views of an answer that can be judged, as docs/reference/protocols.md words them
 COARSE = {
     "original or not": lambda answer: "original" if answer == "positive-0" else "not",
     "holds or not": lambda answer: "holds" if answer == "yes" else "not",
@@ -44,7 +44,7 @@ class Rule:
         self.fixed = {*settings["fixed_answers"], CANNOT_JUDGE}
 
     def view(self, name: str):
-        """The coarser views, each as docs/reference/measures.md words it. ValueError: one that is not known here."""
+        """The coarser views, each as docs/reference/protocols.md words it. ValueError: one that is not known here."""
         if name in ("kept or rejected", "kept or dropped"):
             return lambda answer: answer if answer in (*self.settings["drops"], CANNOT_JUDGE) else "kept"
         coarse = COARSE.get(name)

@@ -6,7 +6,7 @@ and the low and high ends as shares, with the shape of `n`. At n = N all three a
 - `by_width`: Wilson's interval (Wilson 1927) on the effective sample n (N − 1) / (N − n), which is the correction of a
   finite population (Cochran 1977, §2.6). Nominal if one stops by the interval's width alone (Chow and Robbins 1965);
   not if one stops when the rate looks good. For some shares, mostly between 4 and 10%, the coverage is below 94%;
-  at ± 2 and ± 3 points it was found to be 92.3% at least, but 88.0% below 0.5% (docs/reference/measures.md).
+  at ± 2 and ± 3 points it was found to be 92.3% at least, but 88.0% below 0.5% (docs/design/evidence.md).
 - `any_look`: the prior-posterior ratio (Waudby-Smith and Ramdas 2020, §3) of a uniform prior on the number K of wrong
   items. The prior's ratio to the posterior is a martingale under the true K, so by Ville's inequality all K with
   Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability α at most.

@@ -8,7 +8,7 @@ of maximum likelihood from both. With one judgment per item and known answers it
 
 The interval has the shares whose profile likelihood is within χ² = 3.84 of the largest, so the uncertainty of the
 sample and that of the rates are both in it; the sample's is then corrected for a finite population. It leaves out that
-some items are harder than others and some annotators better (docs/reference/measures.md has what that does).
+some items are harder than others and some annotators better (docs/design/evidence.md has what that does).
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """Made-up annotators of stated habits are recognised, and honest ones are not: floors of a seeded run.
 
-docs/reference/measures.md has the table of a large run.
+docs/design/evidence.md has the table of a large run.
 """
 
 from collections.abc import Sequence
