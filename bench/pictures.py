@@ -6,6 +6,7 @@ Takes the README's first ten minutes on a Winnow of its own, as an annotator and
 """
 
 import argparse
+import itertools
 import re
 import secrets
 import shutil
@@ -21,7 +22,15 @@ from tests.config.running import ROOT, Winnow
 
 STUDY = "Demo: drawn scenes"
 DESK, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
-KEYS = "12n31"  # the answers before the picture
+SCREENS = 5  # answered before the picture, at least
+CROWD = ("--annotators", "16", "--error-rate", "0.03")
+RIGHT = """
+from annotation.models import Lease
+from annotation.simulation.crowd import truth_of
+lease = Lease.objects.select_related("task__item", "task__stage").get(token="{token}")
+[right, *others] = truth_of(lease.task, lease.task.stage.protocol)
+print("key", lease.shown.index(right) + 1 if right in lease.shown else right[0], "or others" * bool(others))
+"""  # the key of a right answer; "none" has its first letter
 ACCEPT = "form[action$='/accept/'] button"  # the instructions were read
 
 
@@ -43,58 +52,42 @@ def main() -> None:
 def take(winnow: Winnow, browser: Browser, out: Path) -> None:
     annotator = browser.new_page(viewport=DESK)
     annotator.goto(re.search(r"http://\S+/join/\S+/", winnow.first_said)[0])
-    judge(annotator)
+    judge(annotator, winnow)
     save(annotator, out / "judge-light.png")
     save(annotator, out / "judge-dark.png", dark=True)
     annotator.set_viewport_size(PHONE)
     save(annotator, out / "judge-phone.png")
+    annotator.keyboard.press("Enter")
+    expect(annotator.locator("#chip")).to_have_text("saved")
+    annotator.goto(f"{annotator.url}leave/")
+    annotator.locator("main button.primary").click()
 
     page = browser.new_page(viewport=DESK)
     log_in(page, winnow)
-    simulate(winnow)
-    finish(annotator)
-    simulate(winnow)  # others judge what the annotator's last answers passed on
-    for number in (1, 2):
-        page.goto(f"{winnow.url}/studies/1/stages/{number}/")
-        page.get_by_role("button", name="Close this stage").click()
-        if page.locator("#close-anyway").count():  # items are open, or the sample would be short
-            page.locator("#close-anyway").click()
-    simulate(winnow)
+    done = winnow.command("simulate", STUDY, *CROWD)
+    assert done.returncode == 0, done.stderr
     page.goto(f"{winnow.url}/studies/1/")
     page.wait_for_load_state("networkidle")
     save(page, out / "study-light.png")
     save(page, out / "study-dark.png", dark=True)
 
 
-def judge(page: Page) -> None:
-    """Join, accept the instructions, answer a few screens by keyboard, and pick an image on the next."""
+def judge(page: Page, winnow: Winnow) -> None:
+    """Join, accept the instructions, answer some screens correctly, and pick the right one of four pictures."""
     page.locator("main form button").first.click()
     page.wait_for_url("**/judge/**")
     page.locator(ACCEPT).click()
     page.wait_for_selector("#desk.ready")
-    for key in KEYS:
-        answered = page.get_attribute("#place fieldset", "data-lease")
+    for number in itertools.count():
+        lease = page.get_attribute("#place fieldset", "data-lease")
+        said = winnow.command("shell", "-c", RIGHT.format(token=lease)).stdout
+        key, others = re.search(r"^key (\w) (.*)$", said, re.M).groups()
         page.keyboard.press(key)
+        if number >= SCREENS and key.isdigit() and not others:
+            break
         page.keyboard.press("Enter")
-        page.wait_for_selector(f'#place fieldset:not([data-lease="{answered}"])')
-    expect(page.locator("#chip")).to_have_text("saved")
-    page.keyboard.press("1")
+        page.wait_for_selector(f'#place fieldset:not([data-lease="{lease}"])')
     page.wait_for_load_state("networkidle")
-
-
-def finish(page: Page) -> None:
-    """Answer the screens that the page holds, and those that the next stage makes of them."""
-    for _ in range(10):
-        page.reload()
-        if page.locator(ACCEPT).count():
-            page.locator(ACCEPT).click()
-            page.wait_for_selector("#desk.ready")
-        if not page.locator("#place").count():
-            return
-        page.wait_for_selector("#desk.ready")
-        page.keyboard.press("1")
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(1000)
 
 
 def log_in(page: Page, winnow: Winnow) -> None:
@@ -108,12 +101,6 @@ def log_in(page: Page, winnow: Winnow) -> None:
         field.fill(own)
     page.locator("main button.primary").click()
     page.wait_for_url("**/studies/")
-
-
-def simulate(winnow: Winnow) -> None:
-    """Ten simulated annotators, until they have nothing left to judge."""
-    done = winnow.command("simulate", STUDY, "--annotators", "10", "--error-rate", "0.1")
-    assert done.returncode == 0, done.stderr
 
 
 def save(page: Page, path: Path, *, dark: bool = False) -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 import benchmarks
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import baseline_plans
-from annotation.models import Study
+from annotation.models import Promotion, Study
 from annotation.studies.lifecycle import create_study
 from benchmarks.formats import jsonl
 from benchmarks.formats.base import ProblemLog
@@ -22,6 +22,7 @@ STUDY = "Demo: drawn scenes"
 SEED = 5  # of the study's order
 BY = "command"
 BEFORE = ("choose", "disambiguate")  # annotators who saw an item there would know the answers
+AT_ONCE = {"promotion": Promotion.SETTLED}  # each item goes on as soon as it is settled
 SCENES = Path(benchmarks.__file__).with_name("demo")  # items.jsonl in Winnow's own format, and its pictures
 
 
@@ -45,11 +46,11 @@ def create_demo(*, items: int, by: str) -> Study:
 
 
 def plans() -> list[StagePlan]:
-    """BiVLC's pipeline, small enough for a first look: a single link leads any annotator through all of it."""
+    """BiVLC's pipeline, without samples: a single link leads any annotator through all of it, with nothing to close."""
     return [
         StagePlan("bivlc-choose", name="choose", settings={"overlap": 2, "carries": "negative"}),
         StagePlan("bivlc-disambiguate", name="disambiguate", source="choose"),
-        *baseline_plans(source="disambiguate", sample=10, design="different", apart=BEFORE),
+        *baseline_plans(source="disambiguate", sample=None, design="different", apart=BEFORE, seed_settings=AT_ONCE),
     ]
 
 
