@@ -94,7 +94,7 @@ def help_picture(request: HttpRequest, name: str) -> FileResponse:
     path = DOCS / "pictures" / name
     if not path.is_file():  # the address allows no slash in `name`
         raise Http404("No such picture.")
-    return FileResponse(path.open("rb"), content_type="image/png")
+    return FileResponse(path.open("rb"))
 
 
 def all_sections() -> tuple[Section, ...]:
