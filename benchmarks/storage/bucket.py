@@ -1,6 +1,6 @@
 """Files in a bucket of an object storage that speaks S3. An object appears whole or not at all, so a killed upload
 leaves no half file; parts of it that the storage keeps aside are for a rule of the bucket to delete
-(docs/guide/deployment.md).
+(docs/guide/storage.md).
 
 Each object has its SHA-256 in its metadata, which `copy_out` checks. Objects are read in windows of bytes, so that one
 file of a large zip costs one small request, and a broken connection is only a window to ask for again.

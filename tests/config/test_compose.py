@@ -127,7 +127,7 @@ def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_u
 def test_the_guide_pins_every_image_by_its_digest():
     recipes = "".join((ROOT / name).read_text() for name in ("Dockerfile", "docker-compose.yml"))
     named = {*re.findall(r"(?:FROM|image:) (\S+:\S+)", recipes)}
-    [loop] = re.findall(r"for image in (.+); do", (ROOT / "docs/guide/deployment.md").read_text())
+    [loop] = re.findall(r"for image in (.+); do", (ROOT / "docs/guide/upgrade.md").read_text())
     assert {name.partition("@")[0] for name in named} == {*loop.split()}
 
 

@@ -23,12 +23,18 @@ def test_every_link_and_picture_of_every_page_leads_somewhere(client, manager):
             target, _, anchor = link.partition("#")
             if link.startswith("http"):
                 continue
-            if target.endswith(".png"):
-                found = client.get(target).get("Content-Type") == "image/png"
+            if target.startswith("/help/pictures/"):
+                found = client.get(target).get("Content-Type", "").startswith("image/")
             else:
                 found = target in pages and (not anchor or f'id="{anchor}"' in pages[target])
             broken += [] if found else [(page, link)]
     assert broken == []
+
+
+def test_the_start_lists_every_page_once():
+    listed = re.findall(r"\(([\w/-]+)\.md\)", (help.DOCS / "README.md").read_text())
+    listed += [f"adr/{name}" for name in re.findall(r"\]\(([\w-]+)\.md\)", (help.DOCS / "adr/README.md").read_text())]
+    assert sorted([help.START, *listed]) == PAGES
 
 
 def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
