@@ -8,7 +8,7 @@ WORKERS ?= 3
 ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE  # or each process compiles every module again
 
-.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint lock models release-check clean
+.PHONY: run setup dev test nightly load nemesis faults pictures messages coverage lint lock models clean
 
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"
@@ -18,13 +18,15 @@ run: $(VENV)/web.stamp
 dev: $(VENV)/web.stamp
 	@WINNOW_DEBUG=1 $(BIN)/python manage.py up
 
-test: $(VENV)/dev.stamp
+# What the tests need; `make test` does this first.
+setup: $(VENV)/dev.stamp
 	@./tests/find_chromium
+
+test: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes, random examples.
-nightly: $(VENV)/dev.stamp
-	@./tests/find_chromium
+nightly: setup
 	@HYPOTHESIS_PROFILE=nightly WINNOW_RACE_ROUNDS=200 WINNOW_SEQUENCES=4 \
 	  $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "nightly or hypothesis" $(ARGS)
 
@@ -47,8 +49,7 @@ faults: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.faults.run --keep-going $(ARGS)
 
 # The screens in docs/pictures, taken anew: the README's first ten minutes in a real Chromium.
-pictures: $(VENV)/dev.stamp
-	@./tests/find_chromium
+pictures: setup
 	@$(BIN)/python -m bench.pictures
 
 # What still keeps this commit from being released: the image's files, the client's packages, the changelog.
