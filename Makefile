@@ -8,7 +8,7 @@ WORKERS ?= 3
 ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE  # or each process compiles every module again
 
-.PHONY: run setup dev test nightly load nemesis faults pictures messages coverage lint lock models clean
+.PHONY: run setup dev test nightly load nemesis faults pictures messages coverage lint lock models release-check clean
 
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"

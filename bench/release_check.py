@@ -31,8 +31,8 @@ def main() -> None:
 
 
 def changelog() -> list[str]:
-    dated = re.search(rf"^## {re.escape(WINNOW)} · \d{{4}}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    return [] if dated else [f"CHANGELOG.md has no dated section “## {WINNOW} · YYYY-MM-DD”"]
+    dated = re.search(rf"^## {re.escape(WINNOW)} \(\d{{4}}-\d\d-\d\d\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    return [] if dated else [f"CHANGELOG.md has no dated section “## {WINNOW} (YYYY-MM-DD)”"]
 
 
 def image() -> list[str]:
