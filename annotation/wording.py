@@ -23,6 +23,7 @@ _WORDS = {
     "none": "None",
     "both": "Both",
     "foil_fits": "hard negative fits",
+    "any or none": "whether any image fits",
     "check_item": "used as a check or for practice",
     "ambiguous_both": "both images fit",
     "ambiguous_generated": "the generated image fits as well or better",

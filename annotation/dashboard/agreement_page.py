@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
-from annotation.dashboard.agreement_words import behaviour, measures_in_words
+from annotation.dashboard.agreement_words import measures_in_words, scale_of, use_of
 from annotation.figures import agreement
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
@@ -71,7 +71,7 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
         "stage": stage,
         "study": stage.study,
         "stages": [(one.position, f"{one.position} {one.title}") for one in stage.study.stages.order_by("position")],
-        "views": [*rule_of(stage).projections()],
+        "views": [(one, readable_label(one)) for one in rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
         "measure_words": {measure.key: measure.name for measure in measures_on(asked.level)},
@@ -82,27 +82,30 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
         return shown
     shares = found.data["shares"]
     asked = replace(asked, measure=asked.measure or chief_on(asked.level, shares).key)
-    tables = _tables(stage, asked, found.data, shares, found.made_at.isoformat())
+    tables = _tables(stage, asked, found.data, shares)
     by_part = by_table(asked, found.data, tables["rows"], tables["heads"], request)
-    return {**shown, **tables, "asked": asked, "by": by_part}
+    plots = _plotted(stage, asked, by_part, found.data, found.made_at.isoformat())
+    return {**shown, **tables, "asked": asked, "by": by_part, "plots": plots}
 
 
-def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float], at: str) -> dict:
+def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float]) -> dict:
     """The figures, as the template shows them; of rankings and sets, which are seldom the same, without tables of
     confusions.
     """
-    pairs = {name_of("pair", row): row for row in data["pair"]}
+    pairs = {name_of("pair", row): row for row in data["pair"]} if asked.by == "pair" else {}
     rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
+    for line in shown["lines"]:
+        line |= {"use": use_of(line["measure"], shares), "scale": scale_of(line["measure"])}
+    chief = chief_on(asked.level, shares)
     return {
         "figures": data,
-        "behaviour": behaviour(shown["lines"], shares, asked.level),
+        "chief": next((line for line in shown["defined"] if line["measure"] == chief), None),
         "words": measures_in_words(data["whole"]["measures"], shares, asked.view, asked.level, pairs=data["pair"]),
         **shown,
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],
-        "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
         **({} if asked.level in base.PAIRED else _confusions(stage, asked, data, chosen)),
@@ -159,18 +162,20 @@ def of_choices(data: Mapping) -> str:
     return " and ".join(one.head for one in measures_on(data.get("level", base.NOMINAL)) if one.of_choices)
 
 
-def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at: str) -> dict[str, study_charts.Plot]:
-    """The plot of the chosen measure by the chosen breakdown, and the matrix of annotators."""
+def _plotted(stage: Stage, asked: Query, rows: Table, data: dict, at: str) -> dict[str, study_charts.Plot]:
+    """The plot of the chosen measure by the chosen breakdown, of the rows on this page of their table; by pair, also
+    the matrix of annotators.
+    """
     of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.title)
     measured = [
         (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
-        for row in rows
+        for row in (rows.paged or ())
     ]
     named = (f"agreement-by-{asked.by}", capfirst(f"{BY_KEY[asked.measure].name} by {BY[asked.by]}"))
-    return {
-        "by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of),
-        "matrix": annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level),
-    }
+    plots = {"by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of)}
+    if asked.by == "pair":
+        plots["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
+    return plots
 
 
 def name_of(by: str, row: Mapping[str, str]) -> str:
@@ -246,7 +251,7 @@ def by_table(
     for measure in measures_on(asked.level):
         columns += _columns(measure, heads.index(measure.head) if measure.head in heads else None)
     return Table(
-        "measures", columns, rows, label="by-title", css="figures stacked-cells by-table", request=request,
+        "measures", columns, rows, label="parts-title", css="figures stacked-cells by-table", request=request,
         per_page=PAGE, download=True, cards=True,
         caption=f"Each measure by {asked.by}, with its interval and its count",
         empty="No two annotators have judged the same task yet." if asked.by == "pair" else "Nothing judged yet.",

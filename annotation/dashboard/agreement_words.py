@@ -1,6 +1,5 @@
 """How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give,
-then whose answers differ from everybody's. The measure beyond chance stands beside it: α, and AC1 where one answer is
-so common that α and κ are low whatever people do.
+then whose answers differ from everybody's. The chief measure stands beside it, with what it and the others are for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +10,25 @@ from typing import Any
 from annotation.measures.agreement_measures import MEASURES, Measure, chief_on, is_common, units_in_words
 from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals, percent, whole_percent
+from annotation.wording import readable_label
 
-# How the measures that stand beside the sentence behave, in a line each.
-BEHAVES = {"percent": "of two people’s answers are the same", "alpha": "beyond chance, over all answers"}
-IF_COMMON = {
-    **BEHAVES,
-    "alpha": "beyond chance; near 0 whenever one answer is this common",
-    "ac1": "beyond chance; high whenever one answer is this common",
+# What a measure is for, in a line; for others their definition says it.
+_USES = {
+    "percent": "how often two people give the same answer, also where they would by chance",
+    "cohen_mean": "to compare with papers that report it for pairs of annotators",
+    "weighted_cohen_mean": "the same for answers on a scale, where near answers count as nearly equal",
+    "fleiss": "to compare with papers in which every task has the same number of judgments",
+    "alpha_nominal": "agreement beyond chance, however many judgments a task has",
+    "alpha_ordinal": "agreement beyond chance on a scale, where near answers count as nearly equal",
+    "alpha_interval": "agreement beyond chance on numbers, where near numbers count as nearly equal",
+    "ac1": "agreement beyond chance that stays high if one answer is very common",
+    "bennett": "agreement beyond picking at random, however common each answer is",
 }
+_IF_COMMON = {
+    "alpha_nominal": "agreement beyond chance, near 0 whenever one answer is this common",
+    "ac1": "agreement beyond chance, high whenever one answer is this common",
+}
+_FROM_TO = " on a scale from 0 (guessing) to 1 (full agreement)"
 _APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
 _APART_SHARES = 0.01  # by so much must the share of a view differ from that of the answer itself for both to be said
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
@@ -60,7 +70,7 @@ def measures_in_words(
         return None
     lead = f"Two people give the same answer on {percent(share)} of the items"
     if on != "answer":
-        lead = f"Two people agree on “{on}” for {percent(share)} of the items"
+        lead = f"Two people agree on “{readable_label(on)}” for {percent(share)} of the items"
         if same is not None and abs(share - same) >= _APART_SHARES:
             lead += f", and give the same answer on {percent(same)}"
     values = [(one, found["value"]) for one in MEASURES if (found := measures.get(one.key))]
@@ -86,17 +96,15 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
     return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", True
 
 
-def behaviour(lines: Sequence[Mapping[str, Any]], shares: Sequence[float], level: str) -> list[tuple[str, str, str]]:
-    """Of the share of equal answers and the chief measures on labels of that `level`: name, value and how it behaves.
-    `lines` are agreement_page.measured_in_words.
-    """
-    shown = {"percent", chief_on(level).key, chief_on(level, shares).key}
-    return [
-        (measure.head, percent(value) if measure.is_share else decimals(value), words)
-        for measure, value in ((one["measure"], one["value"]) for one in lines if one["value"] is not None)
-        for start, words in (IF_COMMON if is_common(shares) else BEHAVES).items()
-        if measure.key in shown and measure.key.startswith(start)
-    ]
+def use_of(measure: Measure, shares: Sequence[float]) -> str:
+    """What the measure is for, among answers with these `shares`."""
+    uses = {**_USES, **_IF_COMMON} if is_common(shares) else _USES
+    return uses.get(measure.key, measure.definition)
+
+
+def scale_of(measure: Measure) -> str:
+    """How to read its values; "" for a measure without chance."""
+    return _FROM_TO if " beyond " in _USES.get(measure.key, "") else ""
 
 
 def who_disagrees(pairs: Sequence[Mapping[str, Any]]) -> str:

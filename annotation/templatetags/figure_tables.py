@@ -67,7 +67,7 @@ def measures_table(rows: Rows, head: str, caption: str, name: str = "") -> Table
     def named(row: Row) -> object:
         left = row.get("left_out") if row["value"] is not None else 0
         note = f"{counted(left, 'pair')} without one left out" if left else ""
-        return with_sub(row["measure"].name, "; ".join(filter(None, [row["note"], note])))
+        return with_sub(row["measure"].name, row.get("use"), "; ".join(filter(None, [row["note"], note])))
 
     columns = [
         Column(head, html=named),

@@ -24,7 +24,7 @@ from workers.images import check_and_render
 WHO = ("honest", "honest", "fast honest", "always left")
 PAGES = {
     "stages/1/": {"kappas", "series"},
-    "quality/": {"agreement-by-type", "kappa-matrix"},
+    "quality/?by=pair": {"agreement-by-pair", "kappa-matrix"},
     "people/?plots=1": {"answers", "times"},
 }
 render = cache(check_and_render)
@@ -98,7 +98,7 @@ def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit
                 named, found = saved(page, name, kind)
                 assert named == f"{file}.{kind}"
                 check(found, page, name)
-            if name != "agreement-by-type":  # which the page has a larger table of
+            if name != "agreement-by-pair":  # which the page has a larger table of
                 page.click(f"#{name}-summary")
         for window in in_windows(page):
             for name in names:
@@ -195,7 +195,7 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
 def test_the_page_of_agreement_stays_as_it_is_too(visit, open_page, study):
     page = open_page(unshared=True)
     page.clock.install()
-    stays_when_fetched_whole(visit, page, study, "quality/", number=4)
+    stays_when_fetched_whole(visit, page, study, "quality/?by=pair", number=4)
 
 
 def stays_when_fetched_whole(visit, page: Page, study: Study, path: str, number: int) -> None:
@@ -246,7 +246,7 @@ def test_a_matrix_of_many_is_cut_and_drawn_at_once(sign_in, open_page, site):
     many = crowds.stage(items=40, people=30, overlap=6)
     page = open_page(390, 844)
     sign_in(page, User.objects.create_superuser("ana", password="x"))
-    page.goto(f"{site}/studies/{many.study_id}/quality/")
+    page.goto(f"{site}/studies/{many.study_id}/quality/?by=pair")
     page.wait_for_function(DRAWN, arg="kappa-matrix")
     assert "The 25 with the most judgments of shared items, of 30" in page.inner_text("#kappa-matrix figcaption")
     assert len({row[0] for row in table_of(page, "kappa-matrix")[1:]}) <= 25 and fits(page)

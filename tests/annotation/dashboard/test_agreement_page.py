@@ -68,10 +68,11 @@ def test_a_chosen_pair_has_its_confusion_table(client, manager):
         person = studies.annotator(stage.study)
         for answer in answers:
             studies.judgment(person, stage, answer)
-    page = text(client, stage, view="answer", pair="A-01 A-02")
-    shown = client.get(address(stage), {"view": "answer"}).context
+    page = text(client, stage, view="answer", by="pair", pair="A-01 A-02")
+    assert "Where the answers of A" not in text(client, stage, view="answer")
+    shown = client.get(address(stage), {"view": "answer", "by": "pair"}).context
     square, pooled = shown["confused"], shown["pooled"]
-    assert "Confusion of the pair A-01 A-02" in page
+    assert "Where the answers of A-01 A-02 differ" in page
     assert square["heads"] == ["image 2", "None"]
     assert [[count for count, _ in row["cells"]] for row in square["rows"]] == [[0, 1], [0, 2]]
     assert [[count for count, _ in row["cells"]] for row in pooled["rows"]] == [[0, 1], [None, 2]]
@@ -122,6 +123,13 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     page = text(client, stage, view="answer")
     assert "The figures are being computed" in page
     assert client.get(address(stage), {"view": "answer", "csv": "measures"}).status_code == 404
+
+
+def test_the_plot_shows_the_rows_of_the_page_of_their_table(client, manager, stage, monkeypatch):
+    monkeypatch.setattr(agreement_page, "PAGE", 3)
+    shown = client.get(address(stage), {"by": "annotator", "measures-sort": "-name", "measures-page": 2})
+    assert [row[0] for row in shown.context["plots"]["by"].rows] == ["A-01"]
+    assert "Rows 4 to 4 of 4" in " ".join(shown.text.split())
 
 
 def test_it_takes_few_queries(client, manager, stage, django_assert_max_num_queries):

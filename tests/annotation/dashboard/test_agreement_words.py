@@ -3,9 +3,8 @@
 import pytest
 from django.utils.html import strip_tags
 
-from annotation.dashboard.agreement_words import BEHAVES, IF_COMMON, behaviour, who_disagrees
-from annotation.measures.agreement_measures import measures_on
-from annotation.protocols.base import NOMINAL
+from annotation.dashboard.agreement_words import scale_of, use_of, who_disagrees
+from annotation.measures.agreement_measures import BY_KEY, MEASURES
 from annotation.templatetags.figures import between, decimals, span
 
 
@@ -40,13 +39,16 @@ def test_nobody_is_named_for_few_shared_tasks_or_in_a_pair(n):
     assert who_disagrees(few) == who_disagrees(pairs(("A-01", "A-02", 0.2, 500))) == ""
 
 
-def test_the_measures_beyond_chance_are_those_that_are_steady_and_say_how_they_behave():
-    lines = [{"measure": measure, "value": 0.5} for measure in measures_on(NOMINAL)]
-    share = ("percent agreement", "50.0%", BEHAVES["percent"])
-    assert behaviour(lines, (0.7, 0.3), NOMINAL) == [share, ("α", "0.50", BEHAVES["alpha"])]
-    both = [("α", "0.50", IF_COMMON["alpha"]), ("AC1", "0.50", IF_COMMON["ac1"])]
-    assert behaviour(lines, (0.9, 0.1), NOMINAL) == [share, *both]
-    assert behaviour([{**line, "value": None} for line in lines], (0.7, 0.3), NOMINAL) == []
+def test_the_chief_measure_says_how_to_read_it_and_that_a_common_answer_makes_it_high():
+    alpha, ac1, share = (BY_KEY[key] for key in ("alpha_nominal", "ac1", "percent"))
+    assert (
+        use_of(alpha, (0.7, 0.3))
+        != use_of(alpha, (0.9, 0.1))
+        == "agreement beyond chance, near 0 whenever one answer is this common"
+    )
+    assert use_of(ac1, (0.9, 0.1)).endswith("high whenever one answer is this common")
+    assert scale_of(alpha) == scale_of(ac1) != scale_of(share) == ""
+    assert all(use_of(one, (0.7, 0.3)) for one in MEASURES)
 
 
 @pytest.mark.parametrize(("low", "high", "written"), [

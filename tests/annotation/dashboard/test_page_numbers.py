@@ -189,7 +189,7 @@ def of_agreement_page(export: Export, stage, view: str) -> Known:
         "words-title": {"": every(found["whole"]) | pooled | few_others(rows) | guessing},
         "whole-title": {"": every(found["whole"]) | pooled | few_others(rows)},
         "pooled-title": {"": pooled},
-        "by-title": {"": set(), **types},
+        "parts-title": {"": set(), **types},
         "agreement-by-type": {"": set(), **types},
         "kappa-matrix": {"": matrix | people},
         "pair-title": {"": confusions_of_pairs(rows)},
