@@ -10,7 +10,7 @@ from annotation.measures.agreement_measures import mean_of_pairs_on
 from annotation.measures.annotator_behaviour import BANDS
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
-from annotation.wording import counted
+from annotation.wording import counted, readable_label
 
 MOST_BARS = 40  # annotators with their own bar: those who judged most
 _ANSWERS = 8  # shown separately: the most frequent ones
@@ -27,6 +27,7 @@ def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMIN
         Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", symbol, "decimal"),
         Column("n", "shared items"), Column("note", "note", "text"),
     ]  # fmt: skip
+    view = readable_label(view)
     shown, there = len(found["annotators"]), found["of"]
     who = "All" if shown == there else f"The {shown} with the most judgments of shared items, of"
     caption = (

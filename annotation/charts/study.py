@@ -15,7 +15,7 @@ from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import title_of
-from annotation.wording import counted, signed
+from annotation.wording import counted, readable_label, signed
 from benchmarks.naming import kind_name
 
 _MANY = 12  # up to this many rows, a sentence names them all
@@ -120,6 +120,7 @@ def type_plot(figures: Figures, shares: Sequence[float], of: Subject) -> Plot:
         Column("name", "type", "text"), Column("value", chief.head, "decimal"), *ENDS,
         Column("percent", "agree", "share"), Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
+    on = readable_label(on)
     caption = f"{chief.name} on {on}: a dot for each type, a line for its 95% interval over items."
     says = describe_intervals(f"{chief.name} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)

@@ -71,10 +71,10 @@ def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: S
         Column("name", "row", "text"), Column("value", "right", "share"), Column("low", "95% from", "share"),
         Column("high", "to", "share"), Column("n", "items"), Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = "Share right of the items answered: a dot for each row, a line for its 95% interval."
-    says = describe_intervals("Share right", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
+    caption = "A dot for the share of items answered correctly, a line for its 95% interval."
+    says = describe_intervals("Share answered correctly", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
     mark = None if chance is None else (f"models that guess, {100 * chance:.1f}%", chance)
-    return Plot("intervals", "share-right", "Share right", caption, says, of, columns, cells, mark)
+    return Plot("intervals", "share-right", "How often each is right", caption, says, of, columns, cells, mark)
 
 
 MOST = 500  # plotted tasks; a table of thousands helps nobody

@@ -36,7 +36,7 @@ NOT_ALL = "asked only about items that an earlier stage kept"
 ON_RESULT = "scored on the items that were kept"
 NOBODY = "nobody else was asked about these items"
 
-SINGLE = "Single annotator"
+SINGLE = "One person"
 Part = tuple[str, str | None]  # a type, or with one type only its subtypes
 Figure = dict[str, Any]  # share, low, high and n
 
@@ -176,8 +176,8 @@ def _people(
 
 
 def average_of(where: str) -> str:
-    """The title of the share right of single annotators, on average; of a stage or another study if `where` has one."""
-    return f"{SINGLE} of {where}" if where else SINGLE
+    """The title of the share right of single annotators, on average; in a stage or another study if `where` has one."""
+    return f"{SINGLE} {f'in {where}' if where else 'on average'}"
 
 
 def answers_of(answers: int, people: int) -> str:

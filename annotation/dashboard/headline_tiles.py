@@ -82,10 +82,10 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     share, reasons = whole["kept"] / settled, Counter[str]()
     for row in whole["reasons"]:
         reasons[row["reason"]] += row["items"]
-    told = [f"{readable_label(why)} {count:,}" for why, count in reasons.most_common(REASONS)]
+    told = [f"{readable_label(why)} ({count:,})" for why, count in reasons.most_common(REASONS)]
     others = whole["dropped"] - sum(count for _, count in reasons.most_common(REASONS))
-    told += [f"other reasons {others:,}"] if others else []
-    rest = f"Dropped: {', '.join(told)}." if told else ""
+    told += [f"other ({others:,})"] if others else []
+    rest = f"Reasons for dropping: {', '.join(told)}." if told else ""
     asked = whole["imported"] - whole["not_asked"]
     lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'is' if settled == 1 else 'are'} good"
     basis = f"{settled:,} of {counted(asked, 'item')} settled{_stages_settled(whole)}"

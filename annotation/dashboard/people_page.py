@@ -182,7 +182,9 @@ def _pace(line: Line) -> object:
     if line.row is None or line.seconds is None:
         return NOTHING
     quick = line.row["quick_share"]
-    return with_sub(f"{written.decimals(line.seconds, 1)} s", f"{written.whole_percent(quick)} fast" if quick else "")
+    return with_sub(
+        f"{written.decimals(line.seconds, 1)} s", f"{written.whole_percent(quick)} of answers fast" if quick else ""
+    )
 
 
 def _common(line: Line) -> object:

@@ -32,11 +32,11 @@ KIND = "results"
 RELEASES = 5
 EXPORTS = 5
 
-INTERVALS = "95% intervals are, for people, those for other annotators like these, and for models those over items."
+INTERVALS = "The 95% interval says where the share may be with other people like these, or for models on other items."
 
 GAPS = (
-    "People − model is in points: the mean of each answer of the study’s people, right or not, less the model’s about "
-    "the same item, with a 95% interval for other annotators and items like these."
+    "People − model: by how many points more often the study’s people are right than the model about the same items, "
+    "with a 95% interval for other people and items like these."
 )
 
 Row = Mapping[str, Any]
@@ -206,7 +206,7 @@ def _part(place: int, name: str) -> Iterable[Column]:
 
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
-    others = f"{people_and_models.SINGLE} of "  # too long beside a plot
+    others = f"{people_and_models.SINGLE} in "  # too long beside a plot
     plotted = [{**row, "title": row["title"].removeprefix(others)} for row in rows if row["all"] and not row["apart"]]
     once = any(row["stands"] != HUMANS and not row["in_both_orders"] for row in plotted)
     sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
@@ -234,12 +234,12 @@ def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int)
     person, best = _person(rows), _best(rows)
     name = f" ({measure['short']}: {measure['long']})" if measure and measure["name"] == "group" else ""
     single = person and person["title"].startswith(people_and_models.SINGLE)
-    who = "A single annotator is on average" if single else "People are"
+    who = "On average, one person is" if single else "People are"
     model = f"the best model, {best['title']}, on {percent(best['all']['share'])}" if best else ""
     if person and person["all"] and not person["apart"]:
         beside = f", {model}" if model else ""
         asked = person["all"]["n"]
-        of = "all items" if asked in (None, items) else f"the {asked:,} items with answers"
+        of = "all items" if asked in (None, items) else f"the {asked:,} items that were answered"
         return [f"{who} right on {percent(person['all']['share'])} of {of}{name}{beside}."]
     return [f"{model[0].upper()}{model[1:]} of all items{name}.".replace(", on ", ", is right on ")] if model else []
 
@@ -254,7 +254,7 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     if known := [row for row in people if row["valid"]]:
         found.append(_of_those_who_did_not_choose(known))
     elif people and "valid" in people[0]["why"]:
-        found.append(f"People have no figure on the valid items, because {people[0]['why']['valid']}.")
+        found.append(f"People have no share of the valid items, because {people[0]['why']['valid']}.")
     if best := next((row for row in rows if row["stands"] == RESULT and row["valid"]), None):
         found.append(
             f"The best model on the kept items, {best['title']}, is right on {percent(best['valid']['share'])} "
@@ -269,9 +269,13 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     if len(rows) > 1:
         shares = sorted(row["valid"]["share"] for row in rows)
         who = f"People in {len(rows)} other studies" if of_others == [*rows] else f"{len(rows)} other groups of people"
-        ends, counts = f"between {percent(shares[0])} and {percent(shares[-1])}", {row["valid"]["n"] for row in rows}
-        each = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,}–{max(counts):,}"
-        return f"{who} are right on {ends} of the valid items that they answered ({each} each)."
+        low, high = min(counts := [row["valid"]["n"] for row in rows]), max(counts)
+        each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        where = "study" if len(of_others) == len(rows) else "group"
+        return (
+            f"{who}, who did not choose the valid items, are right on {percent(shares[0])} to {percent(shares[-1])} of "
+            f"those that they answered: {each} items in each {where}."
+        )
     (row,) = rows
     who = "People in another study" if of_others else "People of this study who chose none of them"
     on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]
@@ -303,6 +307,6 @@ def _notes(rows: Sequence[Row], said: str) -> list[str]:
                 continue
             reasons.setdefault((name, why), []).append(row["title"])
     return [
-        f"No figure on {name} items for {titles[0] if len(titles) == 1 else counted(len(titles), 'row')}: {why}."
+        f"{titles[0] if len(titles) == 1 else counted(len(titles), 'row')}: no share of {name} items, because {why}."
         for (name, why), titles in reasons.items()
     ]

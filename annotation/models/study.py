@@ -26,6 +26,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
+from annotation.wording import counted
 from benchmarks.models import Benchmark, opaque_name
 
 
@@ -120,8 +121,7 @@ class Study(models.Model):
         found = self.annotators.aggregate(n=models.Count("pk"), simulated=models.Count("pk", filter=Q(simulated=True)))
         of = "all" if found["n"] == found["simulated"] else f"{found['simulated']:,} of"
         are = "is" if found["n"] == 1 else "are"
-        annotators = "annotator" if found["n"] == 1 else "annotators"
-        return f"{of} {found['n']:,} {annotators} {are} simulated" if found["simulated"] else ""
+        return f"{of} {counted(found['n'], 'annotator')} {are} simulated" if found["simulated"] else ""
 
     @property
     def consent_sha256(self) -> str:

@@ -137,7 +137,7 @@ def views_table(figures: Mapping[str, Any], rows: Rows, scaled: bool) -> Table:
     views = figures["agreement"]
     columns = [
         Column("agreement on", "measure.name"),
-        *(number(view["on"], html=cell(at)) for at, view in enumerate(views)),
+        *(number(readable_label(view["on"]), html=cell(at)) for at, view in enumerate(views)),
     ]
     foot = [["items with different answers", *figures["disagreements"].values()]]
     if scaled:

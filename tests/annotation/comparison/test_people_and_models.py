@@ -74,7 +74,7 @@ def test_people_stand_beside_models_on_all_items_and_have_no_figure_on_the_valid
     found = people_and_models(study)
     assert (found["items"], found["valid"], found["open"], found["parts"]) == (12, 11, 0, ["replaced", "swapped"])
     people, best, other = found["rows"]
-    assert (people["title"], people["about"]) == ("Single annotator", "average of 36 answers by 3 annotators")
+    assert (people["title"], people["about"]) == ("One person on average", "average of 36 answers by 3 annotators")
     assert people["all"]["share"] == pytest.approx(30 / 36) and people["all"]["n"] == 12
     assert [of["share"] for of in people["parts"]] == pytest.approx([1, 12 / 18])
     assert people["valid"] is None and people["why"] == {"valid": "their own answers chose these items"}
@@ -146,7 +146,7 @@ def test_people_of_another_study_have_a_figure_on_valid_items(foil):
     judge(other.stages.get(), ({0, 1}, set(), set()))
     one, two = people_and_models(study)["rows"]
     assert (one["study"], one["valid"]) == (None, None)
-    assert (two["study"], two["title"]) == (other.pk, f"Single annotator of “{other.name}”")
+    assert (two["study"], two["title"]) == (other.pk, f"One person in “{other.name}”")
     assert (two["all"]["share"], two["valid"]["share"]) == (pytest.approx(34 / 36), pytest.approx(32 / 33))
 
 

@@ -88,7 +88,7 @@ def test_the_page_shows_the_figures_of_the_last_computation(client, manager, stu
     work()
     page, figures = look(client, study), study_figures(study.stages.get())
     kept = f"{figures['outcomes']['kept']} kept"
-    for shown in (kept, "A-04", ">α on any or none<", "nothing has changed since"):
+    for shown in (kept, "A-04", ">α on whether any image fits<", "nothing has changed since"):
         assert shown in page
     rested()
     studies.judgment(studies.annotator(study), study.stages.get())

@@ -41,15 +41,15 @@ def link(study) -> str:
 def test_the_page_reads_its_table(client, built):
     shown = page(client, built)
     assert shown.context["sentences"] == [
-        "A single annotator is on average right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
+        "On average, one person is right on 83.3% of all items, the best model, =CLIP, on 75.0%.",
         "On the 11 valid items it is right on 72.7%.",
-        "People have no figure on the valid items, because their own answers chose these items.",
+        "People have no share of the valid items, because their own answers chose these items.",
     ]
     text = shown.content.decode()
-    assert "no figure" in text and "average of 36 answers by 3 annotators" in text
+    assert "no share of" in text and "average of 36 answers by 3 annotators" in text
     assert ">n 12<" in text and ">n 11<" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
-    assert [row["row"] for row in rows] == ["Single annotator", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
+    assert [row["row"] for row in rows] == ["One person on average", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
     assert float(rows[1]["people less model"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
@@ -94,7 +94,7 @@ def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, buil
     with django_assert_num_queries(3):  # the address, the stages, and the figures
         text = client.get(address).content.decode()
     assert CachedFigures.objects.get(kind="results").made_at == made_at
-    assert "83.3" in text and "no figure" in text and "=CLIP" in text
+    assert "83.3" in text and "no share of" in text and "=CLIP" in text
     key = built.benchmark.items.first().key
     for secret in ("A-01", f">{manager.username}", built.invite, built.completion_code, key):
         assert secret not in text, secret
@@ -107,7 +107,7 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
     other = asked(built.benchmark, built.stages.get().protocol)
     judge(other.stages.get(), (set(), set(), set()))
     cells = [row["title"] for row in page(client, built).context["people_and_models"].rows]
-    assert f"Single annotator of “{other.name}”" in cells
+    assert f"One person in “{other.name}”" in cells
     sharing.share(study=built, by="test")
     assert other.name not in client.get(link(built)).content.decode()
 
@@ -115,7 +115,8 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
 @pytest.mark.parametrize(("wrong", "said"), [
     ([{0, 1}], "People in another study are right on 97.0% of the 11 valid items that they answered"),
     ([{0, 1}, {0, 1, 2}],
-     "People in 2 other studies are right on between 93.9% and 97.0% of the valid items that they answered (11 each)."),
+     "People in 2 other studies, who did not choose the valid items, are right on 93.9% to 97.0% of those that they "
+     "answered: 11 items in each study."),
 ])  # fmt: skip
 def test_several_other_studies_have_a_range_on_the_valid_items(client, built, wrong, said):
     for items in wrong:

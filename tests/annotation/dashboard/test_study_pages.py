@@ -43,7 +43,7 @@ def address(name: str, study: Study, *args: int) -> str:
 def test_the_page_shows_the_figures(client, manager, study):
     page = client.get(address("study-stage", study, 1)).content.decode()
     figures = study_figures(study.stages.get())
-    for shown in (study.name, f"({figures['outcomes']['kept']} of", "A-04", ">α on any or none<"):
+    for shown in (study.name, f"({figures['outcomes']['kept']} of", "A-04", ">α on whether any image fits<"):
         assert str(shown) in page
 
 

@@ -33,7 +33,7 @@ def test_a_stage_that_asked_about_foils_stands_beside_the_models(released, clien
     [row] = humans.rows
     shown = dict(zip((one.name for one in page.context["columns"]), row.cells, strict=True))["overall"]
     whole = right["whole"]
-    assert (humans.title, row.entry.title, row.n) == ("People", "Single annotator", whole["n_items"])
+    assert (humans.title, row.entry.title, row.n) == ("People", "One person on average", whole["n_items"])
     assert (shown.share, shown.low, shown.high, shown.n) == tuple(
         whole[name] for name in ("value", "low", "high", "n_items")
     )
