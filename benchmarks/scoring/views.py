@@ -18,6 +18,7 @@ from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import ask, score
 from workers.models.model_name import FOLDER, HUB
 
+START = {"model": "ViT-B-32-quickgelu", "pretrained": "openai"}  # small, and its weights are public
 LISTED = 100  # trained models to choose from
 CLIP, SENTENCE, TRAINED = "open_clip", "sentence-transformers", "trained"
 KINDS = {  # what a model's name starts with, but for the first and the last: the kind, and what its name is
@@ -51,6 +52,7 @@ class ScoreForm(OrderForm):
         ]
         self.fields["trained"].required = self.data.get("kind") == TRAINED
         self.fields["model"].required = not self.fields["trained"].required
+        self.fields["model"].widget.attrs["placeholder"] = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
         self.fields["pretrained"].widget.attrs |= {"list": "weights", "placeholder": "openai"}
 
     def clean(self) -> None:
@@ -66,6 +68,7 @@ class ScoreForm(OrderForm):
 
 def in_parts(asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the page's form starts from, for the whole name of a model."""
+    asked = asked if asked.get("model") else {**asked, **START}
     kind, colon, name = (whole := asked.get("model", "")).partition(":")
     if any(whole == model.asked for model in TrainedModel.objects.all()[:LISTED]):
         return {**asked, "kind": TRAINED, "trained": whole, "model": ""}

@@ -26,4 +26,8 @@ def test_axe_finds_nothing(open_page, visit, axe_violations, tmp_path):
     for name in ("predictions-new", "reported-new", "score-new"):
         visit(page, reverse(name, args=[study.benchmark_id]))
         assert flaws(page, axe_violations) == [], name
+    page.get_by_label("Sentence encoder").check()
+    assert page.input_value("#id_model") == ""
+    page.get_by_label("CLIP of open_clip").check()
+    assert page.input_value("#id_model") == "ViT-B-32-quickgelu"
     assert page.errors == []

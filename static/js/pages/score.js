@@ -11,5 +11,12 @@ function show() {
   line.querySelector("code").textContent = kind === "trained" ? form.elements.trained.value : start + name;
 }
 
+// What stands in the field belongs to the kind that stands beside it.
+const { model, kind } = form.elements;
+const [first, start] = [kind.value, model.value];
+form.addEventListener("change", ({ target }) => {
+  if (target.name === "kind" && ["", start].includes(model.value)) model.value = kind.value === first ? start : "";
+});
+
 form.addEventListener("input", show);
 show();

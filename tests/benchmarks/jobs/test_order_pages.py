@@ -44,6 +44,13 @@ def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchm
     assert f'value="{FIELDS[page]["model"]}"' in client.get(f"{url}?again={job.pk}").text
 
 
+def test_scoring_needs_only_the_button(client, benchmark):
+    url = reverse("score-new", args=[benchmark.pk])
+    shown = {field.name: field.value() or "" for field in client.get(url).context["form"]}
+    client.post(url, shown)
+    assert Job.objects.get().params["model"] == MODEL["model"]
+
+
 def test_the_share_of_captions_is_asked_in_percent(client, benchmark):
     url = reverse("captions-new", args=[benchmark.pk])
     client.post(url, FIELDS["captions-new"])
