@@ -1,6 +1,6 @@
 """The rows of a benchmark's comparison: its runs, and the people who judged its questions. Five queries, whatever its
 size: one for the runs, two for stages that measure people, two for these people's answers; two more for each stage that
-ranks captions.
+ranks captions, and one for each study whose people have a row.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
     return [
-        Entry(study.name, HUMANS, figures, f"study {study.pk}")
+        Entry(study.name, HUMANS, figures, " · ".join(filter(None, [f"study {study.pk}", study.trial])))
         for study, figures in found
         if any(of["n"] for of in figures["measures"].values())
     ]

@@ -15,6 +15,7 @@ from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
 
+WIDE = 0.5  # an interval that says less than that the share is in one half or the other
 MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # of the best and the second best
 
 
@@ -36,17 +37,19 @@ class Deletes:
 def by_measure(
     sections: Sequence[Section], columns: Sequence[MeasureName], label: str, deletes: Deletes | None = None
 ) -> Table:
-    """Humans and models, and chance of models in the foot. With `deletes`: of the whole benchmark, with n and sources;
+    """People and models, and chance of models in the foot. With `deletes`: of the whole benchmark, with n and sources;
     without, by type, with a card for each row on phones.
     """
     whole = deletes is not None
 
     def named(row: Row) -> object:
-        source = whole and row.entry.run and row.entry.source
-        return with_sub(titled(row.entry), source and bdi(row.entry.source))
+        return with_sub(titled(row.entry), whole and row.entry.source and bdi(row.entry.source))
 
+    telling = 1 < len(columns) == len({one.long for one in columns})  # what several columns share says nothing
     heads = [
-        number(with_sub(one.short, one.long), html=lambda row, at=at: _cell(row, at, row.n if whole else -1))
+        number(
+            with_sub(one.short, telling and one.long), html=lambda row, at=at: _cell(row, at, row.n if whole else -1)
+        )
         for at, one in enumerate(columns)
     ]
     alike = [number(with_sub("read alike", "left out of n"), "entry.read_alike", "{:,}".format)]
@@ -57,7 +60,7 @@ def by_measure(
         [name, *[""] * len(counts), *(exact(level, exact_percent) for level in levels), *[""] * len(acts)]
         for name, levels in chances(entries_in(sections), columns)
     ]
-    caption = "Humans and models, and chance at the bottom"
+    caption = "People and models, and chance at the bottom"
     groups = [(section.title, section.rows) for section in sections]
     return Table(
         "", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models", cards=not whole
@@ -77,6 +80,8 @@ def _cell(row: Row, at: int, n: int | None) -> object:
     share = format_html(MARKS[cell.rank], share) if cell.rank in MARKS else share
     if cell.low is None:
         return share
+    if cell.high - cell.low > WIDE:
+        return with_sub(share, f"n {cell.n:,}", "too few")
     return with_sub(share, exact_to_percent(cell.low, cell.high), cell.n != n and f"n {cell.n:,}")
 
 
@@ -96,7 +101,7 @@ def gaps(
     heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
     return Table(
         "", [Column("model", html=lambda row: titled(row[0])), *heads], sections=list(groups), label="gap-title",
-        caption="Differences from humans, in percentage points", css="figures models",
+        caption="Differences from people, in percentage points", css="figures models",
     )  # fmt: skip
 
 

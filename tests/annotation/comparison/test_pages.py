@@ -251,7 +251,7 @@ def test_an_item_that_nobody_judged_does_not_count_as_judged(client, manager):
     [people] = page.context["entries"]
     assert (people.figures["n"], people.figures["measures"]["group"]["n"]) == (6, 6)
     compared_models.reported(study.benchmark)
-    assert "These humans judged 6 items" in client.get(address(study.benchmark)).text
+    assert "These people judged 6 items" in client.get(address(study.benchmark)).text
 
 
 def ranked(*by_annotator: list[str]) -> Study:

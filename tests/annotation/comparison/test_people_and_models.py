@@ -181,7 +181,7 @@ def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(
     benchmark = foils()
     study = asked(benchmark, foil)
     scored(benchmark, tmp_path, 9, "CLIP")
-    assert "No human figures yet" in client.get(address(benchmark)).text
+    assert "No results of people yet" in client.get(address(benchmark)).text
     judge(study.stages.get())
     page = client.get(address(benchmark))
     humans, models = page.context["sections"]
@@ -199,6 +199,9 @@ def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(
         {"replace/": 1, "swap/": 12 / 18}
     )
     assert (cells["overall"].low, cells["overall"].high) == (own["all"]["low"], own["all"]["high"])
+    study.annotators.update(simulated=True)
+    text = client.get(address(benchmark)).text
+    assert "all 3 annotators are simulated" in text and ">too few</span>" in text  # some intervals are that wide
     benchmark.items.update(subtype="")
     [[people], _] = (section.rows for section in client.get(address(benchmark)).context["sections"])
     assert [(of["type"], of["subtype"]) for of in people.entry.figures["groups"]] == [("replace", None), ("swap", None)]
