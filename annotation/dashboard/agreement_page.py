@@ -25,7 +25,7 @@ from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, number, only_in_file
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
-PAGE = 50  # parts of the stage
+PAGE = 30  # parts of the stage, in the table and the plot
 BY = {
     "type": "type",
     "subtype": "subtype",

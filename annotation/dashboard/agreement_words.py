@@ -19,8 +19,8 @@ _USES = {
     "weighted_cohen_mean": "the same for answers on a scale, where near answers count as nearly equal",
     "fleiss": "to compare with papers in which every task has the same number of judgments",
     "alpha_nominal": "agreement beyond chance, however many judgments a task has",
-    "alpha_ordinal": "agreement beyond chance on a scale, where near answers count as nearly equal",
-    "alpha_interval": "agreement beyond chance on numbers, where near numbers count as nearly equal",
+    "alpha_ordinal": "agreement beyond chance, where near answers count as nearly equal",
+    "alpha_interval": "agreement beyond chance, where near numbers count as nearly equal",
     "ac1": "agreement beyond chance that stays high if one answer is very common",
     "bennett": "agreement beyond picking at random, however common each answer is",
 }
