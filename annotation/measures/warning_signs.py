@@ -38,11 +38,11 @@ KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",
     "answers": "other answers",
-    "side": "one place",
-    "runs": "runs",
+    "side": "favours one place",
+    "runs": "repeats a place",
     "fast": "fast",
-    "far": "3 SD",
-    "comprehension": "questions",
+    "far": "unusual pace",
+    "comprehension": "comprehension",
     "practice": "practice",
 }
 

@@ -31,7 +31,7 @@ from benchmarks.formats.registry import FORMATS
 
 NO_PICTURES: Mapping[int, Sequence[Picture]] = MappingProxyType({})
 COLUMNS = 11  # types side by side, as in BiVLC's Table 1; with more, each has a row
-PAIRS, PEOPLE = 20, 100  # rows at most; the JSON has more
+PAIRS, PEOPLE = 20, 60  # rows at most; the JSON has more
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")  # in the order of Table 1
 SPREADS = {
     "judged": ("judgments", "count"),

@@ -54,7 +54,7 @@ def login(client, study, role: str) -> User:
 
 def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(client, manager, stage):
     shown = client.get(table(stage.study)).text
-    assert "4 joined, 4 judged · 1 has warning signs" in shown and "one place</span>" in shown
+    assert "4 joined, 4 judged · 1 has warning signs" in shown and "favours one place</span>" in shown
     assert shown.index("A-04") < shown.index("A-01")
     assert "?stage=1&amp;show=side#screens" in shown
     checked = annotators.latest(stage.study).data["whole"][3]["checks"]
