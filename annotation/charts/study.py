@@ -67,11 +67,6 @@ class Plot:
     def file(self) -> str:
         return self.subject.file(self.name)
 
-    @property
-    def lines(self) -> list[list[tuple[Value, Column]]]:
-        """The rows, each value with its column."""
-        return [list(zip(row, self.columns, strict=True)) for row in self.rows]
-
 
 # Outcomes of the items
 

@@ -78,7 +78,7 @@ def _cell(row: Row, at: int, n: int | None) -> object:
     cell, judged_here = row.cells[at], row.entry.stands == HUMANS and not row.entry.reported
     share = exact(cell.share, percent if judged_here else exact_percent)
     share = format_html(MARKS[cell.rank], share) if cell.rank in MARKS else share
-    if cell.low is None:
+    if cell.low is None or cell.high is None:
         return share
     if cell.high - cell.low > WIDE:
         return with_sub(share, f"n {cell.n:,}", "too few")

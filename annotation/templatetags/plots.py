@@ -25,10 +25,8 @@ FORMS = {
 @register.simple_tag
 def plot_rows(plot: Plot) -> SafeString:
     """The body of a figure's table, without spaces: there are up to 300 rows."""
-    rows = (
-        (mark_safe("".join(_cell(value, column, "td" if at else "th") for at, (value, column) in enumerate(line))),)
-        for line in plot.lines
-    )
+    tags = ("th", *["td"] * (len(plot.columns) - 1))
+    rows = ((mark_safe("".join(map(_cell, row, plot.columns, tags))),) for row in plot.rows)
     return format_html("<tbody>{}</tbody>", format_html_join("\n", "<tr>{}</tr>", rows))
 
 

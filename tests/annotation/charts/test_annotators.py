@@ -13,7 +13,8 @@ OF = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
 
 
 def rows_of(plot) -> list[dict]:
-    return [{column.key: value for value, column in line} for line in plot.lines]
+    keys = [column.key for column in plot.columns]
+    return [dict(zip(keys, row, strict=True)) for row in plot.rows]
 
 
 # The matrix

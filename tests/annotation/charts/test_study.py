@@ -19,7 +19,8 @@ MEASURING = {"stage": 2, "protocol": "bivlc-i2t", "sampled": 4, "tasks": 8, "ans
 
 
 def as_dicts(plot: study.Plot) -> list[dict]:
-    return [{column.key: value for value, column in line} for line in plot.lines]
+    keys = [column.key for column in plot.columns]
+    return [dict(zip(keys, row, strict=True)) for row in plot.rows]
 
 
 def test_the_bars_of_a_funnel_are_of_all_imported_items_and_say_what_is_in_them():
