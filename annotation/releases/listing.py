@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from annotation.models import Release, Study
+from annotation.models import Kind, Release, Strategy, Study, Task
 from annotation.releases.plan import SPLIT_NAMES
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
@@ -13,6 +13,12 @@ FROZEN = "frozen"
 def releases_of(study: Study) -> QuerySet[Release]:
     """Newest first, whatever their state."""
     return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
+
+
+def open_items(study: Study) -> int:
+    """How many items a release made now would leave out because they are not decided; an audit leaves most open."""
+    tasks = Task.objects.filter(stage__study=study, kind=Kind.JUDGE, live=True, decided=None)
+    return tasks.exclude(stage__strategy=Strategy.AUDIT).order_by().values("item").distinct().count()
 
 
 def release_state(release: Release) -> str:

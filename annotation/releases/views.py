@@ -13,7 +13,7 @@ from annotation.models import Role
 from annotation.releases import downloads, lifecycle, page
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.forms import PlanForm
-from annotation.releases.listing import list_row, releases_of
+from annotation.releases.listing import list_row, open_items, releases_of
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
@@ -26,7 +26,8 @@ NOTHING_NEW, UNFIT = 204, 422
 def release_list(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
     rows = [list_row(release) for release in releases_of(study)]
-    return render(request, "releases/list.html", {"section": "studies", "study": study, "rows": rows})
+    context = {"section": "studies", "study": study, "rows": rows, "open": 0 if rows else open_items(study)}
+    return render(request, "releases/list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
