@@ -71,14 +71,12 @@ def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def counts(stage: Stage, found: Progress, settled: int) -> str:
-    """What became of each item that was given out."""
+    """The items that the result rests on, and what became of the others that were given out."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
-    n, late, begun = found.n, settled - found.n, asked.values("task__item").distinct().count() - settled
-    later, yet = ("finished after the end", "") if found.ended else ("waiting for an earlier one", " yet")
-    parts = [f"{n:,} counted"]
-    parts += [f"{late:,} {later}"] if late > 0 else []
-    parts += [f"{begun:,} without an outcome{yet}"] if begun > 0 else []
-    return f"{settled + max(begun, 0):,} of {counted(found.items, 'item')} drawn: {', '.join(parts)}."
+    later = "settled after the end" if found.ended else "settled, but after an open item"
+    others = {later: settled - found.n, "begun": asked.values("task__item").distinct().count() - settled}
+    said = "".join(f"; {words}: {count:,}" for words, count in others.items() if count > 0)
+    return f"The result rests on {found.n:,} of {counted(found.items, 'item')}{said}."
 
 
 def _decision(stage: Stage) -> str:

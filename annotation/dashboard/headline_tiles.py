@@ -17,12 +17,12 @@ from annotation.measures.over_annotators import ANNOTATORS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figures import between, decimals, hours, money, percent, to_percent
-from annotation.wording import counted, readable_label
+from annotation.wording import counted, listed, readable_label
 from benchmarks.naming import kind_name
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.predictions.names import NAMES
 
-MOST, REASONS = 4, 3
+MOST, REASONS = 4, 4
 MOST_SCORES = 2
 NAMED = 1  # pair that is not told apart
 BASELINE = ("group", "i2t", "t2i")
@@ -65,7 +65,7 @@ def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
 
 def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
     if data["audit"]:
-        yield from _audit(data["audit"])
+        yield from _audit(stage, data["audit"])
     elif protocol_named(stage.protocol).measures and (found := human_baseline.baselines(stage.study)):
         yield from baseline_tiles(found[-1])
     elif not protocol_named(stage.protocol).drops and any((scores := data["figures"].get("scores") or {}).values()):
@@ -84,7 +84,7 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
         reasons[row["reason"]] += row["items"]
     told = [f"{readable_label(why)} ({count:,})" for why, count in reasons.most_common(REASONS)]
     others = whole["dropped"] - sum(count for _, count in reasons.most_common(REASONS))
-    told += [f"other ({others:,})"] if others else []
+    told += [f"other reasons ({others:,})"] if others else []
     rest = f"Reasons for dropping: {', '.join(told)}." if told else ""
     asked = whole["imported"] - whole["not_asked"]
     lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'is' if settled == 1 else 'are'} good"
@@ -100,7 +100,7 @@ def _stages_settled(whole: Mapping[str, Any]) -> str:
     return f" · {done} of {len(steps)} stages settled" if len(steps) > 1 else ""
 
 
-def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
+def _audit(stage: Stage, audit: Mapping[str, Any]) -> Iterator[Tile]:
     if audit["estimate"] is None:
         yield Tile("Wrong items", "–", "No item has been settled yet", basis=f"target: {audit['aim']}")
     else:
@@ -108,7 +108,9 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[Tile]:
         lead, rest = f"About {wrong:,} of all {audit['items']:,} items are wrong", ""
         if not audit["estimate"]:
             lead = f"None of the {audit['n']:,} counted items is wrong"
-            rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be."
+            rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be. "
+        if reasons := [readable_label(one) for one in stage.wrong_reasons]:
+            rest += f"Wrong means dropped: {listed(reasons, 'or')}."
         yield Tile(
             "Wrong items", percent(audit["estimate"]), lead, rest,
             f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",

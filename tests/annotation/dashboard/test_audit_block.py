@@ -59,11 +59,9 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
 def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_were_begun(stage):
     judge(stage, 6)
     found = audits.progress_of(stage)
-    ends = ((True, "2 finished after the end, 1 without an outcome"),
-            (False, "2 waiting for an earlier one, 1 without an outcome yet"))  # fmt: skip
-    for ended, others in ends:
+    for ended, later in ((True, "settled after the end"), (False, "settled, but after an open item")):
         counts = audit_block.counts(stage, replace(found, n=3, ended=ended), settled=5)
-        assert counts == f"6 of 30 items drawn: 3 counted, {others}."
+        assert counts == f"The result rests on 3 of 30 items; {later}: 2; begun: 1."
 
 
 def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_client, stage):
