@@ -220,7 +220,8 @@ def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     """Each with its benchmark, how many `people` have joined, whom of them to `review`, and the newest version that was
-    `released`, with the key of this `release` and whether answers, decisions or exclusions `changed` it since.
+    `released`, with the key of this `release` and whether answers, decisions or exclusions `changed` it since. `asked`:
+    somebody has judged here, or can.
     """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
     told = {name: Subquery(frozen.values(of)[:1]) for name, of in RELEASED.items()}
@@ -229,7 +230,8 @@ def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     person = person.annotate(judged=Subquery(judged.values("granted_at")[:1]))  # of each by index, not all leases since
     decided = Outcome.objects.filter(task__stage__study=OuterRef("pk"), by=ADJUDICATOR, decided_at__gt=since)
     changed = Exists(person.filter(Q(judged__gt=since) | Q(excluded_at__gt=since))) | Exists(decided)
-    return with_review(with_people(studies)).annotate(**told).annotate(changed=changed)
+    asked = Exists(Annotator.objects.filter(study=OuterRef("pk"), imported=False))
+    return with_review(with_people(studies)).annotate(**told, asked=asked).annotate(changed=changed)
 
 
 def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedStage]]) -> list[StudyStep]:
@@ -250,7 +252,7 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         count, released = sum(stage.undecided for stage in at), _released(study)
         points = steps.way(
             step, reached[study.pk], joined=study.people, active=study.active, review=len(study.review),
-            tested=study.tested, undecided=count, released=released,
+            tested=study.tested, undecided=count, released=released, asks=_asks(study),
         )  # fmt: skip
         found.append(StudyStep(study, at, step, points, count))
     return found
@@ -295,7 +297,12 @@ def _step(
         flagged={stage.pk: stage.undecided - stage.left_open for stage in stages},
         reopen=of.came_open, joined=bool(study.people), released=_released(study), review=study.review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
+        asks=_asks(study),
     )  # fmt: skip
+
+
+def _asks(study: ListedStudy) -> bool:
+    return study.state == StudyState.OPEN or study.asked or not study.people
 
 
 def _released(study: ListedStudy) -> Released | None:

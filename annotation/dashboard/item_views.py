@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from annotation import permissions
-from annotation.dashboard import item_list, item_page
+from annotation.dashboard import item_list, item_page, stage_progress
 from annotation.pipeline.part import items_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.registry import protocol_named
@@ -36,7 +36,7 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
     context = {
         "section": "studies", "study": study, "stages": stages, "wanted": wanted, "page": page,
         "lines": [(item_list.as_row(item), found[item.pk]) for item in items],
-        "joined": study.annotators.exists(),
+        "joined": study.annotators.exists() and not stage_progress.asks_nobody(study),
         "types": sorted({kind["type"] for kind in kinds} - {""}),
         "subtypes": sorted({kind["subtype"] for kind in kinds} - {""}),
         "stage_choices": [(stage.position, f"{stage.position} {stage.title}") for stage in stages],

@@ -94,16 +94,19 @@ def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
     adjudicate: Mapping[int, int], reopen: int, joined: bool, released: Released | None, review: Sequence[int] = (),
     unstaffed: Mapping[int, int] = MappingProxyType({}), flagged: Mapping[int, int] = MappingProxyType({}),
+    asks: bool = True,
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
     would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide,
     of which `flagged` are there only because annotators flagged them;
     `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators;
     `review`: the numbers of those whose answers carry signs on which nobody has decided. `unstaffed`: by a stage's
-    position, its items that no annotator is left to judge, if that is known.
+    position, its items that no annotator is left to judge, if that is known. Without `asks`, all judgments were made
+    elsewhere, and nobody has to judge here.
     """
     study = shown.study
-    if study.state == StudyState.PAUSED:
+    over = not asks or study.state == StudyState.CLOSED
+    if study.state == StudyState.PAUSED and asks:
         move = reverse("study-move", args=[study.pk])
         why = "Nobody can judge until you let them."
         return NextStep(Kind.JUDGE, "The study is paused", why, "Let people judge", move, {"to": StudyState.OPEN})
@@ -115,11 +118,11 @@ def next_step(
     for one in reached:
         if waiting := adjudicate.get(one.stage.pk):
             return _decide(one, waiting, flagged.get(one.stage.pk, 0))
-    if reopen and study.state != StudyState.CLOSED:
+    if reopen and not over:
         return _reopen(shown, counted(reopen, "item"))
-    if study.state != StudyState.CLOSED and (step := _going(reached, closing, unstaffed)):
+    if not over and (step := _going(reached, closing, unstaffed)):
         return step
-    return _release(study, reached, released)
+    return _release(study, reached, released, asks)
 
 
 def _invite(study: int, title: str, why: str) -> NextStep:
@@ -144,10 +147,10 @@ def _decide(one: Reached, waiting: int, flagged: int) -> NextStep:
     return NextStep(Kind.DECIDE, f"Decide {counted(waiting, 'item')} by hand", why, "Decide", cases)
 
 
-def _release(study: Study, reached: Sequence[Reached], released: Released | None) -> NextStep:
+def _release(study: Study, reached: Sequence[Reached], released: Released | None, asks: bool) -> NextStep:
     url = reverse("release-new", args=[study.pk])
     if released is None:
-        done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached)
+        done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached, asks)
         if _only_audits(reached):
             why = " ".join(filter(None, (f"{done}.", reached[-1].precision, "A release can follow.")))
             report = reverse("study-report", args=[study.pk])
@@ -210,7 +213,7 @@ def _close(reached: Sequence[Reached]) -> NextStep | None:
 
 def way(
     step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool | None,
-    undecided: int, released: Released | None,
+    undecided: int, released: Released | None, asks: bool = True,
 ) -> list[Point]:  # fmt: skip
     """The points from the invitation to the release, or to an audit's report, with what waits at each and which one
     `step` is at. `active`: of those who `joined`, who have neither left nor been excluded. `tested`: there were enough
@@ -234,6 +237,7 @@ def way(
         if kind != Kind.JUDGE or kind == step.kind or not done or all_settled
         else Point(words, "part")
         for kind, (words, is_done) in points.items()
+        if asks or kind != Kind.CLOSE
     ]
 
 
@@ -272,8 +276,10 @@ def _only_audits(reached: Sequence[Reached]) -> bool:
     return all(one.stage.strategy == Strategy.AUDIT for one in reached)
 
 
-def _all_stages(reached: Sequence[Reached]) -> str:
+def _all_stages(reached: Sequence[Reached], asks: bool) -> str:
     unsettled = sum(one.total - one.done for one in reached)
+    if not asks:
+        return f"{counted(unsettled, 'item')} not rated" if unsettled else "All items are rated"
     which = "The stage is" if len(reached) == 1 else "All stages are"
     return f"{which} closed, with {counted(unsettled, 'item')} open" if unsettled else f"{which} done"
 

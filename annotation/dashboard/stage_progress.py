@@ -82,7 +82,8 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
 
 def asks_nobody(study: Study) -> bool:
     """Whether all judgments were made elsewhere, and nobody can judge here."""
-    return study.state != StudyState.OPEN and {*study.annotators.values_list("imported", flat=True)} == {True}
+    people = study.annotators.order_by("imported").values_list("imported", flat=True)
+    return study.state != StudyState.OPEN and people.first() is True
 
 
 def parts_of(whole: Mapping, audits: bool = False, asks: bool = True) -> list[Part]:

@@ -140,7 +140,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
-        "joined": joined,
+        "joined": joined and not stage_progress.asks_nobody(stage.study),
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),

@@ -223,9 +223,10 @@ def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
         "section": "studies", "study": stage.study, "stage": stage, "latest": found,
         "tabs": [(one, f"stage={one.position}") for one in stage.study.stages.order_by("position")],
         "named": stage.strategy == Strategy.NAMED, "joined": stage.study.annotators.exists(),
+        "asks": not stage_progress.asks_nobody(stage.study),
     }  # fmt: skip
     if found.data:
-        counts = found.data["counts"]
+        counts = found.data["counts"] if context["asks"] else {}
         context |= blocked_items.blocked_counts(counts)
         context["reopen"] = counts.get(blocked_items.REOPEN, 0)
         context["reopened"] = reopening.reopened(stage)

@@ -40,6 +40,8 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Waiting for annotators", "Send the link", "Invite people"),
         ((HALF, NOTHING, NOTHING), {"state": "paused", "review": [3]}, "The study is paused", "Nobody can judge",
          "Let people judge"),
+        ((ALL, ALL, HALF), {"state": "paused", "asks": False}, "Freeze the result in a release", "30 items not rated.",
+         "New release"),
         ((HALF, NOTHING, NOTHING), {}, "Nothing to do but watch", f"{FIRST}: 30 of 60 settled.", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND}: 30 of 60", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",

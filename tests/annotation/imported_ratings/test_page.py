@@ -55,6 +55,10 @@ def test_what_nobody_rated_waits_for_nobody_until_the_study_is_opened(client, ma
     assert "Not rated" in client.get(items).text
     page = client.get(overview).text
     assert "Not rated" in page and "blocked" not in page
+    assert "Freeze the result in a release" in page and "2 items not rated." in page
+    blocked, releases = reverse("study-blocked", args=[study.pk]), reverse("release-list", args=[study.pk])
+    assert "nobody judges here." in client.get(blocked).text and ">Blocked<" not in client.get(items).text
+    assert "2 items are still open.</b>" in client.get(releases).text
     Study.objects.update(state="open")
     assert "Not rated" not in client.get(items).text and "Still to be judged" in client.get(overview).text
 
