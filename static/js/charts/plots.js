@@ -2,17 +2,16 @@
 //
 // A figure (templates/components/_plot.html) has a place for the drawing, a table that is open if no script runs, and
 // buttons. kinds.js defines how each kind looks, save.js makes files of it. The library, the largest part of any page by
-// far, is loaded shortly before the first figure comes into view.
+// far, is loaded when a figure is in view, or once the page is there if one can be scrolled to or printed.
 
 import { afterSwaps } from "../pages/live.js";
 import { KINDS } from "./kinds.js";
 import { save } from "./save.js";
 import { look, read } from "./table.js";
 
-const NEAR = "100% 0px"; // a figure is near within a window's height of the window
-
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const drawn = new Map(); // id of a figure → { box, chart, width }
+let asked = false; // for the library
 const resized = new ResizeObserver((entries) => {
   requestAnimationFrame(() => entries.forEach(({ target }) => fit(target)));
 });
@@ -33,7 +32,6 @@ function placed(figure) {
 function begin(figure, box) {
   const chart = window.echarts.init(box, null, { renderer: "svg" });
   table(figure).open = false;
-  resized.observe(box);
   drawn.set(figure.id, { box, chart, width: 0 });
 }
 
@@ -42,6 +40,7 @@ function draw(figure) {
   const box = placed(figure);
   box.hidden = rows.length === 0;
   figure.querySelector(".saves").hidden = box.hidden;
+  resized.observe(box); // one that is folded is drawn when it opens
   if (box.hidden || !box.clientWidth) return;
   if (!drawn.has(figure.id)) begin(figure, box);
   const { chart } = drawn.get(figure.id);
@@ -74,6 +73,8 @@ document.addEventListener("click", ({ target }) => {
 });
 
 function load() {
+  if (asked) return;
+  asked = true;
   const script = document.createElement("script");
   script.src = document.getElementById("plots").dataset.library;
   script.addEventListener("load", () => {
@@ -87,9 +88,8 @@ function load() {
 // Tables close as soon as the page is parsed, and open again if the library does not load.
 for (const figure of figures()) table(figure).open = false;
 const seen = new IntersectionObserver((entries) => {
-  if (!entries.some((entry) => entry.isIntersecting)) return;
-  seen.disconnect();
-  load();
-}, { rootMargin: NEAR });
+  if (entries.some((entry) => entry.isIntersecting)) load();
+});
 figures().forEach((figure) => seen.observe(figure));
+window.addEventListener("load", () => figures().some((figure) => figure.checkVisibility()) && load());
 afterSwaps(() => (window.echarts ? drawAll() : figures().forEach((figure) => seen.observe(figure))));
