@@ -18,7 +18,7 @@ from annotation.measures.audits.sentence import (
     verdict,
 )
 from annotation.measures.pay import Pay
-from annotation.models import Kind, Stage, StageState, Strategy
+from annotation.models import Kind, Stage, StageState
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
 from annotation.protocols.decision_rule import ADJUDICATOR
@@ -28,15 +28,14 @@ from annotation.wording import counted
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
 
-def summary(stage: Stage, figures: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON-able; {} for other stages. `figures` are the stage's; judgments to come are expected to cost as much each as
-    those that count.
+def summary(
+    stage: Stage, figures: Mapping[str, Any], rows: Sequence[audits.Audited], needs: audits.Needs
+) -> dict[str, Any]:
+    """JSON-able. `figures` are the stage's, `rows` the items in the order; judgments to come are expected to cost as
+    much each as those that count.
     """
-    if stage.strategy != Strategy.AUDIT:
-        return {}
-    rows, target = audits.audited(stage), audits.target_of(stage)
+    target = audits.target_of(stage)
     without_errors = Corrected(**of_errors) if (of_errors := figures["audit"].get("corrected")) else None
-    needs = audits.needs(stage, rows)
     found = needs.progress
     hour = figures["cost"]["active_minutes"] / 60 * Pay.of(figures["study"]).now
     to_come = {"expected": needs.expected, "most": needs.most}

@@ -38,11 +38,10 @@ class Happened:
     words: str
 
 
-def events(study: Study) -> list[Happened]:
+def events(study: Study, parts: Mapping[str, int]) -> list[Happened]:
     """The newest first: who joined, left or was excluded, what was closed, opened, released or changed. What happened
     several times in a row, such as joining, is one line with its newest time.
     """
-    parts = _parts(study)
     told = _about(study, parts).filter(verb__in=WORDS).exclude(verb="exported", by="worker")  # of a release
     shown = list(told.order_by("-at", "-pk")[:LOOKED_AT])
     users = _users(shown)
@@ -59,12 +58,12 @@ def events(study: Study) -> list[Happened]:
     return rows[:SHOWN]
 
 
-def newest(study: Study) -> int:
+def newest(study: Study, parts: Mapping[str, int]) -> int:
     """The key of the newest event; 0 without one."""
-    return _about(study, _parts(study)).aggregate(newest=Max("pk"))["newest"] or 0
+    return _about(study, parts).aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def _parts(study: Study) -> dict[str, int]:
+def parts_of(study: Study) -> dict[str, int]:
     """By their names in the audit trail: the study's stages and annotators with their numbers, its releases, and the
     tasks last decided by hand or flagged, with their stages' numbers.
     """

@@ -3,7 +3,7 @@
 The numbers are those of the stage that is under way, or of the last one that selects; study_overview.py computes them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from annotation.adjudication import answers_shown
 from annotation.charts import bars
@@ -16,7 +16,7 @@ from annotation.dashboard.study_overview import latest
 from annotation.designs import part
 from annotation.figures import annotators, blocked_items, cache
 from annotation.figures.cache import hashed
-from annotation.models import STUDY_MOVES, ReaderReport, Stage, StageState, Strategy, Study, StudyState
+from annotation.models import STUDY_MOVES, Stage, StageState, Strategy, Study, StudyState
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
@@ -31,17 +31,18 @@ def contents(study: Study, user) -> dict:
     stages, small = stage_progress.stages_of(study), cache.is_small(study)
     stage = stage_progress.main_stage(stages)
     stage.study = study
-    found = latest(stage, small)
+    found = latest(stage, small, stages)
     stages[0].study = study
     people = cache.latest(stages[0], annotators.KIND, small=False)  # by the worker: queries for each stage
     step = home_page.step_of(user, study) if study.may.manage else None
+    parts, reports = lately.parts_of(study), _reports(study)
     shown = {
         "study": study, "stage": stage, "stages": stages, "protocol": protocol_named(stage.protocol), "latest": found,
         "large": not small, "small": small, "next": step, "moves": _moves(study),
         "asks": study.state != StudyState.OPEN or any(one.state == StageState.OPEN for one in stages),
         "flags": answers_shown.open_flags(stage, FLAGS), "away": people_away(study),
-        "reader_reports": ReaderReport.objects.filter(study=study, answer="").count(),
-        "lately": lately.events(study),
+        "reader_reports": [answer for _, answer in reports].count(""),
+        "lately": lately.events(study, parts),
         "part": part.in_short(study.part, study.benchmark.items.count()) if study.part else "",
     }  # fmt: skip
     if found.data is not None:
@@ -50,22 +51,31 @@ def contents(study: Study, user) -> dict:
         looks = drawn["judged"] and not invites and not stage_progress.asks_nobody(study)
         shown |= drawn | {"blocked": looks and drawn["stuck"]["total"]}
     large = hashed((found.progress, people.progress, step, shown["lately"], study.state))
-    return {**shown, "seen": fingerprint(study, stage) if small else large}
+    return {**shown, "seen": _seen(study, stage, parts, reports) if small else large}
 
 
-def fingerprint(study: Study, stage: Stage | None = None) -> str:
+def fingerprint(study: Study) -> str:
     """Changes when anything changes that the page of a small study shows. At most nine queries."""
-    stage = stage or stage_progress.main_stage(stage_progress.stages_of(study))
+    stage = stage_progress.main_stage(stage_progress.stages_of(study))
+    return _seen(study, stage, lately.parts_of(study), _reports(study))
+
+
+def _seen(study: Study, stage: Stage, parts: Mapping[str, int], reports: Sequence[tuple[int, str]]) -> str:
     stage.study = study
-    reports = study.reader_reports.order_by("pk").values_list("pk", "answer")
-    return hashed((study_page.fingerprint(stage), lately.newest(study), list(reports), people_to_review(study)))
+    newest = lately.newest(study, parts)
+    return hashed((study_page.fingerprint(stage), newest, reports, people_to_review(study)))
+
+
+def _reports(study: Study) -> list[tuple[int, str]]:
+    """The key and the answer of each reader's report."""
+    return list(study.reader_reports.order_by("pk").values_list("pk", "answer"))
 
 
 def stage_rows(study: Study, user, stages: Sequence[Stage]) -> list[dict]:
     """A row for each stage: its place in the funnel, as last computed for the first."""
     first = stages[0]
     first.study = study
-    found = latest(first, cache.is_small(study))
+    found = latest(first, cache.is_small(study), stages)
     whole = found.data["whole"] if found.data else {"stages": [], "measuring": []}
     steps = {step["stage"]: step for step in whole["stages"]}
     names = ("kept", "dropped", "open")

@@ -1,6 +1,6 @@
 """What takes long on the study page: computed during the request or, for a large study, by the worker."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
 from django.utils import timezone
@@ -39,14 +39,16 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 
 
 @cache.computes(KIND)
-def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
+def overview(stage: Stage, key: str = "", tell: Tell = no_progress, stages: Sequence[Stage] | None = None) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
-    stage_figures.headline, and `shares` those of the answers, the most common first.
+    stage_figures.headline, and `shares` those of the answers, the most common first. `stages`: all of the study, if
+    they have been read.
     """
-    stages = stage_progress.stages_of(stage.study)
+    stages = stage_progress.stages_of(stage.study) if stages is None else stages
+    audit = audits.with_needs(stage) if stage.strategy == Strategy.AUDIT else None
     parts: dict[str, Callable[[Stage], object]] = {
-        "whole": lambda stage: _whole(stage.study, stages),
+        "whole": lambda stage: _whole(stage.study, stages, {stage.pk: audit[1]} if audit else {}),
         "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
         "batches": _batches,
         "again": _again,
@@ -67,22 +69,23 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)
-    return {**found, "audit": audit_block.summary(stage, figures)}
+    return {**found, "audit": audit_block.summary(stage, figures, *audit) if audit else {}}
 
 
-def latest(stage: Stage, small: bool) -> LatestFigures:
+def latest(stage: Stage, small: bool, stages: Sequence[Stage]) -> LatestFigures:
     """As of now for a small study. The forecast, and items blocked because nobody comes, change with the clock while
     work continues.
     """
     if small:
-        return LatestFigures(overview(stage), timezone.now(), current=True)
+        return LatestFigures(overview(stage, stages=stages), timezone.now(), current=True)
     going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
     return cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
 
 
-def _whole(study: Study, stages: Sequence[Stage]) -> dict:
+def _whole(study: Study, stages: Sequence[Stage], known: Mapping[int, audits.Needs]) -> dict:
     """The study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`) or has decided
-    (`by_hand`), and `needed` in the steps of its audits: the items that each is expected to need in all.
+    (`by_hand`), and `needed` in the steps of its audits: the items that each is expected to need in all; `known` has
+    what some of them need, by a stage's key.
     """
     selecting = [one for one in stages if not measures(one)]
     walk = walk_of(study, selecting)
@@ -97,7 +100,8 @@ def _whole(study: Study, stages: Sequence[Stage]) -> dict:
     audited = {one.position: one for one in stages if one.strategy == Strategy.AUDIT}
     for step in found["stages"]:
         if step["stage"] in audited:
-            step["needed"] = audits.needs(audited[step["stage"]]).items
+            one = audited[step["stage"]]
+            step["needed"] = (known.get(one.pk) or audits.needs(one)).items
     return found
 
 

@@ -94,7 +94,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
     study, protocol = stage.study, protocol_named(stage.protocol)
     stages = stage_progress.stages_of(study)
-    found = latest(stage, small)
+    found = latest(stage, small, stages)
     shown = {
         "stage": stage,
         "study": study,

@@ -167,6 +167,12 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
     )
 
 
+def with_needs(stage: Stage) -> tuple[list[Audited], Needs]:
+    """The items in the order with what the audit needs, from one look."""
+    rows = audited(stage)
+    return rows, needs(stage, rows)
+
+
 # The end
 
 

@@ -271,7 +271,7 @@ def test_what_happened_lately_is_said_once_and_newest_first(judged):
     participants.exclude(annotator=person, reason="Bot", by="test")
     study_lifecycle.move_stage(stage=judged.stages.get(), to="closed", by="test")
     audit.record(by="worker", verb="exported", subject=judged)  # a release's, which is no export in the list
-    assert [one.words for one in lately.events(judged)][:4] == [
+    assert [one.words for one in lately.events(judged, lately.parts_of(judged))][:4] == [
         "test closed stage 1", "test excluded A-02", "A-02 left", "3 annotators joined",
     ]  # fmt: skip
 
@@ -281,7 +281,7 @@ def test_decisions_by_hand_flags_and_checks_are_among_what_happened_lately(judge
     submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     decisions.decide(task=lease.task, by="test", seen=decisions.seen(lease.task), note="No cup.", answer="none")
     checks_setup.revise(stage=judged.stages.get(), by="test", check_rate=0.1)
-    assert [one.words for one in lately.events(judged)][:3] == [
+    assert [one.words for one in lately.events(judged, lately.parts_of(judged))][:3] == [
         "test changed the checks of stage 1",
         "test decided 1 item by hand",
         f"{lease.annotator.pseudonym} flagged 1 item",
