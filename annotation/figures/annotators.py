@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
+from types import MappingProxyType
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
@@ -113,14 +114,17 @@ def of_stages(
     stages: Sequence[Stage],
     tell: Tell = no_progress,
     see: Callable[[Stage, Judgments], None] = lambda stage, rows: None,
+    given: Mapping[int, Judgments] = MappingProxyType({}),
 ) -> dict:
-    """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments."""
+    """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments. `given`: by
+    the stage's key, judgments that have been read.
+    """
     found, pay = [], Pay.of(study.pay)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
     for done, one in enumerate(stages):
         tell(done, len(stages) + 1)
         one.study = study
-        rows = judgments_of(one)
+        rows = given.get(one.pk) or judgments_of(one)
         see(one, rows)
         found.append(_of_stage(one, rows, people, pay))
     whole, speed = annotator_figures.of_study(found, list(people))

@@ -207,7 +207,7 @@ def latest(
     """The latest figures, computing or queueing newer ones if needed. `small`: the study's size, if known; `good`: for
     how many seconds at most they are valid.
     """
-    last = CachedFigures.objects.filter(stage=stage, kind=kind, key=key).first()
+    last = _last(stage, kind, key)
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
     if last is not None and (good is None or 0 <= age < good) and lasts(stage.study, last.state):
         return LatestFigures(last.data, last.made_at, True)
@@ -224,6 +224,16 @@ def latest(
             job = None
     data, made_at = (last.data, last.made_at) if last else (None, None)
     return LatestFigures(data, made_at, False, _revived(job), due)
+
+
+def current(stage: Stage, kind: str, key: str = "") -> dict | None:
+    """The figures as last computed, if nothing has changed since; computes and queues nothing."""
+    last = _last(stage, kind, key)
+    return last.data if last and lasts(stage.study, last.state) else None
+
+
+def _last(stage: Stage, kind: str, key: str) -> CachedFigures | None:
+    return CachedFigures.objects.filter(stage=stage, kind=kind, key=key).first()
 
 
 def _due(last: CachedFigures | None, job: Job | None) -> datetime | None:

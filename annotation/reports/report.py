@@ -31,6 +31,7 @@ from annotation.figures.stage import stage_rows, study_figures, without_pairs
 from annotation.measures import pass_rules
 from annotation.measures.counts import hourly_rate, ratio
 from annotation.measures.funnel import STATES
+from annotation.measures.judgments import Judgments
 from annotation.measures.stage_figures import answer_shares, with_steady
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
@@ -89,16 +90,17 @@ def report(study: Study, tell: Tell = no_progress) -> dict:
 def _report(study: Study, tell: Tell) -> dict:
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
     done, total = count(1), 2 + sum(2 + len(rule_of(stage).projections()) for stage in stages)
+    given: dict[int, Judgments] = {}
 
     def step() -> None:
         tell(next(done), total)
 
     tell(0, total)
     versions = _versions(study)
-    described = [_stage(stage, versions[stage.pk], step) for stage in stages]
+    described = [_stage(stage, versions[stage.pk], given, step) for stage in stages]
     whole, baselines = funnel(study), human_baseline.baselines(study)
     step()
-    everybody = annotators.annotators(stages[0])
+    everybody = cache.current(stages[0], annotators.KIND) or annotators.of_stages(study, stages, given=given)
     step()
     about, everyone = _about(study), _people(study, everybody)
     protocols = {one["protocol"]["name"] for one in described}
@@ -186,9 +188,9 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
 # A stage
 
 
-def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
+def _stage(stage: Stage, versions: list[dict], given: dict[int, Judgments], step: Callable[[], None]) -> dict:
     rows, protocol, settings = stage_rows(stage), protocol_named(stage.protocol), readme.settings_of(stage)
-    shares = answer_shares(rows)
+    given[stage.pk], shares = rows.judgments, answer_shares(rows)
     figures = with_steady(rows, study_figures(stage, rows), shares)
     step()
     agreement = []
