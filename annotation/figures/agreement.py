@@ -17,6 +17,7 @@ from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.counts import HOUR, rating_table
 from annotation.measures.judgments import Judgments
 from annotation.measures.pairwise_kappa import kappa_matrix
+from annotation.measures.stage_figures import StageRows
 from annotation.measures.types import Array
 from annotation.models import Slot, Stage
 from annotation.pipeline.stage_rules import rule_of
@@ -30,22 +31,25 @@ WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 @cache.computes(KIND)
 def stage_agreement(
-    stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False, given: Judgments | None = None
+    stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False, given: StageRows | None = None
 ) -> dict:
     """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
-    `given` are the stage's judgments, if they have been read.
+    `given` are the stage's rows, if they have been read.
     """
     rule = rule_of(stage)
     see = rule.projections()[view]
-    given = given or judgments_of(stage)
-    standing = given[given.is_judge & given.counted & given.live]
-    table = rating_table(standing).projected(see)
+    if given is None:
+        judgments = judgments_of(stage)
+        standing, options = judgments[judgments.is_judge & judgments.counted & judgments.live], options_of(stage)
+    else:
+        standing, options = given.standing, given.options
+    table = (given.table if given else rating_table(standing)).projected(see)
     parts = parts_of(table, standing)
     if brief:
         del parts["week"]
-    found = agreement_by(table, parts, tell, each=not brief, offered=rule.offered(view, options_of(stage)))
+    found = agreement_by(table, parts, tell, each=not brief, offered=rule.offered(view, options))
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = kappa_matrix(table)

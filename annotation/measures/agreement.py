@@ -15,7 +15,7 @@ import numpy as np
 
 from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
-from annotation.measures.ratings import Rating, RatingColumns, distinct, distinct_rows, in_order
+from annotation.measures.ratings import Rating, RatingColumns, distinct, distinct_rows, in_order, rows_by
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
 from annotation.protocols import marks
@@ -66,6 +66,7 @@ class RatingTable:
         who.sort()
         if (who[1:] == who[:-1]).any():
             raise ValueError("an annotator judged an item twice")
+        self._pairs: list[tuple[Array, Array]] = []  # once computed, also for projections: they share the list
         self._count()
 
     def _count(self) -> None:
@@ -87,7 +88,7 @@ class RatingTable:
         other, scale = copy.copy(self), view.scale
         said = [view(label) for label in self.labels]
         parts = [view.on_scale(one) for one in said]
-        other.scale, other.aside, other.unit = scale, Counter(), view.unit
+        other.scale, other.aside, other.unit, other._pairs = scale, Counter(), view.unit, []
         times = np.bincount(self.label, minlength=len(said)).tolist()
         for one, of_label, count in zip(said, parts, times, strict=True):
             if one and not of_label:  # who was not asked said nothing
@@ -125,7 +126,7 @@ class RatingTable:
         places, other.item = distinct(self.item[rows])
         other.items = [self.items[place] for place in places]
         other.tasks = [self.tasks[place] for place in places]
-        other.annotator, other.label = self.annotator[rows], self.label[rows]
+        other.annotator, other.label, other._pairs = self.annotator[rows], self.label[rows], []
         other._count()
         return other
 
@@ -152,14 +153,15 @@ class RatingTable:
         """The same pairs as positions among the ratings: (first, second). With `only`, the position of an annotator,
         those with them.
         """
-        order = np.lexsort((self.annotator, self.item)).astype(np.int32)
-        items, firsts, seconds = self.item[order], [], []
-        for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
-            at = np.flatnonzero(items[step:] == items[:-step])
-            firsts.append(order[at])
-            seconds.append(order[at + step])
-        none = [np.empty(0, np.int32)]
-        first, second = np.concatenate(firsts or none), np.concatenate(seconds or none)
+        if not self._pairs:
+            order = np.lexsort((self.annotator, self.item)).astype(np.int32)
+            items, firsts, seconds = self.item[order], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+            for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
+                at = np.flatnonzero(items[step:] == items[:-step])
+                firsts.append(order[at])
+                seconds.append(order[at + step])
+            self._pairs.append((np.concatenate(firsts), np.concatenate(seconds)))
+        ((first, second),) = self._pairs
         if only is None:
             return first, second
         theirs = (self.annotator[first] == only) | (self.annotator[second] == only)
@@ -167,12 +169,10 @@ class RatingTable:
 
     def rated_with(self) -> Iterator[Array]:
         """For each of `annotators`, the ratings of all items that they rated, as positions in order."""
-        of_item, of_annotator = (np.argsort(codes, kind="stable") for codes in (self.item, self.annotator))
-        sizes = self.counts.sum(axis=1)
-        ends = np.cumsum(sizes)
-        until = np.cumsum(np.bincount(self.annotator, minlength=len(self.annotators)))
-        for mine in np.split(of_annotator, until[:-1])[: len(self.annotators)]:
-            items = self.item[mine]
+        of_item, sizes = np.argsort(self.item, kind="stable"), self.counts.sum(axis=1)
+        ends, own, none = np.cumsum(sizes), rows_by(self.annotator), np.empty(0, np.int64)
+        for place in range(len(self.annotators)):
+            items = self.item[own.get(place, none)]
             many = sizes[items]
             yield np.sort(of_item[np.repeat(ends[items] - np.cumsum(many), many) + np.arange(many.sum())])
 

@@ -571,7 +571,7 @@ def measured_row(found: Compared, scale: LabelScale, whole: bool = False) -> Fig
     """JSON-able: counts and every measure of the table, or of an annotator against the others."""
     table = found.table
     if found.only is None:
-        sizes = len(table.items), len(np.unique(table.annotator)), len(table.item)
+        sizes = len(table.items), int(np.count_nonzero(np.bincount(table.annotator))), len(table.item)
     else:
         first, second = found.pair_indices
         people = np.union1d(table.annotator[first], table.annotator[second])

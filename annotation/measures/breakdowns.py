@@ -6,7 +6,6 @@ same item is a unit with two ratings. Labels stay those of the whole, because AC
 docs/reference/measures.md has the formulas.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from annotation.measures.agreement import RatingTable, shared_items
 from annotation.measures.agreement_measures import Compared, measured_row
 from annotation.measures.label_scale import LabelScale, categories, label_scale
+from annotation.measures.ratings import distinct, rows_by
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
 
@@ -71,7 +71,8 @@ def agreement_by(
     found["annotator"] = [
         {"annotator": who, **rows.row(table.subset(theirs), at)} for at, (who, theirs) in enumerate(people)
     ]
-    found["pair"] = [_pair_row(table, *pair, rows) for pair in list(shared)[:_MOST_PAIRS]]
+    own = rows_by(table.annotator)
+    found["pair"] = [_pair_row(table, own, *pair, rows) for pair in list(shared)[:_MOST_PAIRS]]
     return {**found, "pair_count": len(shared)}
 
 
@@ -88,18 +89,22 @@ def on_scale(table: RatingTable) -> Figures:
 def pooled_confusion(table: RatingTable) -> list[list[int]]:
     """[label, label, n] by places: how many pairs of judgments on one item have these two labels, each pair once."""
     _, _, one, two = table.pairs()
-    return _cells(np.minimum(one, two), np.maximum(one, two))
+    return _cells(np.minimum(one, two), np.maximum(one, two), len(table.labels))
 
 
-def _cells(one: Array, two: Array) -> list[list[int]]:
+def _cells(one: Array, two: Array, labels: int) -> list[list[int]]:
     """The cells of a confusion table that are not empty."""
-    return [[*pair, n] for pair, n in sorted(Counter(zip(one.tolist(), two.tolist(), strict=True)).items())]
+    codes, at = distinct(one.astype(np.int64) * labels + two)
+    counts = np.bincount(at, minlength=len(codes)).tolist()
+    return [[*divmod(code, labels), n] for code, n in zip(codes.tolist(), counts, strict=True)]
 
 
-def _pair_row(table: RatingTable, first: int, second: int, rows: _Rows) -> Figures:
-    """Two annotators on the items that both judged; `confusion` has the first's label before the second's."""
-    both = table.subset((table.annotator == first) | (table.annotator == second))
+def _pair_row(table: RatingTable, own: Mapping[int, Array], first: int, second: int, rows: _Rows) -> Figures:
+    """Two annotators on the items that both judged; `own` are the positions of each one's ratings. `confusion` has the
+    first's label before the second's.
+    """
+    both = table.subset(np.sort(np.concatenate([own[first], own[second]])))
     both = both.subset((both.counts.sum(axis=1) == 2)[both.item])
     names = {"first": table.annotators[first], "second": table.annotators[second]}
     _, _, one, two = both.pairs()
-    return {**names, **rows.row(both), "confusion": _cells(one, two)}
+    return {**names, **rows.row(both), "confusion": _cells(one, two, len(table.labels))}

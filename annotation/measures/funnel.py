@@ -163,7 +163,8 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
 
 def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict[str, Any]:
     """One stage: its items and their outcomes, and the items that have not entered yet."""
-    found = [walk.found[stage.pk][item] for item in items if item in walk.found[stage.pk]]
+    there = walk.found[stage.pk]
+    found = [there[item] for item in items if item in there]
     states = Counter(state for state, _ in found)
     entered, imported = len(found), len(ends)
     waiting = sum(end.waits and end.stage is stage for end in ends)

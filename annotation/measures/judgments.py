@@ -5,12 +5,11 @@ Where few are needed, they are read as rows: iterating over `Judgments` gives a 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.measures.ratings import RatingColumns, codes, distinct, in_order
+from annotation.measures.ratings import RatingColumns, codes, distinct, in_order, rows_by
 from annotation.measures.types import Array
 
 JUDGE = "judge"  # the kind of judgments that are neither checks nor practice
@@ -181,15 +180,13 @@ class _ByAnnotator(Mapping[int, Judgments]):
     """Copies the judgments of an annotator only when asked: those of all would be as large as the stage's again."""
 
     def __init__(self, given: Judgments):
-        self._given, self._order = given, np.argsort(given.annotator, kind="stable")
-        numbers, starts = np.unique(given.annotator[self._order], return_index=True)
-        self._spans = dict(zip(numbers.tolist(), pairwise([*starts.tolist(), len(given)]), strict=True))
+        self._given, self._rows = given, rows_by(given.annotator)
 
     def __getitem__(self, number: int) -> Judgments:
-        return self._given[self._order[slice(*self._spans[number])]]
+        return self._given[self._rows[number]]
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._spans)
+        return iter(self._rows)
 
     def __len__(self) -> int:
-        return len(self._spans)
+        return len(self._rows)

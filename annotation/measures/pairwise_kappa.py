@@ -135,7 +135,7 @@ class AnnotatorPairs:
         of few items are biased downwards, most of which the jackknife takes off.
         """
         defined = ~np.isnan(self.kappas)
-        items = np.unique(self.item[defined[self.pair]])
+        items, _ = distinct(self.item[defined[self.pair]])
         if self.is_thin or len(items) < 2:
             return None
         pairs, mean, bias = int(defined.sum()), self.kappas[defined].mean(), 0.0

@@ -84,6 +84,13 @@ def distinct(numbers: Array) -> tuple[Array, Array]:
     return np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1)[numbers]
 
 
+def rows_by(numbers: Array) -> dict[int, Array]:
+    """The positions of each distinct number, in order."""
+    values, at = distinct(numbers)
+    rows, ends = np.argsort(at, kind="stable"), np.cumsum(np.bincount(at, minlength=len(values)))
+    return dict(zip(values.tolist(), np.split(rows, ends)[:-1], strict=True))
+
+
 def distinct_rows(counts: Array) -> tuple[Array, Array]:
     """The distinct rows of whole numbers from 0 on, in order, and how many there are of each (`np.unique`)."""
     base, width = int(counts.max(initial=0)) + 1, counts.shape[1]

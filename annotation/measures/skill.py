@@ -22,6 +22,7 @@ from annotation.measures.exact_tests import (
     two_sided,
 )
 from annotation.measures.judgments import Coded
+from annotation.measures.ratings import rows_by
 from annotation.measures.types import Array
 
 _MEDIAN = 0.4549364231195727  # of chi-square with one degree of freedom
@@ -149,8 +150,7 @@ class StageAnswers:
             number: OwnAnswers(
                 self._labels, GivenAnswers(part.code[mine], labels.code[mine]), self._of_task[task.code[mine]], lonely
             )
-            for number in np.unique(annotator).tolist()
-            for mine in (annotator == number,)
+            for number, mine in rows_by(annotator).items()
         }
 
     def of_excluded(self, task: Coded, labels: Coded) -> OwnAnswers:

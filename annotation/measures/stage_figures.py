@@ -5,6 +5,7 @@ figures/stage.py reads the rows from the database, releases/verification from th
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from annotation.measures import agreement, warning_signs
@@ -27,7 +28,7 @@ SETTINGS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StageRows:
     """The input of a stage's figures.
 
@@ -50,16 +51,19 @@ class StageRows:
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
     options: Sequence[str] = ()
 
-    @property
+    @cached_property
     def counted(self) -> Judgments:
         """Also of tasks that are no longer live."""
         return self.judgments[self.judgments.is_judge & self.judgments.counted]
 
-    @property
+    @cached_property
     def standing(self) -> Judgments:
         """The counted ones of live tasks."""
-        counted = self.counted
-        return counted[counted.live]
+        return self.counted[self.counted.live]
+
+    @cached_property
+    def table(self) -> RatingTable:
+        return measures_counts.rating_table(self.standing)
 
     @property
     def wanted(self) -> int:
@@ -88,8 +92,7 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
 
     `step()` is called after each view of agreement.
     """
-    counted = found.counted
-    standing = counted[counted.live]
+    counted, standing = found.counted, found.standing
     gone = len(counted) - len(standing)
     return {
         "study": {**found.settings, "views": list(found.rule.projections())},
@@ -97,7 +100,7 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
         "outcomes": measures_counts.outcome_counts(found.tasks),
         "pace": measures_counts.pace(counted),
         "cost": measures_counts.stage_cost(found.judgments, len(counted), found.wanted + gone, Pay.of(found.settings)),
-        **_agreement(found, standing, step),
+        **_agreement(found, step),
         "series": measures_counts.judgments_over_time(counted),
         **found.paper,
         **_scores(found, standing),
@@ -114,7 +117,7 @@ def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
 def answer_shares(found: StageRows) -> list[float]:
     """The share of each of the counted answers, on the view that is shown first, the most common first."""
     views = found.rule.projections()
-    return measures_counts.rating_table(found.standing).projected(views[base.main_view(views)]).shares
+    return found.table.projected(views[base.main_view(views)]).shares
 
 
 def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
@@ -123,9 +126,8 @@ def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[f
     """
     if not is_common(shares):
         return dict(figures)
-    long, coarse = measures_counts.rating_table(found.standing), figures["by_type_on"]
-    views = found.rule.projections()
-    seen = {one["on"]: long.projected(views[one["on"]]) for one in figures["agreement"] if "level" not in one}
+    coarse, views = figures["by_type_on"], found.rule.projections()
+    seen = {one["on"]: found.table.projected(views[one["on"]]) for one in figures["agreement"] if "level" not in one}
     offered = {name: found.rule.offered(name, found.options) for name in seen}
 
     def added(row: Mapping[str, Any], on: str, table: RatingTable) -> dict[str, Any]:
@@ -154,10 +156,10 @@ def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, A
     return {"on": on, "measure": chief, **view["measures"][chief], **named}
 
 
-def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) -> dict[str, Any]:
+def _agreement(found: StageRows, step: Callable[[], None]) -> dict[str, Any]:
     """Everything that compares annotators, on each view of the counted answers: for the stage, annotators and types."""
-    long, agreements = measures_counts.rating_table(standing), []
-    seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
+    agreements = []
+    seen = {name: found.table.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():
         agreements.append(measures_counts.agreement_figures(name, table, found.rule.offered(name, found.options)))
         step()
@@ -167,7 +169,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
+        "by_type": measures_counts.figures_by_type(found.tasks, found.standing, seen[coarse]),
     }
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.measures import exact_tests, skill
+from annotation.measures.ratings import rows_by
 from annotation.measures.skill import OwnAnswers
 from annotation.measures.types import Array, Figures
 
@@ -86,7 +87,7 @@ def usual_times(active_ms: Array, annotators: Array) -> Usual | None:
         return None
     times, people = active_ms[known], annotators[known]
     typical = float(np.median(times))
-    own = [times[people == one] for one in np.unique(people).tolist()]
+    own = [times[rows] for rows in rows_by(people).values()]
     logs = np.array([math.log(np.median(of)) for of in own if len(of) >= SIGNS_FROM])
     if len(logs) < 3:
         return Usual(typical, FAST_SHARE * typical)

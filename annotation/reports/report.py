@@ -195,7 +195,7 @@ def _stage(stage: Stage, versions: list[dict], given: dict[int, Judgments], step
     step()
     agreement = []
     for view in rule_of(stage).projections():
-        agreement.append(_agreement(stage_agreement(stage, view, brief=True, given=rows.judgments)))
+        agreement.append(_agreement(stage_agreement(stage, view, brief=True, given=rows)))
         step()
     found = {
         "settings": {name: value for name, value in settings.items() if name not in CUT},
