@@ -24,6 +24,7 @@ from annotation.releases.build import MANIFEST
 from annotation.releases.scoring import evaluation
 from annotation.releases.scoring.released import images, models
 from annotation.releases.scoring.released.items import Release, wanted_of
+from annotation.releases.scoring.released.rows import rows_of
 from annotation.releases.verification.verifying import verify
 from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.predictions import stored
@@ -284,6 +285,12 @@ def test_the_script_and_an_import_give_choices_the_same_chance(tmp_path, flags, 
         name: one["chance"] for name, one in imported.items()
     }
     assert found["i_pos2t"]["chance"] == chance
+
+
+def test_a_type_that_names_its_subset_has_one_row_in_lmms_eval():
+    items = [{"type": "add_att", "subtype": ""}, {"type": "swap", "subtype": "obj"}]
+    found = rows_of({"kind": "sugarcrepe"}, items)
+    assert [name for name in found if "/" in name] == ["accuracy/swap"] and "add_att" in found
 
 
 def test_what_a_model_reads_alike_is_counted_in_the_figures_that_leave_it_out(tmp_path):

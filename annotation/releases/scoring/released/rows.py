@@ -1,5 +1,6 @@
 """The rows of the table that lmms-eval prints: each figure over all items of a split, and by type and subtype."""
 
+from benchmarks.metrics import sugarcrepe
 from benchmarks.predictions.item_figures import ItemFigure, figures_of
 from benchmarks.predictions.kinds import KINDS
 
@@ -16,10 +17,10 @@ def rows_of(evaluation, items):
     else:  # those that follow from the questions alone
         measures = [name for name, measure in kind.measured.measures.items() if kind.asks(measure)]
         found = {name: figure for name, figure in figures_of(kind).items() if figure.measure in measures}
-    whole = {(one.measure, one.type, one.subtype) for one in found.values() if not (one.mean or one.subtypes)}
+    parts = [(one.measure, one.type, one.subtype) for one in found.values() if not (one.mean or one.subtypes)]
     for type, subtype in _types(items):
         for measure in measures:
-            if (measure, type, subtype) not in whole:
+            if (measure, *sugarcrepe.parts(type, subtype)) not in parts:
                 name = "/".join([measure, *map(_escaped, filter(None, (type, subtype)))])
                 found[name] = ItemFigure(measure, type, subtype)
     return found
