@@ -1,5 +1,6 @@
 """Judgments that pick what is known to be right: which measure of models asks the same, and the share that is right."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,13 +9,14 @@ from annotation.figures.judgments import judgments_of
 from annotation.measures import right_answers
 from annotation.measures.judgments import JudgmentRow
 from annotation.measures.papers import rank
-from annotation.measures.scored import SHARE, Said, Scored, said_to, scored, summary
+from annotation.measures.scored import SHARE, Said, Scored, mean_of_groups, said_to, scored
 from annotation.measures.types import Figures
 from annotation.models import Stage
 from annotation.protocols import schema
 from annotation.protocols.registry import base_name, protocol_named
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.metrics.base import by_type
+from benchmarks.metrics.sugarcrepe import subset
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import MeasureName, measure_name
 
@@ -76,11 +78,12 @@ def _ranked(row: JudgmentRow) -> Scored:
     return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
 
 
-def share_of(picks: Sequence[Scored]) -> dict[str, Any] | None:
-    """With the interval for other annotators like these, if the judgments show how annotators differ."""
-    if not picks:
+def share_of(*groups: Sequence[Scored]) -> dict[str, Any] | None:
+    """Of picks, or the mean share of several groups of them. With the interval for other annotators like these, if the
+    judgments show how annotators differ."""
+    if not any(groups):
         return None
-    found = summary(picks, SHARE)
+    found = mean_of_groups(groups, SHARE)
     return {"share": found["value"], "low": found["low"], "high": found["high"], "n": found["n_items"]}
 
 
@@ -95,5 +98,9 @@ def pick_figures(picks: Sequence[Scored], measure: str) -> Figures:
         for one in by_type(picks, measured)
         if one.subtype != ""
     ]
-    whole = measured(picks)
+    whole, subsets = measured(picks), defaultdict(list)
+    for one in picks:
+        subsets[subset(one.type, one.subtype)].append(one)
+    if measure == FOIL[SUGARCREPE.name] and "" not in subsets:
+        whole["mean_of_subsets"] = share_of(*subsets.values())
     return {"n": whole[measure]["n"], "measures": whole, "groups": groups, "notes": []}

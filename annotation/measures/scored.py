@@ -119,13 +119,20 @@ def summary(rows: Sequence[Scored], ends: Range) -> Figures:
     of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if as many
     items as n alike ones leave possible were at either end of the scale (`_unseen`).
     """
+    return mean_of_groups([rows], ends)
+
+
+def mean_of_groups(groups: Sequence[Sequence[Scored]], ends: Range) -> Figures:
+    """The same of the plain mean of these groups' means; none of them is empty, unless all are."""
+    rows = [row for group in groups for row in group]
     counts = {"n_items": 0, "n_judgments": len(rows), "n_annotators": 0}
     if not rows:
         return {**with_intervals(None, NONE, None), **counts}
     items, people = (_numbered(column) for column in ([row.item for row in rows], [row.annotator for row in rows]))
     counts |= {"n_items": int(items.max()) + 1, "n_annotators": int(people.max()) + 1}
-    value, parts = _mean(rows)
-    found = spread(parts, items, people)
+    means, parts = zip(*map(_mean, groups), strict=True)
+    value = math.fsum(means) / len(groups)
+    found = spread(np.concatenate(parts) / len(groups), items, people)
     these = _span(value, ends, counts["n_items"], len(rows), found.these)
     others = found.others and _span(value, ends, counts["n_items"], len(rows), found.others)
     return {**with_intervals(value, these, others), **counts}
