@@ -46,7 +46,8 @@ class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
     the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
     `in_both_orders`: a model that was asked each question twice; `gap`: what the study's people have more than this
-    model, item by item (`_less`).
+    model, item by item (`_less`);
+    `notes`: what to know of a model's figures, as of captions that it does not read whole.
     """
 
     title: str
@@ -61,6 +62,7 @@ class Row:
     valid: Figure | None = None
     parts: list[Figure | None] = field(default_factory=list)
     why: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
         whole = here.get("all", entry.figures)
         row = Row(entry.title, entry.stands, _about(entry), run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
-        row.gap = here.get("gap")
+        row.gap, row.notes = here.get("gap"), entry.figures["notes"]
         if entry.stands == RESULT and found.valid is not None:
             row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
         else:

@@ -214,6 +214,7 @@ def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
         "sentences": sentences,
         "notes": [
             *_notes(rows, " ".join(sentences)),
+            *(f"{row['title']}: {note}" for row in rows for note in row.get("notes", ())),
             *([INTERVALS] if rows else []),
             *([GAPS] if any(row["gap"] for row in rows) else []),
         ],

@@ -17,7 +17,7 @@ from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.screens.read_answer import place_on_screen
 from benchmarks.metrics.base import Z, wilson
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Benchmark, Item, Job
 from tests.annotation.comparison.test_pages import address, ranked
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import annotators, compared_models, declared, predictions, studies
@@ -71,6 +71,7 @@ def test_people_stand_beside_models_on_all_items_and_have_no_figure_on_the_valid
     judge(study.stages.get())
     scored(benchmark, tmp_path, 9, "CLIP")
     scored(benchmark, tmp_path, 12, "SigLIP")
+    Job.objects.filter(run__title="CLIP").update(report={"cut": {"in_items": {"count": 3, "keys": ["item-0"]}}})
     found = people_and_models(study)
     assert (found["items"], found["valid"], found["open"], found["parts"]) == (12, 11, 0, ["replaced", "swapped"])
     people, best, other = found["rows"]
@@ -80,6 +81,7 @@ def test_people_stand_beside_models_on_all_items_and_have_no_figure_on_the_valid
     assert people["valid"] is None and people["why"] == {"valid": "their own answers chose these items"}
     assert (best["title"], best["all"]["share"], best["valid"]["share"]) == ("SigLIP", 1, 1)
     assert (other["all"]["share"], other["valid"]["share"], other["valid"]["n"]) == (9 / 12, pytest.approx(8 / 11), 11)
+    assert "3 items have captions that are longer than the model reads, so their ends were cut off." in other["notes"]
     assert [of["share"] for of in other["parts"]] == [0.5, 1]
 
 

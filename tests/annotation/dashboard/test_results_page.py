@@ -47,6 +47,7 @@ def test_the_page_reads_its_table(client, built):
     ]
     text = shown.content.decode()
     assert "no share of" in text and "average of 36 answers by 3 annotators" in text
+    assert "=CLIP: The subsets add_att, add_obj," in text  # as on the page of models
     assert ">n 12<" in text and ">n 11<" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
     assert [row["row"] for row in rows] == ["One person on average", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
