@@ -23,12 +23,11 @@ from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
 from annotation.figures.study_list import (
-    COUNTS,
     StageResults,
     StageRow,
-    needs_of,
     results_of,
     with_judging,
+    with_latest,
     with_people,
     with_stages,
 )
@@ -81,8 +80,10 @@ def contents(request: HttpRequest) -> dict:
     search, state = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state", "")
     named = Q(name__icontains=search) | Q(benchmark__name__icontains=search)
     studies: list[ListedStudy] = list(_listed(permissions.studies_for(request.user).filter(named)))
-    active = with_stages(filter(_may_need_somebody, studies))
-    steps = {one.study.pk: one for one in _steps(active, _stages_of(active))}
+    active = [*filter(_may_need_somebody, studies)]
+    stages = _stages_of(active)
+    with_latest(active, stages, cache.large([study.pk for study in active]))
+    steps = {one.study.pk: one for one in _steps(active, stages)}
     for study in studies:
         study.next = steps.get(study.pk)
         study.group = _group(study)
@@ -97,7 +98,7 @@ def contents(request: HttpRequest) -> dict:
     page = Paginator(sorted(table.ordered, key=lambda study: order.index(study.group)), PAGE).get_page(
         request.GET.get("page")
     )
-    with_stages(study for study in page if study.next is None)
+    with_stages(page)
     table.sections = [
         (GROUPS[group], found) for group in GROUPS if (found := [study for study in page if study.group == group])
     ]
@@ -203,9 +204,7 @@ def step_of(user, study: Study) -> StudyStep:
     found = _with_released(permissions.studies_for(user).filter(pk=study.pk))
     listed: ListedStudy = found.annotate(large=cache.is_large(), items=count_of(study)).get()
     stages = _stages_of([listed])
-    first = stages[study.pk][0]
-    listed.latest = cache.latest(first, COUNTS, small=False) if listed.large else None
-    listed.needs = needs_of(stages[study.pk])
+    with_latest([listed], stages, {study.pk} if listed.large else ())
     return _steps([listed], stages)[0]
 
 

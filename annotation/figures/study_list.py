@@ -1,7 +1,7 @@
 """The list of studies with the counts of their stages: what the page of studies and the API show."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,14 +113,8 @@ def _only_needed(rows: Iterable[list], study: int, needs: Mapping[int, audits.Ne
             row[3] = len(needs[row[1]].to_come)
 
 
-def _needs(study: int, rows: Iterable[StageRow]) -> dict[int, audits.Needs]:
-    """What the audits among the stages of the study need, by position."""
-    if not any(row.strategy == Strategy.AUDIT for row in rows):
-        return {}
-    return needs_of(Stage.objects.filter(study=study))
-
-
-def needs_of(stages: Iterable[Stage]) -> dict[int, audits.Needs]:
+def _needs_of(stages: Iterable[Stage]) -> dict[int, audits.Needs]:
+    """What the audits among the stages need, by position."""
     return {stage.position: audits.needs(stage) for stage in stages if stage.strategy == Strategy.AUDIT}
 
 
@@ -148,28 +142,37 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
     return found.select_related("benchmark").annotate(people=counted(people), active=counted(active))
 
 
-def with_stages(found: Iterable[Study]) -> list[Study]:
+def with_latest(studies: Sequence[Any], stages: Mapping[int, Sequence[Stage]], large: Collection[int]) -> None:
+    """Give each study what the audits among its `stages` need (`needs`, by position; some queries for each), and of a
+    `large` one the worker's latest counts (`latest`; for others None).
+    """
+    for study in studies:
+        own = stages[study.pk]
+        study.latest = cache.latest(own[0], COUNTS, small=False) if study.pk in large else None
+        study.needs = _needs_of(own)
+
+
+def with_stages(found: Iterable[Any]) -> list[Any]:
     """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage kept
-    (`kept`, None if none selects). Two more queries, however many studies, and some for each audit, which `needs` has
-    by position. A large study has the worker's latest counts (`latest`), None if there are none yet.
+    (`kept`, None if none selects). One query, however many studies, and those of `with_latest`, unless they have it.
     """
     studies, rows = list(found), defaultdict(list)
-    large = cache.large([study.pk for study in studies])
-    for study_id, *row in fetch(STAGES, studies=[study.pk for study in studies if study.pk not in large]):
+    new = {study.pk: study for study in studies if "needs" not in vars(study)}
+    stages = defaultdict(list)
+    for stage in Stage.objects.filter(study__in=new).order_by("position") if new else ():
+        stage.study = new[stage.study_id]
+        stages[stage.study_id].append(stage)
+    with_latest([*new.values()], stages, cache.large(new))
+    for study_id, *row in fetch(STAGES, studies=[study.pk for study in studies if study.latest is None]):
         rows[study_id].append(StageRow(*row[:-2], *map(int, row[-2:])))
     for study in studies:
-        counts = None
-        needs = _needs(study.pk, rows[study.pk])
-        if study.pk in large:
-            counts = cache.latest(study.stages.select_related("study").get(position=1), COUNTS, small=False)
-            rows[study.pk] = _counted(study, counts.data or {})
+        if study.latest is not None:
+            rows[study.pk] = _counted(study, study.latest.data or {})
         mine = [
-            replace(row, wanted=needs[row.position].judgments) if row.position in needs else row
+            replace(row, wanted=study.needs[row.position].judgments) if row.position in study.needs else row
             for row in rows[study.pk]
         ]
         vars(study).update(
-            latest=counts,
-            needs=needs,
             rows=mine,
             wanted=_total([row.wanted for row in mine]),
             judged=_total([row.judged for row in mine]),
@@ -196,7 +199,7 @@ def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
     """Of each stage of its study: position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
     study = stage.study_id
     rows, results = ([list(row) for row in fetch(statement, studies=[study])] for statement in (STAGES, RESULTS))
-    needs = _needs(study, [StageRow(*row[1:]) for row in rows])
+    needs = _needs_of(stage.study.stages.all())
     _only_needed(results, study, needs)
     for row in rows:
         row[-2] = needs[row[1]].judgments if row[1] in needs else row[-2]
