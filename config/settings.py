@@ -364,7 +364,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAdminUser"],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1/",
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "benchmarks.api.endpoints.with_server"],
+    "DEFAULT_GENERATOR_CLASS": "benchmarks.api.endpoints.DescribedOnce",
     "ENUM_NAME_OVERRIDES": {  # fields with the same name but different values
         "StudyState": "annotation.models.choices.StudyState",
         "StageState": "annotation.models.choices.StageState",

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, inline_serializer
@@ -194,9 +195,17 @@ REFUSALS: dict[Any, object] = {
 }
 
 
-def with_server(result: dict, request: Request | None, **rest: object) -> dict:
-    """A hook of the library: the address of this installation, before the paths of the description."""
-    return result | {"servers": [{"url": request.build_absolute_uri("/")[:-1]}]} if request else result
+class DescribedOnce(SchemaGenerator):
+    """Makes the description once in a process, since only the address of the installation differs between requests."""
+
+    def get_schema(self, request: Request | None = None, public: bool = False) -> dict:
+        servers = {"servers": [{"url": request.build_absolute_uri("/")[:-1]}]} if request else {}
+        return _description() | servers
+
+
+@cache
+def _description() -> dict:
+    return SchemaGenerator().get_schema(request=None, public=True)
 
 
 class Description(AutoSchema):

@@ -21,7 +21,6 @@ from django.template.backends.django import Template
 from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 from django.urls import URLPattern, get_resolver, reverse
-from drf_spectacular.generators import SchemaGenerator
 
 from annotation.assignment import leases
 from annotation.judging import submissions
@@ -419,17 +418,6 @@ def test_every_address_is_in_the_table():
     missing, gone = sorted(EVERY_ROUTE.keys() - ROUTES.keys()), sorted(TOLD.keys() - EVERY_ROUTE.keys())
     assert not missing, f"Say in TABLE who may GET and POST {', '.join(missing)}."
     assert not gone, f"TABLE has addresses that are gone: {', '.join(gone)}."
-
-
-@pytest.fixture(scope="module")
-def api_schema() -> dict:
-    return SchemaGenerator().get_schema(request=None, public=True)
-
-
-@pytest.fixture(autouse=True)
-def described_once(api_schema, monkeypatch):
-    """What the API's description says is the same for all, and takes half a second to make."""
-    monkeypatch.setattr(SchemaGenerator, "get_schema", lambda self, **asked: api_schema)
 
 
 def asked(method: str, row: str) -> dict[str, str]:

@@ -96,7 +96,9 @@ def test_every_setting_of_the_page_can_be_given(description):
 
 def test_a_client_is_made_from_it_and_reads_a_study(client, description, site, tmp_path, monkeypatch):
     client.force_login(User.objects.create_user("ana", is_staff=True))
-    assert client.get(reverse("api-schema")).json() == {**description, "servers": [{"url": "http://testserver"}]}
+    for host in ("testserver", "localhost"):
+        found = client.get(reverse("api-schema"), headers={"host": host}).json()
+        assert found == {**description, "servers": [{"url": f"http://{host}"}]}
     monkeypatch.syspath_prepend(tmp_path)
     made = made_client(description, tmp_path)
     study = crowds.stage(items=6, people=3).study
