@@ -42,14 +42,15 @@ def stage_agreement(
     see = rule.projections()[view]
     if given is None:
         judgments = judgments_of(stage)
-        standing, options = judgments[judgments.is_judge & judgments.counted & judgments.live], options_of(stage)
+        standing = judgments[judgments.is_judge & judgments.counted & judgments.live]
     else:
-        standing, options = given.standing, given.options
+        standing = given.standing
     table = (given.table if given else rating_table(standing)).projected(see)
     parts = parts_of(table, standing)
     if brief:
         del parts["week"]
-    found = agreement_by(table, parts, tell, each=not brief, offered=rule.offered(view, options))
+    offered = given.options if given else options_of(stage)
+    found = agreement_by(table, parts, tell, each=not brief, offered=rule.offered(view, offered))
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = kappa_matrix(table)
