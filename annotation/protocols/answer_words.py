@@ -1,4 +1,4 @@
-"""Answers as managers read them: which are the same, what they say, and which every task has beside its options."""
+"""Answers as managers read them: when two count as equal, how they are worded, and the answers that every task has."""
 
 from annotation.protocols.answers import PARTING
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
@@ -7,14 +7,14 @@ from annotation.wording import readable_label
 
 
 def agreement_key(protocol: Protocol, answer: Answer) -> str:
-    """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
+    """Return what equal answers have in common. If edits need confirming, that is their words."""
     return verdict(answer) if protocol.confirms else answer.label
 
 
 def answer_in_words(protocol: Protocol, answer: Answer) -> str:
-    """What an annotator said, or an adjudicator; without its content, a label alone."""
+    """Return the answer of an annotator or adjudicator in words; without its content, only its label."""
     choice = next((one for one in protocol.fixed if one.identity == answer.label), None)
-    if protocol.file and choice:  # a point of a scale says what it stands for
+    if protocol.file and choice:  # a scale point is shown with its label
         return choice.label
     if protocol.form is None or (not answer.content and answer.label in fixed_labels(protocol)):
         return readable_label(answer.label)
@@ -22,15 +22,15 @@ def answer_in_words(protocol: Protocol, answer: Answer) -> str:
 
 
 def outcome_in_words(protocol: Protocol, outcome: Answer) -> str:
-    """What was decided. Under a protocol file with several answers, judgments decide a value and not a whole answer."""
+    """Return the outcome in words. Under a file with several answers, judgments decide a value, not a whole answer."""
     decides_value = protocol.file and len(protocol.file.answers) > 1 and PARTING not in outcome.label
     return readable_label(outcome.label) if decides_value else answer_in_words(protocol, outcome)
 
 
 def fixed_choices(protocol: Protocol) -> list[Choice]:
-    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge.
+    """Return the answers of every task: the protocol's, those that drop an item by its form, and “cannot judge”.
 
-    The rules of a protocol file drop items by values, of which an answer has several.
+    The rules of a protocol file drop items by values, and an answer has several of these.
     """
     found = list(protocol.fixed)
     if protocol.form and not protocol.file:

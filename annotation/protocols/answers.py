@@ -1,8 +1,8 @@
-"""What a screen of a protocol file sends, as the stored answer and back; and in words.
+"""Convert what a protocol file's screen sends to the stored answer and back, and to words.
 
-The page knows options by their place on the screen. A stored label has the answers in the file's order, parted by `/`:
-`positive/4`. One that was not asked, or not given where it need not be, is empty. Of free texts the label says only
-whether there is one; the words are in the content.
+The page identifies options by their place on the screen. A stored label has the answers in the file's order, separated
+by `/`: `positive/4`. A question that was not asked, or an optional one left open, is empty. For free texts the label
+shows only whether there is a text; the words are in the content.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _SAID = gettext_noop("%(question)s %(answer)s")
 _ORDER = gettext_noop("Your order: %(order)s")
 _MARKED = gettext_noop("Marked words: %(words)s")
 _YES_OR_NO = {YES: gettext_noop("Yes"), NO: gettext_noop("No"), UNSURE: gettext_noop("Not sure")}
-LETTERS = "ABCDEFGHI"  # what a screen calls pictures and texts that are ranked: their ranks are numbers
+LETTERS = "ABCDEFGHI"  # names of ranked pictures and texts on screen, since their ranks are numbers
 _TIED = gettext_noop("Give each a rank of its own.")
 _TOO_FEW = gettext_noop("Choose at least %(number)s. You have chosen %(chosen)s.")
 _TOO_MANY = gettext_noop("Choose at most %(number)s. You have chosen %(chosen)s.")
@@ -37,7 +37,7 @@ _APART = gettext_noop("“%(answer)s” cannot be chosen with others.")
 
 
 def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
-    """Answer → its part of a stored label. *Cannot judge* is a part of none."""
+    """Answer → its part of a stored label. *Cannot judge* has no parts."""
     names = [one.name for one in protocol.answers]
     if label == base.CANNOT_JUDGE:
         return {}
@@ -45,7 +45,7 @@ def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
 
 
 def given(label: str, address: str, protocol: ProtocolFile) -> str:
-    """One answer, or one statement of a check: `holds.same`. "" where it was not given."""
+    """Return one answer, or one statement of a check (`holds.same`); "" if it was not given."""
     name, _, statement = address.partition(".")
     said = parts_of(label, protocol).get(name, "")
     if not statement or not said:
@@ -54,13 +54,13 @@ def given(label: str, address: str, protocol: ProtocolFile) -> str:
 
 
 def _by_statement(protocol: ProtocolFile, name: str, said: str) -> dict[str, str]:
-    """Statement → what was said of it, by a check with statements of its own."""
+    """Statement → the answer to it, in a check with statements of its own."""
     return dict(zip(protocol.answer(name).statements, said.split(","), strict=True))
 
 
 def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: ProtocolFile) -> bool:
-    """Whether the answers so far (by name) bring this question; of a file that is not of one item (`conditions.about`),
-    whether it may be asked.
+    """Return whether the answers so far (by name) lead to this question; for a file that is not yet bound to an item
+    (`conditions.about`), whether it may be asked.
     """
     if answer.when is None:
         return True
@@ -85,7 +85,7 @@ def parse(
     protocol: ProtocolFile, sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity,
     question: str = "",
 ) -> base.Answer:  # fmt: skip
-    """The answer in the fields of a screen whose task is called `question`. Raises InvalidAnswer."""
+    """Return the answer in the submitted fields of a task called `question`. Raises InvalidAnswer."""
     found: dict[str, str] = {}
     words: dict[str, str] = {}
     for answer in protocol.answers:
@@ -104,7 +104,7 @@ def parse_one(
     protocol: ProtocolFile, answer: schema.Answer, sent: base.SubmittedFields, shown: Sequence[str],
     texts: base.TextsByIdentity, question: str, words: dict[str, str],
 ) -> str:  # fmt: skip
-    """The answer's part of the label; "" where nothing was given. What was written goes into `words`."""
+    """Return the answer's part of the label, "" if nothing was given. Text that was written is put into `words`."""
     name = answer.name
     match answer:
         case schema.Pick(many=False) | schema.Pair():
@@ -134,7 +134,7 @@ def parse_one(
 
 
 def _written(sent: base.SubmittedFields, name: str, words: dict[str, str], shortest: int, longest: int) -> str:
-    """Return what was typed, "" for nothing. It goes into `words`."""
+    """Return what was typed, "" for nothing, and put it into `words`."""
     if typed := _cleaned(sent.get(name, "")):
         _fits(typed, shortest, longest)
         words[name] = typed
@@ -162,9 +162,9 @@ Choosing = schema.Pick | schema.Rank | schema.Pair
 
 
 def option_names(protocol: ProtocolFile, answer: Choosing, shown: Sequence[str]) -> dict[str, str]:
-    """Identity → name of the answer's options, in the order shown, in which places count from 1.
+    """Identity → name of each of the answer's options, in the order shown; places count from 1.
 
-    An image that an earlier stage chose is called by the role that it stands for.
+    An image chosen by an earlier stage has the name of the role it fills.
     """
     if answer.of == "pair":
         return {one: values.option_name(protocol, one) for one in shown}
@@ -187,7 +187,7 @@ def _is_known(protocol: ProtocolFile, image: str) -> bool:
 
 
 def choices_of(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
-    """What the page can send: places, and fixed answers."""
+    """Return what the page can send: places, and fixed answers."""
     return [*map(str, range(1, len(option_names(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
 
 
@@ -197,7 +197,7 @@ def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str,
 
 
 def _several(protocol: ProtocolFile, answer: schema.Pick, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
-    """Raises InvalidAnswer if they may not be chosen together; "" if nothing was chosen."""
+    """Return the chosen options, "" if none. Raises InvalidAnswer if they may not be chosen together."""
     prefix = f"{answer.name}-"
     known = choices_of(protocol, answer, shown)
     ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
@@ -216,7 +216,7 @@ def _several(protocol: ProtocolFile, answer: schema.Pick, sent: base.SubmittedFi
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
-    """`positive=second_positive>negative`, each tier in the file's order. Empty steps leave no trace."""
+    """Return `positive=second_positive>negative`, each tier in the file's order. Empty steps leave no trace."""
     names = list(option_names(protocol, answer, shown).values())
     steps = {name: sent.get(f"{answer.name}-{place}", "") for place, name in enumerate(names, 1)}
     if not all(steps.values()):
@@ -233,7 +233,7 @@ def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFi
 
 
 def statements_of(answer: schema.Check, texts: Iterable[str]) -> list[str]:
-    """What the fields of a check are called: its statements, or the places of a list."""
+    """Return the names of a check's fields: its statements, or the places of a list."""
     if answer.statements:
         return list(answer.statements)
     role = str(answer.of).partition(".")[2]
@@ -242,7 +242,7 @@ def statements_of(answer: schema.Check, texts: Iterable[str]) -> list[str]:
 
 
 def asks_nothing(answer: schema.Answer, texts: Iterable[str]) -> bool:
-    """Whether it is about texts that the item lacks: a check of an empty list."""
+    """Return whether the answer is about texts that the item lacks: a check of an empty list."""
     return isinstance(answer, schema.Check) and not statements_of(answer, texts)
 
 
@@ -258,8 +258,8 @@ def _checked(answer: schema.Check, sent: base.SubmittedFields, statements: Seque
 
 
 def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
-    """`9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page has a field for each word, and one
-    that says `unmarked`, by which it answers also where no word is marked.
+    """Return `9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page has a field for each word, and
+    one named `unmarked`, which answers the question even if no word is marked.
     """
     prefix, count = f"{answer.name}-", len(text.split())
     marks = {field.removeprefix(prefix): mark for field, mark in sent.items() if field.startswith(prefix) and mark}
@@ -272,7 +272,7 @@ def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
 
 
 def _marks(answer: schema.Points | schema.Boxes, sent: str) -> str:
-    """`1200:3400,5000:6100` (protocols/marks.py), or `none`, which the page sends if there may be none."""
+    """Return `1200:3400,5000:6100` (protocols/marks.py), or `none`, which the page sends if marks are optional."""
     try:
         found = marks.read(answer.kind, sent, answer.labels)
     except marks.NotMarks as error:
@@ -287,14 +287,14 @@ def _marks(answer: schema.Points | schema.Boxes, sent: str) -> str:
 def text_of(
     protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
 ) -> str:
-    """The text that is marked or edited in the task of that question."""
+    """Return the text that is marked or edited in the task with that question."""
     return texts.get(text_identity(protocol, answer, texts, question), "")
 
 
 def text_identity(
     protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: Iterable[str], question: str
 ) -> str:
-    """Which of the texts is marked or edited in the task of that question, by identity; "" if none is."""
+    """Return the identity of the text that is marked or edited in the task with that question; "" if none is."""
     wanted = answer.of.partition(".")[2]
     match protocol.tasks:
         case schema.Each(each=each) if answer.of in each:
@@ -306,7 +306,7 @@ def text_identity(
 
 
 def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `parse`, for a screen that is shown again."""
+    """Invert `parse`, for a screen that is shown again."""
     found: dict[str, str] = {}
     for name, said in parts_of(answer.label, protocol).items():
         one = protocol.answer(name)
@@ -343,10 +343,10 @@ def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str
 
 
 def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = ()) -> float | None:
-    """The answer as a number: itself, or a point of a scale; the share of statements that hold, or of unmarked words.
+    """Return the answer as a number or scale point, or as the share of statements that hold or of unmarked words.
 
-    `parents` are, for each statement, the places (from 1) of those that must be answered yes for it to count: what was
-    answered, not what counts, as in DSG's own code, so that the order of the list does not matter. None where there is
+    `parents` has, for each statement, the places (from 1) of those that must be answered yes for it to count: by their
+    answers, not by whether they count, as in DSG's own code, so that the list's order does not matter. None if there is
     no number.
     """
     match answer:
@@ -367,8 +367,8 @@ def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = 
 def right_answer(
     protocol: ProtocolFile, name: str, question: str, of_item: base.Attributes = base.NO_ATTRIBUTES
 ) -> str:
-    """The right value of an answer by construction, or by its item (item_data.py); or "". Of a pick of many the right
-    ones, with commas between.
+    """Return an answer's right value, by construction or from its item (item_data.py), or "". A pick of many has its
+    right values separated by commas.
     """
     match protocol.right.get(name, ""):
         case str(right):
@@ -382,7 +382,7 @@ def right_answer(
 
 
 def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
-    """The answer as managers read it."""
+    """Return the answer as managers read it."""
     if answer.label == base.CANNOT_JUDGE:
         return "cannot judge"
     said = []
@@ -394,7 +394,7 @@ def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
 
 
 def value_in_words(answer: schema.Answer, value: str) -> str:
-    """One answer, as managers read it."""
+    """Return one answer as managers read it."""
     match answer:
         case schema.Rank():
             return ", then ".join(" and ".join(map(part_in_words, tier)) for tier in rankings.tiers(value))
@@ -416,14 +416,14 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
 
 
 def _marks_in_words(answer: schema.Points | schema.Boxes, value: str) -> str:
-    """In percent of the picture's width and height, from its left and its top."""
+    """Return marks in percent of the picture's width and height, from its left and its top."""
     found = marks.read(answer.kind, value, answer.labels)
     said = [" ".join(filter(None, (answer.labels[of].label if of else "", marks.in_percent(at)))) for at, of in found]
     return ", ".join(said) or "–"
 
 
 def part_in_words(value: str) -> str:
-    """`candidate 3` of `candidate-2`."""
+    """Return `candidate 3` for `candidate-2`."""
     role, _, place = value.rpartition("-")
     return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")
 
@@ -431,7 +431,7 @@ def part_in_words(value: str) -> str:
 def fields_in_words(
     protocol: ProtocolFile, fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str]
 ) -> list[base.Phrase]:
-    """What `fill` returned, for its annotator. `options` are texts, or names of pictures, in the order of `shown`."""
+    """Word what `fill` returned for its annotator; `options` are texts or picture names, in the order of `shown`."""
     words = dict(zip(shown, options, strict=True))
     found: list[base.Phrase] = []
     for answer in protocol.answers:
@@ -444,7 +444,7 @@ def fields_in_words(
 def _answer_in_words(
     answer: schema.Answer, asked: str, mine: Mapping[str, str], options: Sequence[str]
 ) -> list[base.Phrase]:
-    """`mine` are the values by what the fields' names end on: "", a place, a statement."""
+    """`mine` maps the endings of the fields' names ("", a place or a statement) to their values."""
     fixed = values.fixed_of(answer)
     labels = {str(place): f"“{option}”" for place, option in enumerate(options, 1)}
     labels |= {value: one.label for value, one in fixed.items()}

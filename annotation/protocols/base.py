@@ -1,4 +1,4 @@
-"""What a protocol is: which parts of an item it shows, what it asks, and how it reads answers."""
+"""What a protocol is: the parts of an item it shows, what it asks, and how it reads answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ Use “Cannot judge” only if you are unable to answer, for example because you
 """)
 
 
-SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")  # what is said of a stored pick
+SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")  # how a stored pick is worded
 
 
 class UnsuitableItem(ValueError):
-    """The protocol has no task for this item; the message says what the item lacks.
+    """Raised if the protocol has no task for this item; the message names what the item lacks.
 
     `needs` is what the protocol needs of every item (“2 to 9 candidate images”), and `has` how many this one has.
     """
@@ -41,9 +41,9 @@ class UnsuitableItem(ValueError):
 
 
 class InvalidAnswer(ValueError):
-    """The submitted fields are no answer under this protocol; the message tells the annotator what is missing.
+    """The submitted fields are not an answer under this protocol; the message tells the annotator what is missing.
 
-    `message` and the `values` that it names are English, and each is in the catalogues.
+    `message` and the `values` named in it are English; both are in the catalogues.
     """
 
     def __init__(self, message: str, **values: str):
@@ -54,8 +54,8 @@ class InvalidAnswer(ValueError):
 AnswerContent = TypedDict(
     "AnswerContent",
     {
-        "texts": Mapping[str, str],  # role → the words that the answer puts there
-        "from": Mapping[str, str],  # role → the identity of the text that they were made from
+        "texts": Mapping[str, str],  # role → its words according to the answer
+        "from": Mapping[str, str],  # role → the identity of the text they were made from
         "guidelines": Mapping[str, bool],  # code → whether the guideline holds
         "reason": str,
     },
@@ -65,11 +65,11 @@ AnswerContent = TypedDict(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`label` is what the decision rule counts and agreement is computed on: an option's identity, a fixed answer, or
+    """`label` is what the decision rule and agreement use: an option's identity, a fixed answer, or
     what a form's answer comes to (`edited`), at most 40 characters.
 
-    `content` has the rest, as JSON: `texts` (role → the words that stand in the end), `from` (role → the identity that
-    they were made of), `guidelines` (code → holds) …
+    `content` has the rest, as JSON: `texts` (role → the final words), `from` (role → the identity of the text
+    they were made from), `guidelines` (code → holds) …
     """
 
     label: str
@@ -83,25 +83,25 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Guideline:
     code: str
-    words: str  # a statement that holds of good material
-    key: str = ""  # what an annotator presses for it
-    fault: str = ""  # what is said of material of which it does not hold, where that is ticked
+    words: str  # a statement that is true of good material
+    key: str = ""  # the key that selects it
+    fault: str = ""  # how its violation is worded, if annotators tick faults
 
 
-# What an item says of itself beside what annotators see, by identity of its part: {"picture-0": {"model": "sd-3"}}.
-# Under ITEM are values of the item itself, by column, and under RIGHT its right answers, by answer (item_data.py).
+# An item's own data that annotators don't see, by identity of its part: {"picture-0": {"model": "sd-3"}}. ITEM has the
+# values of the item itself, by column, and RIGHT its right answers, by answer (item_data.py).
 Attributes = Mapping[str, Mapping[str, Any]]
 ITEM, RIGHT = "item", "right"
 NO_ATTRIBUTES: Attributes = MappingProxyType({})
-Phrase = tuple[str, Mapping[str, str]]  # an English message, which is in the catalogues, and the values that it names
+Phrase = tuple[str, Mapping[str, str]]  # an English message from the catalogues, and its values
 SubmittedFields = Mapping[str, str]  # a screen's fields by name, as the page sends them
 Projection = Callable[[str], str]  # answer → the label that agreement is computed on
-TextsByIdentity = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
+TextsByIdentity = Mapping[str, str]  # identity → text: all captions of the item as left by earlier stages, and edits
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A screen whose answer is more than one pick. The page knows options by their position, from 1.
+    """A screen whose answer is more than one pick. The page identifies options by position, from 1.
 
     `parse(sent, shown, texts, question)` reads the submitted fields, given the options in the order shown and the
     task's question, and raises InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again.
@@ -115,19 +115,19 @@ class Form:
     simulate: Callable[[Random, Sequence[str], TextsByIdentity, str], dict[str, str]]
     describe: Callable[[Answer], str]
     describe_fields: Callable[[SubmittedFields, Sequence[str], Sequence[str]], list[Phrase]]
-    script: str  # of the judging page: "js/judging/rank.js"
-    style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
-    keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
-    edits: tuple[str, ...] = ()  # the roles whose words can be changed
+    script: str  # script of the judging page: "js/judging/rank.js"
+    style: str = ""  # its style sheet, if css/judge.css is not enough: "css/judge-edit.css"
+    keys: tuple[tuple[str, str], ...] = ()  # for the help: what to press, and what it does
+    edits: tuple[str, ...] = ()  # roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
-    labels: Callable[[Sequence[str]], Iterable[str]] | None = None  # of answers to these options, if they can be listed
-    zooms: bool = True  # shows a picture that the page's own zoom is for
+    labels: Callable[[Sequence[str]], Iterable[str]] | None = None  # labels given these options, if they can be listed
+    zooms: bool = True  # shows a picture to which the page's zoom applies
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer that is not shuffled: None, Both, a point of a scale. `keys` are what an annotator may press for it."""
+    """An answer that is not shuffled: None, Both, a point of a scale. `keys` are the keys that select it."""
 
     identity: str
     label: str
@@ -136,10 +136,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """One task that an item makes under a protocol.
+    """One task of an item under a protocol.
 
-    `shows` is what is asked about and `options` what is chosen among (shuffled for each screen), both as identities of
-    the item's parts: `candidate-2` is an image, `caption-negative-0` a caption. `question` tells apart the tasks of one
+    `shows` is what the question is about and `options` the choices (shuffled for each screen), both as identities of
+    the item's parts: `candidate-2` is an image, `caption-negative-0` a caption. `question` tells apart the tasks of an
     item; like every identity it never reaches an annotator.
     """
 
@@ -148,19 +148,19 @@ class TaskSpec:
     question: str = ""
 
 
-# What earlier stages chose or wrote: an image by role and identity, {"negative": "candidate-2"}, and a text by role and
-# its words, {"caption-second_positive": "A cat sits …"}.
+# What earlier stages chose or wrote: an image as role and identity, {"negative": "candidate-2"}, and a text as role and
+# words, {"caption-second_positive": "A cat sits …"}.
 Carried = Mapping[str, str]
-CAPTION_PREFIX = "caption-"  # of a key of what is carried: words, not an identity
+CAPTION_PREFIX = "caption-"  # begins the keys in Carried that have words, not an identity
 
 
 def caption_identity(role: str) -> str:
-    """The identity of the item's first caption with that role."""
+    """Return the identity of the item's first caption with that role."""
     return f"{CAPTION_PREFIX}{role}-0"
 
 
 def caption_role(identity: str) -> str:
-    """`second_positive` of `caption-second_positive-0`."""
+    """Return `second_positive` for `caption-second_positive-0`."""
     return identity.removeprefix(CAPTION_PREFIX).rpartition("-")[0]
 
 
@@ -170,18 +170,18 @@ def carried_texts(carried: Carried) -> dict[str, str]:
 
 
 def carried_captions(carried: Carried) -> dict[str, str]:
-    """Identity → words: what stands in the place of the item's own captions."""
+    """Identity → words that replace the item's own captions."""
     return {caption_identity(role): words for role, words in carried_texts(carried).items()}
 
 
 def as_carried(texts: Mapping[str, str]) -> dict[str, str]:
-    """The inverse of `carried_texts`."""
+    """Invert `carried_texts`."""
     return {f"{CAPTION_PREFIX}{role}": words for role, words in texts.items()}
 
 
 def passed_on(carried: Carried, carries: str, outcome: str | None, contents: Iterable[AnswerContent]) -> dict[str, str]:
-    """Return what a stage passes on with an item that all of its tasks keep: what came in (`carried`), the outcome of
-    its first task as `carries`, if the stage carries anything, and the texts of all outcomes.
+    """Return what a stage passes on with an item that all of its tasks keep: what came in (`carried`), its first task's
+    outcome as `carries` (if the stage carries anything), and the texts of all outcomes.
     """
     found = dict(carried)
     if carries:
@@ -192,7 +192,7 @@ def passed_on(carried: Carried, carries: str, outcome: str | None, contents: Ite
 
 
 def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
-    """Raises UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
+    """Raise UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}
     for role in captions:
         if role not in has:
@@ -203,35 +203,35 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
 
 
 NOMINAL, ORDINAL, INTERVAL, RANK, SET = "nominal", "ordinal", "interval", "rank", "set"  # levels of measurement
-POINTS, BOXES = "points", "boxes"  # marks on a picture, compared by where they are
-PAIRED = frozenset((RANK, SET, POINTS, BOXES))  # levels on which two answers are compared as wholes
+POINTS, BOXES = "points", "boxes"  # marks on a picture, compared by position
+PAIRED = frozenset((RANK, SET, POINTS, BOXES))  # levels at which whole answers are compared
 
 
-NEAR = 0.1  # of the distance of the ends: numbers this close count as agreeing
+NEAR = 0.1  # share of the range within which numbers count as agreeing
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What agreement on labels takes into account: their `level`, and their `order` from low to high where they have
-    one. Labels outside the order (not applicable, cannot judge) have no part in it. Numbers between two `ends` have
-    the order of numbers, and distances.
+    """How agreement treats labels: their `level` of measurement, and their `order` from low to high if they have one.
+    Labels outside the order (not applicable, cannot judge) are ignored. Numbers between two `ends` have the order of
+    numbers, and distances.
     """
 
     level: str = NOMINAL
     order: tuple[str, ...] = ()
     ends: tuple[float, float] | None = None
-    radius: float = 0  # of points: how far two may be apart that agree, as a share of the picture's sides
+    radius: float = 0  # for points: the largest distance that agrees, as a share of the picture's sides
 
     def share(self, one: float, other: float) -> float:
-        """The distance of two numbers as a share of that of the ends."""
+        """Return the distance between two numbers as a share of the range."""
         least, most = self.ends or (0, 1)
         return abs(one - other) / (most - least)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A projection with its scale. `parts` are what agreement compares of an answer on it, where that is more than one
-    thing: what was said of each statement, or of each word (`unit`).
+    """A projection with its scale. `parts` splits an answer into what agreement compares, if that is more than one
+    thing: the answer to each statement, or the mark on each word (`unit`).
     """
 
     project: Projection
@@ -243,7 +243,7 @@ class View:
         return self.project(label)
 
     def on_scale(self, said: str) -> Sequence[str]:
-        """What a projected label counts for; nothing where it is off the scale."""
+        """Return what a projected label counts as; nothing if it is off the scale."""
         if not said or (self.scale.order and said not in self.scale.order):
             return ()
         if self.scale.ends and not said.removeprefix("-")[:1].isdecimal():
@@ -258,7 +258,7 @@ def level_of_view(view: Projection) -> str:
 
 
 def main_view(views: Mapping[str, Projection]) -> str:
-    """The name of the view that pages show first: the answer itself if it is on a scale, else the first projection."""
+    """Return the view that pages show first: the answer itself if it is on a scale, else the first projection."""
     first, *others = views
     return first if not others or level_of_view(views[first]) != NOMINAL else others[0]
 
@@ -271,13 +271,13 @@ def no_right_answer(question: str, options: Sequence[str], of_item: Attributes =
 class Protocol:
     """A kind of stage: what it asks about an item, and what the answers mean.
 
-    `tasks(item, carried)` returns the tasks that an item makes, or raises UnsuitableItem. `right_answer(question,
+    `tasks(item, carried)` returns an item's tasks, or raises UnsuitableItem. `right_answer(question,
     options, of_item)` returns the right answer of a task that has one, by construction or by its item, else "". `drops`
     maps the outcomes that drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are
     `alike`, each is a vote that some option fits (decision_rule.py). A protocol that `measures` drops no item: its
-    answers are scored. `leaks` names the protocols whose annotators would know the answer here. `made_from` is the
-    protocol file that it was compiled from, and `file` the same if the file decides: a published version. Of the
-    others, a stage's own settings decide.
+    answers are scored. `leaks` names the protocols whose annotators would already know the answer. `made_from` is the
+    protocol file it was compiled from, and `file` is the same file if it decides (a published version). For all
+    others, the stage's own settings decide.
     """
 
     name: str
@@ -288,55 +288,55 @@ class Protocol:
     template: str  # the fragment that shows it: "judging/_pick_picture.html"
     tasks: Callable[[ItemRecord, Carried], list[TaskSpec]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
-    picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
-    more_keys: tuple[tuple[str, str], ...] = ()  # of the help, likewise; a form has its own
+    picks: tuple[str, str] = ("", "")  # for the help: the keys for options, and what they do: "pick a picture"
+    more_keys: tuple[tuple[str, str], ...] = ()  # for the help; a form has its own
     projections: Mapping[str, Projection] = field(default_factory=dict)  # by name
     drops: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False
     measures: bool = False
     leaks: frozenset[str] = frozenset()
     right_answer: Callable[..., str] = no_right_answer
-    form: Form | None = None  # where the answer is more than a pick
+    form: Form | None = None  # if the answer is more than a pick
     file: "ProtocolFile | None" = None
     made_from: "ProtocolFile | None" = None
-    pick_style: str = ""  # of the judging page without a form, where css/judge.css does not say how it looks
+    pick_style: str = ""  # style sheet without a form, if css/judge.css is not enough
 
     @property
     def style(self) -> str:
-        """The judging page's further style, or ""."""
+        """Return the judging page's additional style sheet, or ""."""
         return self.form.style if self.form else self.pick_style
 
     @property
     def edits(self) -> tuple[str, ...]:
-        """The roles whose words annotators can change."""
+        """Return the roles whose words annotators can change."""
         return self.form.edits if self.form else ()
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The roles of the texts that a stage of this protocol gives its items."""
+        """Return the roles of the texts that a stage of this protocol gives its items."""
         if self.file is None:
             return self.edits
         return tuple(role for kind, _, role in (one.partition(".") for one in self.file.carry) if kind != "images")
 
     @property
     def guidelines(self) -> tuple[Guideline, ...]:
-        """The statements that annotators check; none where the protocol has none."""
+        """Return the statements that annotators check; none if the protocol has none."""
         return self.form.guidelines if self.form else ()
 
     @property
     def confirms(self) -> bool:
-        """Whether a second annotator has to confirm an edit."""
+        """Return whether a second annotator has to confirm an edit."""
         return self.form is not None and self.form.confirms
 
     def tasks_for(self, record: ItemRecord, carried: Carried) -> list[TaskSpec]:
-        """`tasks` of the item with the words that earlier stages gave it. Raises UnsuitableItem."""
+        """Return `tasks` for the item with the words earlier stages gave it. Raises UnsuitableItem."""
         return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
     def would_carry(self, carries: str) -> dict[str, str]:
-        """What comes out of a stage of this protocol with an item, as far as it is known before anybody has judged."""
+        """Return what a stage of this protocol passes on with an item, as far as known before anybody has judged."""
         chosen = {carries: "candidate-0"} if carries else {}
         return chosen | as_carried(dict.fromkeys(self.written, "…"))
 
     def reason(self, outcome: str) -> str:
-        """Why an item with this outcome is dropped, or "" where it is kept."""
+        """Return why an item with this outcome is dropped, or "" if it is kept."""
         return self.drops.get(outcome) or self.drops.get(outcome.rpartition("-")[0], "")

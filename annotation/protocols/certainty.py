@@ -1,6 +1,6 @@
-"""Adaptive overlap: how certain the leading answer of a task is, and whether one more judgment is worth asking for.
+"""Adaptive overlap: how certain the leading answer of a task is, and whether another judgment is worth requesting.
 
-Of the annotators who could be asked, a share θ would rather give the leading answer than the runner-up. With a uniform
+Among potential annotators, a share θ would prefer the leading answer to the runner-up. With a uniform
 prior, θ given a judgments for the first and b for the second is Beta(a + 1, b + 1), and the leading answer is also that
 of the majority of all annotators with probability
 
@@ -21,21 +21,21 @@ from math import comb
 
 
 def leading_counts(votes: Iterable[str]) -> tuple[int, int]:
-    """How many votes the two most frequent answers have; 0 where there is none."""
+    """Return how many votes each of the two most frequent answers has; 0 if there is none."""
     counts = sorted(Counter(votes).values(), reverse=True)
     return (counts[0] if counts else 0, counts[1] if len(counts) > 1 else 0)
 
 
 def certainty(votes: Iterable[str]) -> float:
-    """The probability that the majority of all annotators would give the answer that leads. 1/2 if there is a tie."""
+    """Return the probability that most annotators would give the leading answer; 1/2 if there is a tie."""
     first, second = leading_counts(votes)
     n = first + second + 1
     return sum(comb(n, j) for j in range(first + 1)) / (1 << n)
 
 
 def wants_more(votes: Sequence[str], least: float, cap: int) -> bool:
-    """Whether a task with these votes gets one more: it has fewer than `cap`, the leading answer is less certain than
-    `least`, and the judgments up to the cap could still make another one lead or tie.
+    """Return whether a task with these votes gets another: it has fewer than `cap`, the leading answer is less certain
+    than `least`, and the judgments up to the cap could still change the lead or make a tie.
     """
     first, second = leading_counts(votes)
     left = cap - len(votes)

@@ -1,4 +1,4 @@
-"""What a protocol file must say beyond its form: that what it names exists, and that every answer leads somewhere."""
+"""Check a protocol file beyond its form: whatever it names exists, and every answer leads somewhere."""
 
 import contextlib
 import re
@@ -20,9 +20,9 @@ from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 from benchmarks.formats.own.mapping import columns_of
 
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
-LONGEST_LABEL = 500  # characters of all answers of a screen together, as they are stored
+LONGEST_LABEL = 500  # characters in all stored answers of a screen together
 
-# Fields of the judging page beside those of answers (annotation/judging/views.py).
+# Fields of the judging page other than the answers' (annotation/judging/views.py).
 _ENVELOPE = frozenset(
     ("lease", "key", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen", "have", "ahead")
 )
@@ -54,7 +54,7 @@ _AGREEMENT = {
 
 
 def problems(protocol: ProtocolFile) -> Iterator[Found]:
-    """Every problem with the path of the key that it is about."""
+    """Yield every problem, with the path of the key it is about."""
     yield from _roles(protocol)
     yield from _tasks(protocol)
     yield from _screen(protocol)
@@ -68,7 +68,7 @@ def problems(protocol: ProtocolFile) -> Iterator[Found]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Up to 20 of them."""
+    """List up to 20 names."""
     first = list(islice(names, 21))
     return ", ".join(first[:20] + ["…"] * (len(first) > 20)) or "none"
 
@@ -154,7 +154,7 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if isinstance(block, schema.Picture):
             yield from _drawn(protocol, block, ("screen", place))
         if isinstance(block, schema.Pictures) and block.layout == "row" and not _fits_row(counts):
-            advice = f"A row has room for {MOST_IN_ROW} pictures on a phone. Limit the role, as in 1..{MOST_IN_ROW}, or"
+            advice = f"On a phone a row has room for {MOST_IN_ROW} pictures. Limit the role, as in 1..{MOST_IN_ROW}, or"
             yield "ROW_TOO_LONG", ("screen", place, "layout"), f"{advice} use layout: grid."
         if (kinds, name) in shown:
             yield "SHOWN_TWICE", path, f"{name} is on the screen already."
@@ -290,11 +290,11 @@ def _options(
 
 
 def _how_many(one: schema.Pick, there: tuple[int, int | None], path: tuple[str | int, ...]) -> Iterator[Found]:
-    """Of a pick of many; `there` are the fewest and the most options of an item, with fixed answers."""
+    """Check a pick of many; `there` are the fewest and the most options of an item, with fixed answers."""
     least, most = option_sets.limits(one)
     fewest = there[0] - (option_sets.NONE in one.fixed)
     if most is not None and (most < least or most == 1):
-        advice = "Write how many are to be chosen: 2, or from a smaller number to a larger one, 1..3."
+        advice = "Write how many must be chosen: 2, or from a smaller number to a larger one, 1..3."
         yield "WRONG_COUNT", (*path, "many"), advice
     elif least > fewest:
         advice = f"An item can have only {fewest} to choose from, fewer than {least}. Ask for fewer, or give it more."
@@ -321,7 +321,7 @@ def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
             yield (
                 "WRONG_COUNT",
                 (*path, "points"),
-                "Go from a lower to a higher point that the steps reach, as in 0..100.",
+                "Go from a lower point to a higher one that the steps reach, as in 0..100.",
             )
             return
     elif "step" in one.model_fields_set:
@@ -342,7 +342,7 @@ def _number(one: schema.Number, path: tuple[str | int, ...]) -> Iterator[Found]:
 
 def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...]) -> Iterator[Found]:
     if bool(one.of) == bool(one.statements):
-        yield "NO_STATEMENTS", path, "Give either statements, or in of a list of the item, not both."
+        yield "NO_STATEMENTS", path, "Use either statements or, in of, a list of the item, not both."
     if one.of and one.of.startswith("images."):
         yield "MIXED_ROLES", (*path, "of"), "Statements are texts."
     if one.of and schema.uses_first(protocol.roles.get(one.of, "")):
@@ -386,7 +386,7 @@ def _marked(protocol: ProtocolFile, one: schema.Points | schema.Boxes, path: tup
 
 
 def _longest(protocol: ProtocolFile, one: object) -> int:
-    """The characters that a stored answer can take."""
+    """Return the most characters that a stored answer can take."""
     match one:
         case schema.Number():
             return max(len(str(int(end))) for end in (one.least, one.most)) + 1 + one.decimals
@@ -406,7 +406,7 @@ def _longest(protocol: ProtocolFile, one: object) -> int:
             label = max((len(name) + 1 for name in one.labels), default=0)
             return one.most * ((10 if one.kind == "points" else 20) + label)
         case schema.Words():
-            return 100  # a text has few marks as a rule
+            return 100  # a text has few marks usually
     return 20
 
 
@@ -453,12 +453,12 @@ def _of_item(protocol: ProtocolFile, fact: str, wanted: Sequence[str], path: tup
 
 
 def _blind(protocol: ProtocolFile, address: str, wanted: Sequence[str], path: tuple[str | int, ...]) -> Iterator[Found]:
-    """A question that comes after some options only would tell which they are."""
+    """Yield a question that comes only after some options, since it would reveal which these are."""
     with contextlib.suppress(KeyError):
         members = _members(protocol, address)
         named = [value for value in wanted if values.role_of(value) in members]
         if named and not set(members) <= set(wanted):
-            advice = f"A question that comes only after {_listed(named)} tells which option that is. "
+            advice = f"A question that comes only after {_listed(named)} reveals which option that is. "
             yield "NOT_BLIND", path, advice + f"Name all of {_listed(list(members))} here, or none."
 
 
@@ -469,7 +469,7 @@ def _asks_for(answer: schema._Asked, name: str) -> bool:
 
 
 def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int, ...]) -> Iterator[Found]:
-    """A question that waits for a question which, whenever it is asked, has another answer than is waited for."""
+    """Yield a question that can never be asked, because no answer to an earlier one meets all its conditions."""
     needed: dict[str, set[str]] = {}
     todo, seen = [one], {one.name}
     sets = {other.name for other in protocol.answers if is_set(other)}
@@ -477,7 +477,7 @@ def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int
         asked = todo.pop()
         for address, wanted in (asked.when.all if asked.when else {}).items():
             name = address.partition(".")[0]
-            if name in sets:  # of which several values can hold
+            if name in sets:  # several of its values can hold
                 continue
             needed[address] = needed.get(address, set(wanted)) & set(wanted)
             todo += [other for other in protocol.answers if other.name == name and name not in seen]
@@ -513,7 +513,7 @@ def _known_values(
 
 
 def _members(protocol: ProtocolFile, address: str) -> dict[str, list[str]]:
-    """Role → what tables may name instead of all of it."""
+    """Role → the names that tables may use for its members."""
     answer = protocol.answer(address.partition(".")[0])
     if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
         return {}
@@ -522,7 +522,7 @@ def _members(protocol: ProtocolFile, address: str) -> dict[str, list[str]]:
 
 
 def _unsaid(protocol: ProtocolFile, address: str, known: Sequence[str], said: Container[str]) -> list[str]:
-    """The values that a table leaves out: of roles, where neither they nor all their members are there."""
+    """Return the values that a table leaves out: roles, if neither they nor all their members are in it."""
     members = _members(protocol, address)
     return [
         value for value in known if value not in said and not all(one in said for one in members.get(value, [value]))
@@ -581,7 +581,7 @@ def _table(
 ) -> Iterator[Found]:
     known = table_values(protocol, one.answer)
     if isinstance(protocol.answer(one.answer.partition(".")[0]), schema.Number):
-        known = []  # a number that is not named is kept
+        known = []  # a number not in the table is kept
     if known is None:
         yield "NO_VALUES", (*path, "answer"), f"{one.answer} has no list of values to decide by."
         return
@@ -594,7 +594,7 @@ def _table(
         if not isinstance(protocol.right.get(one.answer), str | schema.ByItem):
             advice = f"Say what is right, for all tasks alike, such as right: {{{one.answer}: {{from: label}}}}."
             yield "NO_RIGHT_ANSWER", (*path, "of"), advice
-        known = []  # any value can be the wrong one, and else stands for all
+        known = []  # any value can be wrong, and else covers them all
     elif isinstance(one, schema.AtLeast) and one.of:
         yield from _known_values(protocol, one.answer, [one.of], (*path, "of"))
         if one.of in one.drop:
@@ -610,7 +610,7 @@ def _kept(rule: schema._Table) -> list[str]:
 
 
 def _carried(protocol: ProtocolFile) -> Iterator[Found]:
-    """A text is what annotators wrote, and an image the option that was kept."""
+    """Check what is carried: a text that annotators wrote, or an image that was kept."""
     for reference, name in protocol.carry.items():
         path = ("carry", reference)
         if unknown := list(_known_answer(protocol, name, path)):
@@ -618,7 +618,7 @@ def _carried(protocol: ProtocolFile) -> Iterator[Found]:
             continue
         if not reference.startswith("images."):
             if protocol.answer(name).kind not in ("text", "edit"):
-                yield "CARRY_DOES_NOT_FIT", path, f"{name} is no text. Name an answer of kind text or edit."
+                yield "CARRY_DOES_NOT_FIT", path, f"{name} is not a text. Name an answer of kind text or edit."
             continue
         match protocol.answers:
             case [schema.Pick(many=False) | schema.Pair() as one]:
@@ -626,7 +626,7 @@ def _carried(protocol: ProtocolFile) -> Iterator[Found]:
             case _:
                 roles, fixed = [], {}
         if not roles or not roles[0].startswith("images."):
-            advice = f"{name} chooses no image. Carry one from a pick of pictures that is the only answer."
+            advice = f"{name} doesn't choose an image. Carry one from a pick of pictures that is the only answer."
             yield "CARRY_DOES_NOT_FIT", path, advice
         elif not protocol.decide or not isinstance(protocol.decide[0], schema._Table):
             yield "CARRY_DOES_NOT_FIT", path, f"No rule chooses the image. Decide {name} by majority, for example."
@@ -769,8 +769,8 @@ def _by_item(protocol: ProtocolFile, name: str, of: schema.ByItem, path: tuple[s
 
 
 def _names_of_parts(protocol: ProtocolFile) -> list[list[str]]:
-    """What the parts of a task's name can be: of rows theirs, of others the members that each name goes through. The
-    names themselves would be the product, which a short file can make as large as it likes.
+    """Return the possible parts of a task's name: the rows' names, or the members each name ranges over. The full names
+    would be their product, which even a short file can make arbitrarily large.
     """
     match protocol.tasks:
         case schema.Rows(rows=rows):

@@ -1,7 +1,7 @@
-"""A protocol file as a protocol that stages ask.
+"""Compile a protocol file into a protocol that stages can ask.
 
-An answer that is one pick (of options, fixed answers or points of a scale) is stored as the identity of the option. All
-others are forms, whose labels `answers` describes.
+An answer that is a single pick (of options, fixed answers or points of a scale) is stored as the identity of the
+option. All others are forms, whose labels are described in `answers`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from annotation.wording import exact, gettext_noop
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
 MARKS = "js/judging/marks.js"  # the same with marks on pictures
-_CHOSEN = "candidate"  # the role of images that stages choose among
+_CHOSEN = "candidate"  # role of the images that stages choose from
 _BAR = 36  # characters of a row of answers on a phone
 _PICK_PICTURE = gettext_noop("pick a picture")
 _PICK_SENTENCE = gettext_noop("pick a sentence")
@@ -28,7 +28,7 @@ _TIE = gettext_noop("answer it with a tie")
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A screen laid out for one kind of question, and not for every file: its template, its script and its keys."""
+    """A screen designed for one kind of question rather than for every file: its template, script and keys."""
 
     template: str
     script: str
@@ -54,9 +54,9 @@ _COMPARE = _Layout(
 
 
 def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Protocol:
-    """The file as a protocol that is called `name`.
+    """Return the file as a protocol called `name`.
 
-    If the file does not decide, a stage's own judgments, tie and rule stand over the file's.
+    If the file does not decide, a stage's own judgments, tie and rule take precedence over the file's.
     """
     layout = _layout(file)
     template = layout.template if layout else _template(file)
@@ -87,7 +87,7 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
 
 
 def is_plain(file: ProtocolFile) -> bool:
-    """Whether one pick answers the whole screen."""
+    """Return whether a single pick answers the whole screen."""
     match file.answers:
         case [schema.Pick(many=False) | schema.Pair() | schema.Scale() as one]:
             return not is_typed(one)
@@ -95,9 +95,9 @@ def is_plain(file: ProtocolFile) -> bool:
 
 
 def value_of(file: ProtocolFile, identity: str) -> str:
-    """What the file calls a stored answer of a plain protocol: `positive` of `caption-positive-0`.
+    """Return the file's name for a stored answer of a plain protocol: `positive` for `caption-positive-0`.
 
-    An image that an earlier stage chose stands for the role of images, among the options, that has no other name.
+    An image chosen by an earlier stage stands for the only role of images, among the options, that has no other name.
     """
     answer = file.answers[0]
     if identity == base.CANNOT_JUDGE or identity in fixed_values(file):
@@ -111,17 +111,17 @@ def value_of(file: ProtocolFile, identity: str) -> str:
 
 
 def in_own_names(file: ProtocolFile, label: str) -> str:
-    """A stored answer with the file's names for the options; forms store them so."""
+    """Return a stored answer with the file's names for the options; forms store them so."""
     return value_of(file, label) if is_plain(file) else label
 
 
 def _options(answer: schema.Answer, file: ProtocolFile) -> Sequence[str]:
-    """The roles whose members an answer chooses among, if it does."""
+    """Return the roles whose members an answer chooses from, if it does."""
     return values.options_of(file, answer) if isinstance(answer, answers.Choosing) else []
 
 
 def fixed_values(file: ProtocolFile) -> list[str]:
-    """The stored answers of a plain protocol that are no options: points of the scale, and fixed answers."""
+    """Return a plain protocol's stored answers other than options: points of the scale, and fixed answers."""
     answer = file.answers[0]
     points = values.points(answer) if isinstance(answer, schema.Scale) else []
     return [*points, *values.fixed_of(answer)]
@@ -152,7 +152,7 @@ def _most_options(file: ProtocolFile, answer: schema.Answer) -> int:
 
 
 def _keys_of_long(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
-    """Of a pick with more options than keys."""
+    """Return the keys of a pick with more options than keys."""
     long = [one for one in file.answers if isinstance(one, schema.Pick) and _most_options(file, one) > schema.MOST_KEYS]
     found = [("↑ ↓", gettext_noop("mark an option, which Space or Enter chooses"))] if long else []
     if any(not role.startswith("images.") for one in long for role in one.of):
@@ -161,8 +161,8 @@ def _keys_of_long(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
 
 
 def _layout(file: ProtocolFile) -> _Layout | None:
-    """Three sentences that are ranked below a picture, ties allowed; or the same two sentences, compared twice below
-    another one, each time with a tie. Their templates show nothing else.
+    """Return the layout of three sentences ranked below a picture, ties allowed; or of two sentences compared twice
+    another, each time with a tie. Their templates show nothing else.
     """
     options = [role for one in file.answers for role in _options(one, file)]
     if any(role.startswith("images.") for role in options):
@@ -179,7 +179,7 @@ def _layout(file: ProtocolFile) -> _Layout | None:
 
 
 def _template(file: ProtocolFile) -> str:
-    """That of a pick among pictures or sentences, or of a statement about a picture, where the screen is one."""
+    """Return the template: that of a pick of pictures or sentences, or of a statement about a picture, if it fits."""
     blocks, answer = file.screen, file.answers[0]
     if (
         not is_plain(file)
@@ -201,12 +201,12 @@ def _template(file: ProtocolFile) -> str:
 
 
 def _has_more(block: schema.Block) -> bool:
-    """Whether it has what only the general template shows."""
+    """Return whether the block has something that only the general template shows."""
     return bool(getattr(block, "label", None)) or (isinstance(block, schema.Picture) and bool(drawn_by(block)))
 
 
 def _fits_bar(answer: schema.Answer) -> bool:
-    """Whether the fixed answers have room in one row on a phone."""
+    """Return whether the fixed answers fit in one row on a phone."""
     labels = [one.label for one in values.fixed_of(answer).values()]
     return not isinstance(answer, schema.Scale) and len(labels) <= 3 and sum(map(len, labels)) <= _BAR
 
@@ -227,7 +227,7 @@ def _shown(file: ProtocolFile) -> str:
 def _right_answer(
     file: ProtocolFile, question: str, options: Sequence[str], of_item: base.Attributes = base.NO_ATTRIBUTES
 ) -> str:
-    """The option, or the fixed answer, that is right by construction or by the item."""
+    """Return the option or fixed answer that is right by construction or by the item."""
     right = answers.right_answer(file, file.answers[0].name, question, of_item)
     if not right or right in fixed_values(file):
         return right
@@ -235,7 +235,7 @@ def _right_answer(
 
 
 def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
-    """A projection for each answer, where there are several, for each view, and each statement that is measured."""
+    """Return a projection for each answer (if there are several), each view, and each statement that is measured."""
     return {view: _on(file, *of) for view, of in seen(file).items()}
 
 
@@ -252,7 +252,7 @@ def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -
 
 
 def _drops(file: ProtocolFile) -> dict[str, str]:
-    """Stored answer, or its role → why it alone would drop the item. Of a form: answer and value."""
+    """Stored answer, or its role → why it would drop the item on its own. For a form: answer and value."""
     plain = is_plain(file)
     found: dict[str, str] = {}
     for rule in file.decide:
@@ -265,8 +265,8 @@ def _drops(file: ProtocolFile) -> dict[str, str]:
 
 
 def _drops_of_chosen(file: ProtocolFile) -> dict[str, str]:
-    """Why an image that an earlier stage chose drops the item: it is stored as the candidate that it was. A file's own
-    rules know it by the role that it stands for.
+    """Return why an image chosen by an earlier stage drops the item: it is stored as the candidate it was, but the
+    file's rules use the role it fills.
     """
     stands_for = value_of(file, f"{_CHOSEN}-0") if is_plain(file) else ""
     found = [_dropped_by(file, rule).get(stands_for) for rule in file.decide]
@@ -286,7 +286,7 @@ def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
 
 
 def _labels_of(file: ProtocolFile, value: str) -> list[str]:
-    """What a value of a table is stored as: a fixed answer as it is, a role as those of its captions or images."""
+    """Return the stored forms of a table's value: a fixed answer as it is, a role as its captions or images."""
     if value in fixed_values(file) or value in (base.CANNOT_JUDGE, values.ELSE):
         return [value]
     kinds = {role.partition(".")[0] for role in file.roles if role.partition(".")[2] == values.role_of(value)}
@@ -310,7 +310,7 @@ def _form(file: ProtocolFile, layout: _Layout | None) -> base.Form:
 
 
 def _keys_of_ties(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
-    """Of comparisons whose layout has one line for both."""
+    """Return the keys of comparisons whose layout has one line for both."""
     given = (one for of_answer in given_keys(file).values() for one in of_answer)
     ties = {" ".join(one.keys).upper() for one in given if one.identity == values.TIE}
     return tuple((keys, _TIE) for keys in sorted(ties))
@@ -331,7 +331,7 @@ _SLIDER = ("E", gettext_noop("go to the slider, which arrow keys move"))
 
 
 def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
-    """What keys do on the screen, for its help."""
+    """Return what the keys do on this screen, for its help."""
     several = len(file.answers) > 1 or isinstance(file.answers[0], schema.Check | schema.Rank)
     found = [("↑ ↓", gettext_noop("mark what is above or below"))] if several else []
     given = given_keys(file)

@@ -1,6 +1,6 @@
-"""Questions that are asked of some items only: `when` with `item`, on what an item has or says of itself. Pure.
+"""Questions asked about some items only: `when` with `item`, on what an item has or its attributes. Pure.
 
-Conditions are on the whole item, never on a task's parts, so that they cannot tell the option that is right (law 4).
+Conditions are on the whole item, never on a task's parts, so they cannot reveal the right option (law 4).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from benchmarks.records import Attributes, ItemRecord
 
 
 class Never(schema.When):
-    """Of a question that does not apply to the item."""
+    """The condition of a question that does not apply to the item."""
 
 
 def depends_on_items(answer: schema.Answer) -> bool:
-    """Whether some items are not asked the question, whatever was answered before."""
+    """Return whether some items are not asked the question, whatever was answered before."""
     return answer.when is not None and bool(answer.when.item)
 
 
 def about(file: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> ProtocolFile:
-    """The file for one item: conditions on items are gone where they are met, and are `Never` where they are not, also
-    of questions that wait for one that is never asked. `parts` are the identities of the item by role.
+    """Return the file for one item: conditions on items that are met are removed, and those that are not become
+    `Never`, as do those of questions that wait for one never asked. `parts` are the identities of the item by role.
     """
     never: set[str] = set()
     found = []
@@ -61,7 +61,7 @@ def _is_met(fact: str, wanted: Sequence[str], item: ItemRecord, parts: Mapping[s
 
 
 def parts_of_fact(fact: str) -> tuple[str, str]:
-    """The role and the attribute of a key of `item`: `images.scene`, `images.scene.model`, or `model` of the item."""
+    """Return the role and attribute in a key of `item`: `images.scene`, `images.scene.model`, or the item's `model`."""
     kind, _, rest = fact.partition(".")
     if not rest:
         return "", kind
@@ -70,13 +70,13 @@ def parts_of_fact(fact: str) -> tuple[str, str]:
 
 
 def _among(wanted: Sequence[str], said: object) -> list[str]:
-    """Which of the wanted values are there, of a value or of a list of them."""
+    """Return which of the wanted values occur in a value or a list of them."""
     there = {str(schema.as_value(one)) for one in (said if isinstance(said, list) else [said])}
     return [one for one in wanted if one in there]
 
 
 def suiting(file: ProtocolFile) -> tuple[dict[str, Attributes], dict[str, str]]:
-    """Attributes by role, and of the item itself, with which made-up items meet the conditions."""
+    """Return attributes by role, and the item's own, with which made-up items meet the conditions."""
     by_role: dict[str, dict[str, str]] = {}
     own: dict[str, str] = {}
     for answer in file.answers:

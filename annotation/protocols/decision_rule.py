@@ -34,13 +34,13 @@ _TIE_UNRESOLVED = "tie_unresolved"
 AWAITING_ADJUDICATION = "awaiting_adjudication"
 AWAITING_CONFIRMATION = "awaiting_confirmation"
 _AWAITING_ESTIMATE = "awaiting_estimate"
-MAJORITY, DAWID_SKENE = "majority", "dawid-skene"  # decision rules: what tells the kind of answer
-_TIE_MARGIN = 1e-6  # probabilities closer than this are level
+MAJORITY, DAWID_SKENE = "majority", "dawid-skene"  # decision rules: how the kind of answer is decided
+_TIE_MARGIN = 1e-6  # probabilities closer than this are tied
 ADJUDICATOR = "adjudicator"
 EDITED = "edited"
-EDIT_PREFIX = "edit-"  # of an identity: what a judgment made of one sentence, as an option for whoever comes next
-_CONFIRMATIONS = 2  # annotators behind an edit
-CONFIRM_CAP = 3  # whom an edit is shown to before an adjudicator is asked, where the stage says nothing
+EDIT_PREFIX = "edit-"  # begins the identity of an edited sentence that is offered to the next annotator
+_CONFIRMATIONS = 2  # annotators an edit needs
+CONFIRM_CAP = 3  # people an edit is shown to before an adjudicator decides, by default
 
 KEPT, DROPPED, OPEN = "kept", "dropped", "open"
 
@@ -50,9 +50,9 @@ class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
     `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
-    unanimous, majority, dawid_skene, tie_rule or, where the kind was clear and images were level, first_of_equals; or,
-    where level answers are just measured, no_majority. `content` is that of the first answer that won
-    (protocols.base.Answer), `posterior` the probability of its kind where that decided.
+    unanimous, majority, dawid_skene, tie_rule or, if the kind was clear and images were tied, first_of_equals; or,
+    if tied answers are only measured, no_majority. `content` is that of the first winning answer
+    (protocols.base.Answer), `posterior` the probability of its kind if that decided.
     """
 
     state: str
@@ -71,7 +71,7 @@ def decide(
     answers: Sequence[str], *, overlap: int, tie_rule: str, reason: DropReason, alike: Iterable[str] = (),
     posterior: Posterior | None = None,
 ) -> Decision:  # fmt: skip
-    """The decision from the labels of a task, in the order given.
+    """Decide a task from its labels, in the order given.
 
     `alike` are the options of one kind. With a `posterior` (kind → probability) Dawid and Skene's rule decides, without
     it the majority. ValueError for an unknown tie rule.
@@ -94,9 +94,9 @@ def decide(
 
 
 def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: int = 1) -> Decision:
-    """The decision where edits need a second annotator, from answers in the order given.
+    """Decide a task whose edits need a second annotator, from its answers in the order given.
 
-    If `cap` answers include no two equal verdicts, the task waits for an adjudicator.
+    If no two of `cap` answers are equal verdicts, the task waits for an adjudicator.
     """
     if not given:
         return Decision(OPEN)
@@ -113,35 +113,35 @@ def confirm(given: Sequence[Answer], *, cap: int, reason: DropReason, overlap: i
 
 
 def is_edit(label: str) -> bool:
-    """Whether the label is an annotator's own edit, or another's edit that they took as it is."""
+    """Return whether the label is an annotator's own edit, or another's that they accepted unchanged."""
     return label == EDITED or label.startswith(EDIT_PREFIX)
 
 
 def verdict(answer: Answer) -> str:
-    """What two answers must share to be the same verdict: the words, or the label if there are none."""
+    """Return what answers with the same verdict share: the words, or the label if there are none."""
     return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
 
 
 def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
-    """Each answer's kind: `options` are alike."""
+    """Return each answer's kind: all `options` are of one kind."""
     return [_ANY if answer in options else answer for answer in answers]
 
 
 def without_ties(decision: Decision) -> Decision:
-    """The decision in a stage that measures: a tie does not drop the item."""
+    """Return the decision for a stage that measures, in which a tie does not drop the item."""
     level = decision.reason == _TIE_UNRESOLVED
     return Decision(KEPT, by="no_majority") if level else decision
 
 
 def _leaders(votes: Sequence[str]) -> list[str]:
-    """What has the most votes, in the order of first appearance."""
+    """Return the answers with the most votes, by first appearance."""
     counts = Counter(votes)  # keeps the order of first appearance
     most = max(counts.values())
     return [vote for vote, count in counts.items() if count == most]
 
 
 def _likeliest(kinds: Sequence[str], posterior: Posterior) -> list[str]:
-    """Of the kinds that were given the most probable, in the order of first appearance."""
+    """Return the most probable of the kinds given, by first appearance."""
     most = max(posterior[kind] for kind in kinds)
     return [kind for kind in dict.fromkeys(kinds) if most - posterior[kind] <= _TIE_MARGIN]
 
@@ -162,7 +162,7 @@ def _settled(outcome: str, by: str, reason: DropReason, posterior: float | None 
 
 
 class Rule(NamedTuple):
-    """The settings of a stage that decide its tasks."""
+    """A stage's settings that decide its tasks."""
 
     protocol: Protocol
     overlap: int
@@ -173,7 +173,7 @@ class Rule(NamedTuple):
     def settle(
         self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """The decision from answers in the order given, with the content of the first one that won."""
+        """Return the decision from answers in the order given, with the content of the first winning answer."""
         if self.protocol.confirms:
             wanted = overlap or self.overlap
             return confirm(given, cap=self.cap or CONFIRM_CAP, reason=self.protocol.reason, overlap=wanted)
@@ -182,12 +182,12 @@ class Rule(NamedTuple):
         return replace(decision, content=next(winning, AnswerContent()))
 
     def adjudicated(self, answer: Answer) -> Decision:
-        """What an adjudicator's answer decides."""
+        """Return what an adjudicator's answer decides."""
         why = self.protocol.reason(answer.label)
         return Decision(DROPPED if why else KEPT, answer.label, why, ADJUDICATOR, answer.content)
 
     def alike(self, answers: Sequence[str]) -> set[str]:
-        """The answers that are options of one kind; none in a protocol whose options are not alike."""
+        """Return the answers that are options of one kind; none in a protocol whose options are not alike."""
         fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}
         return set(answers) - fixed if self.protocol.alike else set()
 
@@ -195,22 +195,22 @@ class Rule(NamedTuple):
         return _kinds_of(answers, self.alike(answers))
 
     def is_split(self, answers: Sequence[str]) -> bool:
-        """Whether no kind of answer has more than half of the judgments, so that one more could decide."""
+        """Return whether no kind of answer has more than half of the judgments, so that one more could decide."""
         counts = Counter(self.kinds(answers))
         return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
     def votes(self, answers: Sequence[str]) -> list[str]:
-        """What the judgments of a task are votes for, where their certainty says whether it gets more."""
+        """Return what a task's judgments count as votes for, if certainty decides whether it gets more."""
         return self.kinds(answers)
 
     def estimated_kinds(self, answers: Sequence[str]) -> list[str]:
-        """The kinds that an estimate distinguishes: the number of a task's only candidate is dropped."""
+        """Return the kinds that an estimate distinguishes: the number of a task's only candidate is dropped."""
         return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]
 
     def decide(
         self, answers: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """The decision from labels in the order given, without content.
+        """Return the decision from labels in the order given, without content.
 
         `overlap` is the task's, if it differs from the stage's. Dawid and Skene's rule needs the task's `posterior`;
         without it the task stays open.
@@ -232,15 +232,15 @@ class Rule(NamedTuple):
         return without_ties(decision) if self.protocol.measures else decision
 
     def projections(self) -> dict[str, Projection]:
-        """The views that agreement is computed on, by name: `answer` and the protocol's projections.
+        """Return the views that agreement is computed on, by name: `answer` and the protocol's projections.
 
-        An annotator who takes another's edit gave the same answer as its author.
+        An annotator who accepts another's edit gave the same answer as its author.
         """
         return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}
 
     def offered(self, view: str, options: Sequence[str]) -> set[str] | None:
-        """The labels under a view that an annotator could give, *cannot judge* aside, where screens have these options;
-        None if they cannot be listed.
+        """Return the labels that an annotator could give under a view, except *cannot judge*, if screens have these
+        options; None if they cannot be listed.
         """
         see, form = self.projections()[view], self.protocol.form
         if form is not None:

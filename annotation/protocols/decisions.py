@@ -1,7 +1,7 @@
-"""What the answers to a protocol file decide: each rule of its file on its own answer, then the item by all rules.
+"""Decide by a protocol file: each rule on its own answer, then the item by all rules.
 
-An item is kept where every rule keeps it. The first rule of the file that drops it says why; where a rule waits, for
-judgments, an estimate or an adjudicator, the item is open.
+An item is kept if every rule keeps it. The reason for dropping it comes from the file's first rule that does; while a
+rule waits for judgments, an estimate or an adjudicator, the item is open.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from annotation.protocols.values import ELSE
 from annotation.wording import exact
 
 _AWAITING_ESTIMATE = "awaiting_estimate"
-_AWAITING_RIGHT = "awaiting_right_answer"  # of an item of which nothing is known but ratings
+_AWAITING_RIGHT = "awaiting_right_answer"  # reason for an item known only from ratings
 _FIRST, _DROP = "first", "drop"
 
 
@@ -27,10 +27,10 @@ def decide_item(
     protocol: ProtocolFile, labels: Sequence[str], judgments: int | None = None,
     posteriors: Mapping[str, Posterior] | None = None, of_item: Attributes = MappingProxyType({}),
 ) -> Decision:  # fmt: skip
-    """The decision from the stored labels of a task, in the order given.
+    """Decide a task from its stored labels, in the order given.
 
-    `judgments` is how many the task needs, by default as many as the file says. Dawid and Skene's rule needs
-    `posteriors` (answer → value → probability), a check with `parents` what the item's texts say of themselves.
+    `judgments` is how many the task needs, by default the file's number. Dawid and Skene's rule needs
+    `posteriors` (answer → value → probability), a check with `parents` the attributes of the item's texts (`of_item`).
     `outcome` is that of the first rule.
     """
     if len(labels) < (judgments or protocol.judgments):
@@ -49,7 +49,7 @@ def by_each_rule(
     protocol: ProtocolFile, labels: Sequence[str], posteriors: Mapping[str, Posterior] | None = None,
     of_item: Attributes = MappingProxyType({}),
 ) -> list[Decision]:  # fmt: skip
-    """What each rule of the file decides, in its order."""
+    """Return the decision of each rule of the file, in its order."""
     return [_by_rule(protocol, rule, labels, posteriors or {}, of_item) for rule in protocol.decide]
 
 
@@ -66,7 +66,7 @@ def _by_rule(
     of_item: Attributes,
 ) -> Decision:  # fmt: skip
     said = [CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, rule.answer, protocol) for label in labels]
-    said = [one for one in said if one]  # who was not asked has no say
+    said = [one for one in said if one]  # leave out annotators who were not asked
     if not said:
         return Decision(KEPT, by="not_asked")
     if isinstance(rule, schema._Table) and "." not in rule.answer and is_set(answer := protocol.answer(rule.answer)):
@@ -111,7 +111,7 @@ def _by_votes(
 
 
 def kinds_of(protocol: ProtocolFile, rule: schema._Decided, said: Sequence[str]) -> list[str]:
-    """What votes and an estimate tell apart: options that are alike are of one kind."""
+    """Return the kinds that votes and an estimate distinguish: options that are alike are of one kind."""
     alike = _alike(protocol, rule, said)
     return ["any" if one in alike else one for one in said]
 
@@ -136,7 +136,7 @@ def _reasons(rule: schema._Table) -> Callable[[str], str]:
 
 
 def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str], of: str = "") -> Decision:
-    """`of` is the value that at least so many must give."""
+    """Decide by a table; `of` is the value that enough people must give."""
     named = [*rule.keep, *rule.drop, *([of] if of else [])]
     counts = Counter(values.in_table(one, named) for one in said)
     (leader, most), *others = counts.most_common()
@@ -155,8 +155,8 @@ def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str], of: 
 
 
 def _by_options(answer: schema.Pick, rule: schema._Table, said: Sequence[str]) -> Decision:
-    """Of sets of options: the set of those that won, if they may be chosen together. It is dropped for the first value
-    of `drop` that is among them. *Cannot judge* counts like an option.
+    """Decide between sets of options: the winning options, if they may be chosen together. The first value of `drop`
+    among them drops the item. *Cannot judge* counts like an option.
     """
     given = [option_sets.chosen(one) for one in said]
     counts = Counter(option for one in given for option in sorted(one))
@@ -202,9 +202,7 @@ def _by_bound(
     level = (fmean if rule.rule == "mean" else median)(there)
     is_point = isinstance(answer, schema.Scale | schema.Number) and level in there
     outcome = exact(level) if is_point else _rounded(level)
-    if (
-        rule.at_least is None or level >= rule.at_least - 1e-9
-    ):  # a mean of thirds is not less than a third for its last bit
+    if rule.at_least is None or level >= rule.at_least - 1e-9:  # rounding must not put thirds below a third
         return Decision(KEPT, outcome, by=rule.rule)
     return Decision(DROPPED, outcome, rule.below, rule.rule)
 
@@ -218,7 +216,7 @@ def _by_agreement(protocol: ProtocolFile, rule: schema.Agreement, said: Sequence
 
 
 def _rounded(level: float) -> str:
-    """To six digits, or to two behind the point if there are more before it."""
+    """Round to six digits, or to two decimals if there are more before the point."""
     return format(level, f".{max(6, len(str(int(abs(level)))) + 2)}g")
 
 

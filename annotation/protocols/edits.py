@@ -1,6 +1,6 @@
-"""What screens share on which sentences are rewritten: how words are read, and the guidelines they must keep. Pure.
+"""What screens for rewriting sentences share: how words are read, and the guidelines they must keep. Pure.
 
-The guidelines are those of VISLA App. A.1, in our own words; each protocol says them of what it shows.
+The guidelines are those of VISLA App. A.1, in our own words; each protocol adapts them to what it shows.
 """
 
 import unicodedata
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from annotation.protocols.base import Guideline, InvalidAnswer, SubmittedFields
 from annotation.wording import clean_reason, gettext_noop
 
-_LONGEST = 1000  # characters of a sentence that somebody wrote
+_LONGEST = 1000  # characters in a written sentence
 _HOLDS, BROKEN = "holds", "broken"
 
 FLUENT, NEUTRAL = "fluent", "neutral"
@@ -17,15 +17,15 @@ NEUTRAL_STATEMENT = gettext_noop("People are called person, individual and so on
 
 
 def one_line(typed: str) -> str:
-    """As it is stored: without control characters and lone surrogates, which PostgreSQL's JSON cannot hold, and with
-    single spaces.
+    """Return the text as it is stored: without control characters and lone surrogates, which PostgreSQL's JSON cannot
+    hold, and with single spaces.
     """
     kept = (one for one in typed if one.isspace() or unicodedata.category(one) not in {"Cc", "Cs"})
     return " ".join("".join(kept).split())
 
 
 def checked_sentence(typed: str, called: str = gettext_noop("The sentence")) -> str:
-    """Raises InvalidAnswer where it is empty or too long."""
+    """Return the sentence as it is stored. Raises InvalidAnswer if it is empty or too long."""
     words = one_line(typed)
     if not words:
         raise InvalidAnswer(gettext_noop("%(sentence)s is empty."), sentence=called)
@@ -35,38 +35,38 @@ def checked_sentence(typed: str, called: str = gettext_noop("The sentence")) -> 
 
 
 def clean_comment(typed: str) -> str:
-    """A reason in free words, as it is stored."""
+    """Return a free-text reason as it is stored."""
     return clean_reason(one_line(typed)).rstrip()
 
 
 def option_at_place(place: str, shown: Sequence[str]) -> str:
-    """The identity of the option at a place, counted from 1. Raises InvalidAnswer."""
+    """Return the identity of the option at a place, counted from 1. Raises InvalidAnswer."""
     if not (place.isascii() and place.isdecimal() and len(place) < 4 and 1 <= int(place) <= len(shown)):
         raise InvalidAnswer(gettext_noop("That is not one of the sentences on this screen."))
     return shown[int(place) - 1]
 
 
 def place_of_option(identity: str, shown: Sequence[str]) -> str:
-    """The inverse of `option_at_place`."""
+    """Invert `option_at_place`."""
     return str(list(shown).index(identity) + 1)
 
 
 def guideline_answers(sent: SubmittedFields, guidelines: Sequence[Guideline]) -> dict[str, bool]:
-    """Code → whether it holds, of those that something was said of."""
+    """Code → whether the guideline holds, for those that were marked."""
     said = {one.code: sent.get(one.code) for one in guidelines}
     return {code: word == _HOLDS for code, word in said.items() if word in (_HOLDS, BROKEN)}
 
 
 def guideline_fields(lines: Mapping[str, bool]) -> dict[str, str]:
-    """The inverse of `guideline_answers`."""
+    """Invert `guideline_answers`."""
     return {code: _HOLDS if holds else BROKEN for code, holds in lines.items()}
 
 
 def broken_guidelines(lines: Mapping[str, bool], guidelines: Sequence[Guideline]) -> list[str]:
-    """The guidelines that do not hold: as faults where annotators tick faults, else by the statements."""
+    """Return the guidelines that do not hold: as faults if annotators tick faults, else as statements."""
     return [one.fault or one.words for one in guidelines if lines.get(one.code) is False]
 
 
 def simulated_edit(text: str) -> str:
-    """What a simulated annotator makes of a sentence: another one, no longer than allowed."""
+    """Return a simulated annotator's edit of a sentence, no longer than allowed."""
     return f"As one can see, {one_line(text)}"[:_LONGEST].rstrip()

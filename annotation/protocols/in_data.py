@@ -1,5 +1,5 @@
-"""Answers and decisions under a protocol file as exports, releases and the API have them: in the words of its file,
-beside stored labels and identities.
+"""Answers and decisions under a protocol file, as exports, releases and the API show them: in the file's words, beside
+stored labels and identities.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ from annotation.protocols.schema import ProtocolFile
 
 
 def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | None = None) -> dict[str, str] | None:
-    """Answer → its value, of a text the text itself; without questions that were not asked or not answered.
+    """Answer → its value (for a text, the text itself), without questions that were not asked or answered.
 
-    None of an answer that was withdrawn, and where the annotator could not judge. ValueError where the label has other
+    None for a withdrawn answer, or if the annotator could not judge. ValueError if the label has a different number of
     parts than the file has answers.
     """
     if not label or label == CANNOT_JUDGE:
@@ -27,7 +27,7 @@ def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | N
 
 
 def names_of(file: ProtocolFile, shows: Iterable[str], options: Sequence[str]) -> dict[str, str]:
-    """Identity → what the file calls it: `caption-positive-0` → `positive`."""
+    """Identity → the file's name for it: `caption-positive-0` → `positive`."""
     found = {one: values.option_name(file, one) for one in [*shows, *options]}
     for answer in file.answers:
         if is_plain(file):
@@ -41,7 +41,7 @@ def rules_of(
     file: ProtocolFile, labels: Sequence[str], judgments: int, posteriors: Mapping[str, Posterior] | None = None,
     of_item: Attributes = MappingProxyType({}),
 ) -> list[dict[str, str | None]]:  # fmt: skip
-    """What each rule decides from a task's counted judgments, in the order given; nothing while there are too few.
+    """Return each rule's decision from a task's counted judgments, in the order given; none while there are too few.
 
     An adjudicator's decision does not change it. `posteriors` and `of_item` as in `decide_item`.
     """
@@ -61,7 +61,7 @@ def rules_of(
 
 
 def text_roles(file: ProtocolFile) -> dict[str, str]:
-    """Answer → the role that its text gets in the next stage, else its own name; of the answers that are texts."""
+    """Answer → its text's role in the next stage, else the answer's own name; only for answers that are texts."""
     carried = {name: reference.partition(".")[2] for reference, name in file.carry.items()}
     return {
         one.name: carried.get(one.name, one.name) for one in file.answers if isinstance(one, schema.Text | schema.Edit)
@@ -69,6 +69,6 @@ def text_roles(file: ProtocolFile) -> dict[str, str]:
 
 
 def edited_identity(file: ProtocolFile, name: str, texts: Iterable[str], question: str) -> str:
-    """Which of the task's texts an answer changed, by identity; "" of a free text."""
+    """Return the identity of the text an answer changed; "" for a free text."""
     answer = file.answer(name)
     return answers.text_identity(file, answer, texts, question) if isinstance(answer, schema.Edit) else ""

@@ -1,5 +1,5 @@
-"""A protocol file in sentences, for those who read about a study: what was asked, what could be answered, and how
-agreement is measured. What decides: rule_words. Pure.
+"""A protocol file in sentences, for readers of a study: what was asked, the possible answers, and how agreement is
+measured. For how items are decided, see rule_words. Pure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _LEVELS = {
 
 
 def answers_in_words(file: ProtocolFile) -> list[str]:
-    """A sentence for each answer: its question, what could be answered, and when it was asked."""
+    """Return a sentence for each answer: its question, its possible values, and when it was asked."""
     return [_answer(file, one) for one in file.answers]
 
 
@@ -74,7 +74,7 @@ def _roles(file: ProtocolFile, references: Sequence[str]) -> list[str]:
 
 
 def _role(file: ProtocolFile, reference: str) -> str:
-    """`the caption` of `captions.positive`; the name of a row or a combination as it is."""
+    """Return `the caption` for `captions.positive`; a row's or combination's name as it is."""
     kind, _, role = reference.partition(".")
     return f"the {part_name(kind, role, not values.is_alone(file, reference)) if role else kind.replace('_', ' ')}"
 
@@ -106,7 +106,7 @@ def _of_item(fact: str, wanted: Sequence[str]) -> str:
 
 
 def measures_in_words(file: ProtocolFile) -> list[str]:
-    """Sentences: for each answer on which agreement is computed its scale, views and score; combined scores, right
+    """Return sentences on measures: for each answer with agreement its scale, views and score; combined scores, right
     answers, and groups of tasks.
     """
     found = [words for one in file.answers for words in _measured(file, one.name)]
@@ -119,7 +119,7 @@ def measures_in_words(file: ProtocolFile) -> list[str]:
 
 
 def _of(file: ProtocolFile, name: str, preposition: str) -> str:
-    """` to quality`; "" of the only answer."""
+    """Return ` to quality`; "" for the only answer."""
     return f" {preposition} {name}" if len(file.answers) > 1 or name not in {one.name for one in file.answers} else ""
 
 
@@ -144,7 +144,7 @@ _COMBINED = {
 
 
 def combination_in_words(score: schema.Combined) -> str:
-    """`The sum of 0.5 × precision, 0.5 × recall and −1 × fluency`, without a full stop."""
+    """Return `The sum of 0.5 × precision, 0.5 × recall and −1 × fluency`, without a full stop."""
     *terms, last = (_term(name, weight) for name, weight in score.weights.items())
     return f"{_COMBINED[score.rule]} {', '.join(terms)} and {last}"
 

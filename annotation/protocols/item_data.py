@@ -1,9 +1,9 @@
-"""What an item's own data say for a protocol file: its right answers, and the values that groups go over. Pure.
+"""What a protocol file takes from an item's own data: its right answers, and the values that groups go over. Pure.
 
 A column is any place of the row that the item came from, as in a mapping of columns: a further column of its file
-(`label`), one inside an object (`answer.text`), part of one (`{identifier[:-2]}`). Beside these, the names of the
-item's roles stand for its texts and for the names of its images, and `id`, `type` and `subtype` for what Winnow knows
-by these names.
+(`label`), one inside an object (`answer.text`), part of one (`{identifier[:-2]}`). The names of the item's roles are
+columns too, for its texts and the names of its images, and so are `id`, `type` and `subtype`, which Winnow knows by
+these names.
 """
 
 import re
@@ -21,35 +21,35 @@ from benchmarks.records import ItemRecord
 
 _SPELLINGS = ({"yes", "true", "1", "y", "t", "correct", "right"}, {"no", "false", "0", "n", "f", "incorrect", "wrong"})
 _BETWEEN = re.compile(r"\s*[,;|]\s*")  # several right options in a text
-_AROUND = " .,:;()[]\"'"  # of a letter or a word that an answer is written as: “(B)”, “Yes.”
+_AROUND = " .,:;()[]\"'"  # around a letter or word given as the answer: “(B)”, “Yes.”
 
 
 def asks_items(file: ProtocolFile) -> bool:
-    """Whether the file needs to know more of an item than what annotators see: attributes, or values of its own."""
+    """Return whether the file needs more of an item than annotators see: attributes, or values of its own."""
     return bool(file.item.attributes) or bool(columns(file))
 
 
 def columns(file: ProtocolFile) -> list[str]:
-    """The columns that the file names."""
+    """Return the columns that the file names."""
     over = [column for group in file.group.values() if isinstance(group, schema.Over) for column in group.over or ()]
     return list(dict.fromkeys([*(right.column for right in rights(file).values()), *over]))
 
 
 def roles(file: ProtocolFile) -> list[str]:
-    """The roles that columns can name, or whose members are options that can be right."""
+    """Return the roles that columns can name, or whose members are options that can be right."""
     options = [role.partition(".")[2] for name in rights(file) for role in _roles(file, file.answer(name))]
     named = [name.partition(".")[0] for column in columns(file) for name in columns_of(column, ())]
     return sorted({*options, *named})
 
 
 def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:
-    """Answer → where its right value is, of the answers that items know."""
+    """Answer → where its right value is, for answers that items know."""
     return {name: right for name, right in file.right.items() if isinstance(right, schema.ByItem)}
 
 
 def attributes_of(file: ProtocolFile, item: ItemRecord) -> Attributes:
-    """What the item and its parts say of themselves, as far as the file goes by it. Without right answers that the
-    answer does not have: such an item has no task (`require_right_answers`).
+    """Return the attributes of the item and its parts that the file uses, without right answers that are not values of
+    the answer: such an item has no task (`require_right_answers`).
     """
     found: dict[str, Mapping[str, Any]] = dict(item.attributes())
     if named := {*file.item.attributes, *columns(file)}:
@@ -61,7 +61,7 @@ def attributes_of(file: ProtocolFile, item: ItemRecord) -> Attributes:
 
 
 def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
-    """Raises UnsuitableItem if the item has no right answer, or one that cannot be given."""
+    """Raise UnsuitableItem if the item has no right answer, or one that cannot be given."""
     for name, of in rights(file).items():
         said = cell(row := _row(item), of.column)
         if said is None or not as_text(said).strip():
@@ -72,15 +72,15 @@ def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
             known = [*dict.fromkeys(_known(file, name, item).values())]
             needs = f"one of {', '.join(known[:20])} in “{of.column}”"
             example = f"{{from: {of.column}, values: {{{as_text(said)[:40]!r}: {known[0] if known else '…'}}}}}"
-            lacks = f"item {item.key} has {as_text(said)[:80]!r} in {of.column}, which is no answer to {name}"
+            lacks = f"item {item.key} has {as_text(said)[:80]!r} in {of.column}, which is not an answer to {name}"
             raise UnsuitableItem(
                 f"{lacks}; correct it, or say which of {', '.join(known[:20])} it means: {example}", needs
             )
 
 
 def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> ItemRecord:
-    """A made-up item with data that mean one answer or another, by its number, under each column that the file names.
-    Two answers of one column have the same."""
+    """Return a made-up item whose data mean an answer, chosen by its number, in each column the file names.
+    Answers that share a column share it."""
     meta: dict[str, object] = {**item.meta}
     for name, of in rights(file).items():
         said = [*of.values, *_known(file, name, item)]
@@ -89,7 +89,7 @@ def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> Ite
 
 
 def _row(item: ItemRecord) -> dict[str, Any]:
-    """Column → value; the item's fields stand before the names of roles."""
+    """Column → value; the item's fields come before the names of roles."""
     parts: dict[str, list[str]] = {}
     for role, value in chain(
         ((one.role, one.text) for one in item.captions), ((one.role, one.name) for one in item.images)
@@ -100,8 +100,8 @@ def _row(item: ItemRecord) -> dict[str, Any]:
 
 
 def _right(file: ProtocolFile, name: str, of: schema.ByItem, row: Mapping[str, Any], item: ItemRecord) -> str:
-    """The value of the answer that the item's data mean, or ""; of a pick of many those of a list, or of a text with
-    commas or semicolons between them.
+    """Return the answer's value in the item's data, or ""; for a pick of many those in a list, or in a text separated
+    by commas or semicolons.
     """
     value = cell(row, of.column)
     if value is None:
@@ -130,7 +130,7 @@ def _meant(file: ProtocolFile, name: str, of: schema.ByItem, said: str, item: It
 
 
 def _known(file: ProtocolFile, name: str, item: ItemRecord) -> dict[str, str]:
-    """What the data may say, in small letters → the value: names of values, then their labels, then options' texts."""
+    """Possible data, in lower case → the value: names of values, then their labels, then options' texts."""
     answer = file.answer(name)
     fixed, members = values.fixed_of(answer), list(_members(file, name, item))
     points = {one: one for one in values.points(answer)} if isinstance(answer, schema.Scale) else {}
@@ -148,7 +148,7 @@ def _known(file: ProtocolFile, name: str, item: ItemRecord) -> dict[str, str]:
 
 
 def _members(file: ProtocolFile, name: str, item: ItemRecord) -> Iterator[tuple[str, str]]:
-    """The name of each option that the item has, and its text or the name of its image."""
+    """Yield the name of each option of the item, and its text or image name."""
     answer = file.answer(name)
     for role in _roles(file, answer):
         kind, _, own = role.partition(".")

@@ -1,5 +1,5 @@
-"""The keys of a protocol file's answers: every one is shown, none does two things, and none looks like another
-answer: what is called by a key has that key or none.
+"""The keys of a protocol file's answers: each is shown, none does two things, and none looks like another
+answer: an answer whose label is a key has that key or none.
 """
 
 import re
@@ -12,26 +12,26 @@ from annotation.protocols.base import Choice
 from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile
 
-# Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
+# The judging page's, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
 # looks like it.
 RESERVED = frozenset("ufhzs?؟/")
 MARK = "m"  # goes to the picture that is marked
 _LETTERS = "abdegijklmnopqrtvwxy"
-_PLACES = "123456789"  # of options
+_PLACES = "123456789"  # keys of options
 _DIGITS = frozenset("0123456789")
-_TYPING = _DIGITS | {"e"}  # of numbers that are typed
+_TYPING = _DIGITS | {"e"}  # characters in typed numbers
 
-_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Me"})  # of which keycaps and circles are the last
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Me"})  # the last includes keycaps and circles
 _VARIANTS = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _NUMBER = re.compile(r"[-+\u2010-\u2015\u2212]?[.,٫]?\d+(?:[.,٫\u2044/]\d+)*")
 _LATIN = re.compile(r"(?:LATIN|INDICATOR) .*\bLETTER (?:SMALL CAPITAL )?([A-Z])$")
-# Letters that look like one of A to Z, small or as a capital.
+# Letters that look like one of A to Z, in lower or upper case.
 _TWINS = dict(zip("авекмнорстухіјѕαβεζηικμνορτυχı", "abekmhopctyxijsabezhikmnoptyxi", strict=True)) | {"i̇": "i"}
-_LONGEST = 3  # characters that one key of a layout types, as لا
+_LONGEST = 3  # characters that a single key can type, such as لا
 
 
 class KeysTaken(ValueError):
-    """An answer has no key left, or asks for one that does something else. `place` is that of the answer."""
+    """Raised if no key is left for the answer at `place`, or if the key it asks for does something else."""
 
     def __init__(self, place: int, message: str):
         super().__init__(message)
@@ -39,7 +39,7 @@ class KeysTaken(ValueError):
 
 
 def looks_like(label: str) -> tuple[str, ...]:
-    """The keys that a label looks like, those of A to Z and 0 to 9 first.
+    """Return the keys that a label looks like, A to Z and 0 to 9 first.
 
     They are written as keys.js writes what a key types (NFKC, in lower case).
     """
@@ -56,10 +56,10 @@ def looks_like(label: str) -> tuple[str, ...]:
 
 
 def given_keys(protocol: ProtocolFile) -> dict[str, list[Choice]]:
-    """Answer → its points and then its fixed answers, or its marks of words, or labels of marks, with their keys, of
+    """Answer → its points and then fixed answers, its word marks, or its mark labels, with their keys, of
     which every layout has the first. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
 
-    With several answers on a screen, keys are those of the answer that is marked; so they must differ within each.
+    With several answers on a screen, keys apply to the marked answer, so they must differ within each.
     """
     return {one.name: _keys_of(one, place) for place, one in enumerate(protocol.answers)}
 
@@ -67,10 +67,10 @@ def given_keys(protocol: ProtocolFile) -> dict[str, list[Choice]]:
 def keys_on_screen(
     options: Sequence[str], fixed: Iterable[Sequence[str]]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """The keys of options with these texts, and of the fixed answers that have those keys, each once.
+    """Return the keys of options with these texts, and of the fixed answers with those keys, each key once.
 
-    An option whose text looks like a key that no other looks like has that key. All others have that of their place, up
-    to 9, or letters if an option looks like a digit, as long as some are free.
+    An option whose text alone looks like some key has that key. All others have the key of their place, up
+    to 9, or letters if an option looks like a digit, while any are free.
     """
     looks = [looks_like(text) for text in options]
     counts = Counter(key for own in looks for key in own)
@@ -93,12 +93,12 @@ def keys_on_screen(
 
 
 def _is_plain(key: str) -> bool:
-    """Whether every keyboard has the key."""
+    """Return whether every keyboard has the key."""
     return len(key) == 1 and key.isascii() and key.isalnum()
 
 
 def _bare(label: str) -> str:
-    """The label without what is not seen, and without punctuation around it unless there is nothing else."""
+    """Return the label without invisible characters, and without punctuation around it unless that is all there is."""
     seen = "".join(one for one in label if unicodedata.category(one) not in _UNSEEN)
     seen = _VARIANTS.sub("", seen).strip()
     start, end = 0, len(seen)
@@ -110,7 +110,7 @@ def _bare(label: str) -> str:
 
 
 def _number(label: str) -> str:
-    """The number with which a label begins, if any: 2 of "2 or more", -1, 0.5 of ½."""
+    """Return the number with which a label begins, if any: 2 for "2 or more", -1, 0.5 for ½."""
     bare = _bare(label)
     if len(bare) == 1 and (number := unicodedata.numeric(bare, None)) is not None:
         return f"{number:g}"
@@ -166,6 +166,6 @@ def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
 
 
 def _free(label: str, taken: set[str]) -> str:
-    """The first letter of the label that is free, else the first free letter of all."""
+    """Return the label's first free letter, else the first free letter of all."""
     own = unicodedata.normalize("NFKD", label).casefold()
     return next((one for one in (*own, *_LETTERS) if one in _LETTERS and one not in taken), "")

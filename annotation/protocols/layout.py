@@ -1,4 +1,4 @@
-"""What the screen of a protocol file shows where: the parts of a task, as `tasks.tasks_of` has lined them up."""
+"""Where the screen of a protocol file shows the parts of a task, in the order of `tasks.tasks_of`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ PICTURES, TEXTS = ("images",), ("captions", "texts", "lists")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The identities that each block shows, none if the item lacks them, and those that are asked about: the list of a
-    check, the text that is marked or edited, by answer.
+    """The identities that each block shows (none if the item lacks them), and those asked about, by answer: the list of
+    a check, the text that is marked or edited.
     """
 
     blocks: tuple[tuple[schema.Block, tuple[str, ...]], ...]
@@ -21,7 +21,7 @@ class Layout:
 
 
 def layout_of(file: ProtocolFile, shows: Sequence[str]) -> Layout:
-    """The layout of a task that shows these."""
+    """Return the layout of a task that shows these parts."""
     bound, rest = bound_roles(file), list(shows)
     blocks = tuple((block, _taken(file, rest, *shown_name(block), bound)) for block in file.screen)
     asked = {}
@@ -34,12 +34,12 @@ def layout_of(file: ProtocolFile, shows: Sequence[str]) -> Layout:
 def _taken(
     file: ProtocolFile, rest: list[str], name: str, kinds: Sequence[str], bound: Mapping[str, list[str]]
 ) -> tuple[str, ...]:
-    """The next identities that are of this name, which are then no longer in `rest`."""
+    """Remove the next identities with this name from `rest`, and return them."""
     if name in bound:
         count = 1
     else:
         least, most = next(bounds(file.roles[f"{kind}.{name}"]) for kind in kinds if f"{kind}.{name}" in file.roles)
-        # what an earlier stage chose is an image of another role
+        # an image chosen by an earlier stage has another role
         count = least if least == most else len(_of_role(rest, name, kinds))
     taken = tuple(rest[:count])
     del rest[:count]
@@ -47,7 +47,7 @@ def _taken(
 
 
 def _of_role(rest: Sequence[str], name: str, kinds: Sequence[str]) -> list[str]:
-    """The first identities of the role, up to one of another."""
+    """Return the first identities of the role, up to one of another."""
     found: list[str] = []
     for one in rest:
         role = values.role_of(one) if kinds == PICTURES else caption_role(one)
@@ -58,12 +58,12 @@ def _of_role(rest: Sequence[str], name: str, kinds: Sequence[str]) -> list[str]:
 
 
 def drawn_by(block: schema.Picture) -> list[tuple[str, str]]:
-    """What is drawn on the picture: `points` or `boxes`, and the text or the attribute that has them."""
+    """Return what is drawn on the picture: `points` or `boxes`, and the text or attribute that holds them."""
     return [(kind, name) for kind, name in (("points", block.points), ("boxes", block.boxes)) if name]
 
 
 def shown_name(block: schema.Block) -> tuple[str, Sequence[str]]:
-    """The role, or the name of a task's part, that the block shows, and the kinds of roles that it may be."""
+    """Return the role, or the name of a task's part, that the block shows, and the kinds of role it may be."""
     match block:
         case schema.Picture(picture=name) | schema.OnRequest(on_request=name) | schema.Pictures(pictures=name):
             return name, PICTURES

@@ -1,4 +1,4 @@
-"""The protocols that come as files, and protocols from files of one's own."""
+"""The protocols that come as files, and protocols from a user's own files."""
 
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ def names() -> list[str]:
 
 
 def text_of(name: str) -> str:
-    """The file's text. KeyError if the library has no such protocol."""
+    """Return the file's text. KeyError if the library has no such protocol."""
     if name not in names():
         raise KeyError(name)
     return (FOLDER / f"{name}.yaml").read_text()
@@ -24,32 +24,32 @@ def text_of(name: str) -> str:
 
 @cache
 def shipped(name: str) -> ProtocolFile:
-    """KeyError if the library has no such protocol."""
+    """Return the library's protocol. KeyError if it has none of that name."""
     return read_stored(text_of(name), name)
 
 
 def read_stored(text: str, name: str) -> ProtocolFile:
-    """The protocol in a text that is known to have no problems."""
+    """Return the protocol in a text known to have no problems."""
     return read_protocol(text, f"{name}.yaml", ProblemLog())
 
 
 def named_or_file(given: str, log: ProblemLog) -> ProtocolFile:
-    """A protocol of the library by its name, or the one in the file at that path. Raises Unreadable."""
+    """Return the library's protocol of that name, or the one in the file at that path. Raises Unreadable."""
     return read_protocol(text_of_named_or_file(given, log), Path(given).name, log)
 
 
 def text_of_named_or_file(given: str, log: ProblemLog) -> str:
-    """The text of a protocol of the library by its name, or that of the file at that path. Raises Unreadable."""
+    """Return the text of the library's protocol of that name, or of the file at that path. Raises Unreadable."""
     path = Path(given)
     if path.suffix not in ENDINGS and given in names():
         return text_of(given)
     if not path.is_file():
-        advice = f"Give the path of a file, or one of the library: {', '.join(names())}."
+        advice = f"Name a file's path, or a protocol of the library: {', '.join(names())}."
         log.error("NO_SUCH_PROTOCOL", given, None, "", advice)
         raise Unreadable
     try:
         with path.open(encoding="utf-8-sig") as stream:
-            return stream.read(LONGEST + 1)  # one more than can be read
+            return stream.read(LONGEST + 1)  # one character over the limit
     except UnicodeDecodeError:
         log.error("WRONG_ENCODING", path.name, None, "", "Save the file as UTF-8.")
         raise Unreadable from None

@@ -1,7 +1,7 @@
-"""Points and boxes on a picture: how they are written, and how far two sets of them agree. Pure.
+"""Points and boxes on a picture: how they are written, and how well two sets agree. Pure.
 
-A coordinate is a whole number of ten-thousandths of the picture's width or height. So it does not depend on which copy
-of the picture was shown (a smaller one, or one in a frame), can be refused without knowing the picture, and is exact to
+A coordinate is a whole number of ten-thousandths of the picture's width or height. So it doesn't depend on which copy
+of the picture was shown (a smaller one, or one in a frame), can be checked without knowing the picture, and is exact to
 the pixel in pictures of up to 10,000 pixels.
 A point is `x:y`, a box `left:top:right:bottom`, followed by its label if it has one: `1200:3400:hand,5000:6100:face`.
 """
@@ -18,8 +18,8 @@ from annotation.protocols.base import BOXES, POINTS
 
 WHOLE = 10_000  # the width or the height of a picture
 OUTSIDE = "is outside the picture"
-NONE = "none"  # that there is nothing to mark
-HALF = 0.5  # of overlap or of likeness, from which two answers are said to agree
+NONE = "none"  # nothing to mark
+HALF = 0.5  # overlap or likeness from which two answers count as agreeing
 _SIZES = {POINTS: 2, BOXES: 4}
 _PARTING, _WITHIN = ",", ":"
 
@@ -32,11 +32,11 @@ class Mark(NamedTuple):
 
 
 class NotMarks(ValueError):
-    """The message says what is wrong with a text that is no list of marks."""
+    """Raised if a text is not a list of marks; the message names the mistake."""
 
 
 def read(kind: str, said: str, labels: Collection[str] = ()) -> list[Mark]:
-    """The marks in what was sent or stored; each has one of the labels, if there are any. Raises NotMarks."""
+    """Return the marks in what was sent or stored; each has one of the labels, if there are any. Raises NotMarks."""
     if said in ("", NONE):
         return []
     return [_mark(kind, one, labels) for one in said.split(_PARTING)]
@@ -59,23 +59,23 @@ def _mark(kind: str, said: str, labels: Collection[str]) -> Mark:
 
 
 def written(marks: Sequence[Mark]) -> str:
-    """The inverse of `read`, of at least one mark; else `none`."""
+    """Invert `read`, for at least one mark; else return `none`."""
     return _PARTING.join(_WITHIN.join([*map(str, at), *filter(None, [label])]) for at, label in marks) or NONE
 
 
 def from_data(kind: str, said: Any, size: tuple[int, int]) -> list[Mark]:
-    """Marks that the material itself has: a list, or JSON of one, of `[x, y]` or `[left, top, right, bottom]`, or of
+    """Return the material's own marks: a list, or JSON of one, of `[x, y]` or `[left, top, right, bottom]`, or of
     objects with these names (or `x`, `y`, `width` and `height`, or COCO's `bbox`) and a `label`.
 
     Numbers from 0 to 1 are shares of the picture; others are pixels of the picture, whose `size` is known, or of the
-    size that the data names: `{"width": 640, "height": 480, "boxes": […]}`. What lies outside ends at the border.
+    size that the data names: `{"width": 640, "height": 480, "boxes": […]}`. Marks are clipped at the border.
     Raises NotMarks.
     """
     rows: Any
     try:
         rows = json.loads(said) if isinstance(said, str) else said
     except json.JSONDecodeError:
-        raise NotMarks("is no JSON list of marks") from None
+        raise NotMarks("is not a JSON list of marks") from None
     if isinstance(rows, dict) and kind in rows:
         whole: Any = [rows.get("width"), rows.get("height")]
         if not _are_numbers(whole, 2) or min(whole) <= 0:
@@ -84,7 +84,7 @@ def from_data(kind: str, said: Any, size: tuple[int, int]) -> list[Mark]:
     if isinstance(rows, list) and rows and all(isinstance(one, int | float) for one in rows):
         rows = [rows]
     if not isinstance(rows, list):
-        raise NotMarks("is no list of marks")
+        raise NotMarks("is not a list of marks")
     return [_from_row(kind, row, size) for row in rows]
 
 
@@ -121,7 +121,7 @@ def _are_numbers(found: Any, count: int) -> bool:
 
 
 def in_percent(at: Sequence[int]) -> str:
-    """`(12.5, 34)` of a point; of a box, its corners."""
+    """Return `(12.5, 34)` for a point; for a box, its corners."""
     corners = [at[place : place + 2] for place in range(0, len(at), 2)]
     return "–".join(f"({x / 100:g}, {y / 100:g})" for x, y in corners)
 
@@ -130,7 +130,7 @@ def in_percent(at: Sequence[int]) -> str:
 
 
 def iou(one: Sequence[int], other: Sequence[int]) -> float:
-    """The intersection of two boxes over their union (Jaccard 1912)."""
+    """Return the intersection of two boxes over their union (Jaccard 1912)."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     both = max(0, width) * max(0, height)
@@ -139,7 +139,7 @@ def iou(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def best_pairs(worth: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """The pairs (row, column), each used at most once, whose sum of worth is largest; without those that are worth
+    """Return the pairs (row, column), each used at most once, with the largest total worth, leaving out those worth
     nothing. Kuhn's Hungarian method with potentials (Kuhn 1955), for the few marks on a picture: O(rows² columns).
     """
     if len(worth) > len(worth[0]) if worth else False:
@@ -173,7 +173,7 @@ def best_pairs(worth: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 
 def _matched(one: Sequence[Mark], other: Sequence[Mark], worth: Callable[[Mark, Mark], float]) -> list[float]:
-    """What the best pairs of marks with the same label are worth."""
+    """Return the worth of each of the best pairs of marks with the same label."""
     table = [[worth(mine, theirs) if mine.label == theirs.label else 0.0 for theirs in other] for mine in one]
     return [table[row][column] for row, column in best_pairs(table)] if one and other else []
 
@@ -184,8 +184,8 @@ def _f1(matched: int, one: int, other: int) -> float:
 
 @lru_cache(4096)
 def point_f1(one: str, other: str, radius: float) -> float:
-    """F1 of two stored answers: twice the pairs of points within the radius over all points; 1 if both have none. The
-    radius is a share of the picture's sides: √((Δx / width)² + (Δy / height)²) is at most that.
+    """Return F1 of two answers: twice the pairs of points within the radius over all points; 1 if both are empty. The
+    radius is a share of the picture's sides: √((Δx / width)² + (Δy / height)²) is at most the radius.
     """
     mine, theirs = _stored(POINTS, one), _stored(POINTS, other)
     near = radius * WHOLE + 1e-9
@@ -195,7 +195,7 @@ def point_f1(one: str, other: str, radius: float) -> float:
 
 @lru_cache(4096)
 def box_iou(one: str, other: str) -> float:
-    """The mean IoU of the pairs of boxes that make it largest; boxes without a pair count as 0. 1 if both have none."""
+    """Return the mean IoU of the best pairs of boxes; boxes without a pair count as 0. 1 if both have none."""
     mine, theirs = _stored(BOXES, one), _stored(BOXES, other)
     most = max(len(mine), len(theirs))
     return math.fsum(_matched(mine, theirs, lambda a, b: iou(a.at, b.at))) / most if most else 1.0
@@ -203,25 +203,25 @@ def box_iou(one: str, other: str) -> float:
 
 @lru_cache(4096)
 def box_f1(one: str, other: str) -> float:
-    """F1 of two stored answers: twice the pairs with an IoU of at least 0.5 over all boxes; 1 if both have none."""
+    """Return the F1 of two answers: twice the pairs with an IoU of at least 0.5 over all boxes; 1 if both are empty."""
     mine, theirs = _stored(BOXES, one), _stored(BOXES, other)
     pairs = _matched(mine, theirs, lambda a, b: float(iou(a.at, b.at) >= HALF))
     return _f1(len(pairs), len(mine), len(theirs))
 
 
 def _stored(kind: str, said: str) -> list[Mark]:
-    """The marks of a stored answer, whatever the labels of its file."""
+    """Return the marks of a stored answer, whatever its file's labels."""
     size = _SIZES[kind]
     rows = [one.split(_WITHIN) for one in said.split(_PARTING)] if said not in ("", NONE) else []
     return [Mark(tuple(map(int, row[:size])), _WITHIN.join(row[size:])) for row in rows]
 
 
 def likeness(kind: str, one: str, other: str, radius: float = 0) -> float:
-    """How far two stored answers agree, from 0 to 1: F1 of points, mean IoU of boxes."""
+    """Return how well two stored answers agree, from 0 to 1: F1 for points, mean IoU for boxes."""
     first, second = sorted((one, other))
     return point_f1(first, second, radius) if kind == POINTS else box_iou(first, second)
 
 
 def mean_likeness(kind: str, said: Sequence[str], radius: float = 0) -> float:
-    """Of all pairs of answers; 1 of a single one."""
+    """Return the mean over all pairs of answers; 1 for a single answer."""
     return fmean(likeness(kind, one, other, radius) for one, other in combinations(said, 2)) if len(said) > 1 else 1.0

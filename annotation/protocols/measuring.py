@@ -1,4 +1,4 @@
-"""What agreement on an answer is computed on: the level of its values, and its views."""
+"""What agreement on an answer is computed on: its level of measurement, and its views."""
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
@@ -26,8 +26,8 @@ from annotation.protocols.values import (
 )
 from benchmarks.formats.limits import MAX_CAPTION
 
-BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of the view of each option, whether it was chosen
-BY = "by option"  # what that view is called
+BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of a view on whether each option was chosen
+BY = "by option"  # the view's name
 _BY_KIND = {
     "scale": "ordinal",
     "number": "interval",
@@ -40,7 +40,7 @@ _BY_KIND = {
 
 
 def level_of(protocol: ProtocolFile, address: str) -> str:
-    """`nominal`, `ordinal`, `interval`, `rank`, `set`, `points` or `boxes`; "" for texts, on which none is computed."""
+    """`nominal`, `ordinal`, `interval`, `rank`, `set`, `points` or `boxes`; "" for texts, which have no agreement."""
     if (said := protocol.measure.get(address)) and said.agreement:
         return said.agreement
     if "." not in address and is_set(protocol.answer(address)):
@@ -49,8 +49,8 @@ def level_of(protocol: ProtocolFile, address: str) -> str:
 
 
 def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict[str, View]:
-    """Each projection of the compiled protocol with its scale; `answer` is the label itself. Answers that are texts
-    have no agreement, unless there is nothing else.
+    """Return each projection of the compiled protocol with its scale; `answer` is the label itself. Answers that are
+    texts have no agreement, unless there is nothing else.
     """
     names = [one.name for one in protocol.answers]
     alone = names[0] if len(names) == 1 else ""
@@ -70,7 +70,7 @@ def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict
 
 
 def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | None]]:
-    """Of each view but `answer`: what it is of, an answer or a statement, and the table it is seen through, if any."""
+    """Return for each view but `answer` its answer or statement, and the table it is seen through, if any."""
     found: dict[str, tuple[str, Mapping[str, str] | None]] = {}
     for answer in protocol.answers:
         if len(protocol.answers) > 1:
@@ -84,7 +84,7 @@ def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | Non
 
 
 def labels_offered(protocol: ProtocolFile, view: str, options: Sequence[str]) -> set[str] | None:
-    """What can be said of each thing that a view compares; None if that cannot be listed, as of texts and rankings."""
+    """Return the labels possible for each thing a view compares; None if they cannot be listed (texts, rankings)."""
     alone = protocol.answers[0].name if len(protocol.answers) == 1 else None
     address, table = (alone, None) if view == "answer" else seen(protocol)[view]
     if address is None:
@@ -114,11 +114,11 @@ def _values_offered(protocol: ProtocolFile, address: str, options: Sequence[str]
     return None
 
 
-_MOST_RANKED = 4  # options of a ranking whose orders are listed: 75, of five 541
+_MOST_RANKED = 4  # options of a ranking whose orders are listed: 75 orders; five options have 541
 
 
 def lists_labels(protocol: ProtocolFile) -> bool:
-    """Whether the stored answers to a whole screen can be listed: each question is asked, and has few answers."""
+    """Return whether a whole screen's stored answers can be listed: each question is asked, and has few answers."""
 
     def listed(answer: schema.Answer) -> bool:
         match answer:
@@ -132,7 +132,7 @@ def lists_labels(protocol: ProtocolFile) -> bool:
 
 
 def labels_listed(protocol: ProtocolFile, options: Sequence[str]) -> list[str]:
-    """The stored answers to a screen with these options, of a protocol that `lists_labels`."""
+    """Return the stored answers to a screen with these options, for a protocol that `lists_labels`."""
     each = [
         orders(protocol, one, options)
         if isinstance(one, schema.Rank)
@@ -143,14 +143,14 @@ def labels_listed(protocol: ProtocolFile, options: Sequence[str]) -> list[str]:
 
 
 def orders(protocol: ProtocolFile, answer: schema.Rank, options: Sequence[str]) -> list[str]:
-    """Every ranking of these options, as it is stored."""
+    """Return every ranking of these options, as it is stored."""
     shown = {option_name(protocol, option) for option in options}
     names = [name for role in answer.of for name in member_names(protocol, role) if name in shown]
     return list(weak_orders(names) if answer.ties else map(">".join, permutations(names)))
 
 
 def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> View:
-    """A projection to an answer or a statement, with its scale."""
+    """Return a projection to an answer or a statement, with its scale."""
     answer = protocol.answer(address.partition(".")[0])
     level = level_of(protocol, address) or NOMINAL
     if is_set(answer):
@@ -166,7 +166,7 @@ def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> Vie
 
 
 def by_option(protocol: ProtocolFile, name: str, projection: Projection) -> View:
-    """Of each option of a pick of many, whether it was chosen."""
+    """Return the view of a pick of many that compares, for each option, whether it was chosen."""
     answer = protocol.answer(name)
 
     def parts(value: str) -> list[str]:
@@ -178,12 +178,12 @@ def by_option(protocol: ProtocolFile, name: str, projection: Projection) -> View
 
 
 def is_set(answer: schema.Answer) -> bool:
-    """Whether it is a set of options."""
+    """Return whether the answer is a set of options."""
     return isinstance(answer, schema.Pick) and bool(answer.many)
 
 
 def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]:
-    """What was said of each statement, or of each word; of *cannot judge*, nothing."""
+    """Return the answer to each statement, or the mark on each word; nothing for *cannot judge*."""
     if value == CANNOT_JUDGE:
         return []
     if isinstance(answer, schema.Check):
@@ -194,14 +194,14 @@ def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]
 
 
 def seen_as(answer: schema.Answer, view: Mapping[str, str], value: str) -> str:
-    """An answer as a view has it; of a set of options, what the view makes of each."""
+    """Return an answer as a view has it; for a set of options, each as the view has it."""
     if is_set(answer):
         return option_sets.as_label({seen_through(view, one) for one in option_sets.chosen(value)})
     return seen_through(view, value)
 
 
 def seen_through(view: Mapping[str, str], value: str) -> str:
-    """A value as a view has it; of a ranking, the first whose orders all hold. *Cannot judge* stays, unless named."""
+    """Return a view's value for a value; for a ranking, the first whose orders all hold. *Cannot judge* stays."""
     if value == CANNOT_JUDGE:
         return view.get(value, value)
     if ">" in value or "=" in value:
@@ -211,7 +211,7 @@ def seen_through(view: Mapping[str, str], value: str) -> str:
 
 
 def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
-    """Whether a ranking has all these orders: `positive>negative, other>=negative`."""
+    """Return whether a ranking has all these orders: `positive>negative, other>=negative`."""
     for order in orders.split(","):
         sign = next(one for one in (">=", ">", "=") if one in order)
         one, other = (ranks[name.strip()] for name in order.split(sign))
@@ -221,8 +221,8 @@ def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
 
 
 def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
-    """For each text of a checked list, the places (from 1) of those that must hold for it to count: `tasks_of` refuses
-    items in which they are not places of the list.
+    """Return for each text of a list the places (from 1) of those that must hold for it to count: `tasks_of` refuses
+    items whose parents are not places of the list.
     """
     if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
         return []
@@ -233,7 +233,7 @@ def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
 
 
 def _places(value: object) -> list[Any]:
-    """Read an attribute such as [1, 4], 1 or "1,4"; 0 names no place, as in DSG's file."""
+    """Read an attribute such as [1, 4], 1 or "1,4"; 0 means none, as in DSG's file."""
     given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
     found = [int(one) if isinstance(one, str) and one.strip().isdecimal() else one for one in given]
     return [one for one in found if type(one) is not int or one]

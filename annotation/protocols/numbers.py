@@ -1,6 +1,6 @@
 """Answers that are typed: free numbers, and points of scales with more points than there are buttons for. Pure.
 
-A number is stored as people write it in English, without what says nothing: `3`, `-0.5`.
+A number is stored as people write it in English, without redundant characters: `3`, `-0.5`.
 """
 
 import re
@@ -13,7 +13,7 @@ from annotation.protocols.base import InvalidAnswer
 from annotation.protocols.values import written
 from annotation.wording import gettext_noop
 
-FIELD = "number"  # the end of the name of the field in which it is typed
+FIELD = "number"  # ending of the name of the field it is typed in
 _WRITTEN = re.compile(r"([+-]?)(?=.?\d)(\d*)(?:([.,٫])(\d+))?")
 _LONGEST = 30
 _WHOLE = gettext_noop("Write a whole number from %(least)s to %(most)s.")
@@ -28,11 +28,11 @@ class Span(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Return how many numbers there are."""
         return int((self.most - self.least) / self.step) + 1
 
     def at(self, place: int) -> str:
-        """The number at a place, from 0."""
+        """Return the number at a place, from 0."""
         return written(self.least + place * self.step)
 
     def has(self, number: Decimal) -> bool:
@@ -40,12 +40,12 @@ class Span(NamedTuple):
 
 
 def is_typed(answer: schema.Answer) -> bool:
-    """Whether the answer is a number that is typed, or set with a slider."""
+    """Return whether the answer is a number that is typed, or set with a slider."""
     return isinstance(answer, schema.Number) or values.is_slider(answer)
 
 
 def span_of(answer: schema.Answer) -> Span:
-    """The numbers that can be typed."""
+    """Return the numbers that can be typed."""
     if isinstance(answer, schema.Number):
         least, most = (_decimal(one) for one in (answer.least, answer.most))
         return Span(least, most, Decimal(1).scaleb(-answer.decimals))
@@ -59,13 +59,13 @@ def _decimal(number: float) -> Decimal:
 
 
 def is_number(value: str) -> bool:
-    """Whether a stored value is one, and not a fixed answer."""
+    """Return whether a stored value is a number, not a fixed answer."""
     return value.removeprefix("-")[:1].isdecimal()
 
 
 def read(typed: str, sign: str = ".") -> Decimal | None:
-    """The number that was typed, None if it is none. `sign` is the decimal sign of the annotator's language; others are
-    read too unless they may stand between thousands. Raises InvalidAnswer.
+    """Return the number that was typed, None if it is not a number. `sign` is the decimal sign of the annotator's
+    language; others are read too unless they may stand between thousands. Raises InvalidAnswer.
     """
     plain = unicodedata.normalize("NFKC", typed).strip().replace("\u2212", "-")
     if len(plain) > _LONGEST or not (found := _WRITTEN.fullmatch(plain)):
@@ -78,7 +78,7 @@ def read(typed: str, sign: str = ".") -> Decimal | None:
 
 
 def checked(answer: schema.Answer, typed: str, sign: str = ".") -> str:
-    """What was typed as it is stored. Raises InvalidAnswer."""
+    """Return what was typed as it is stored. Raises InvalidAnswer."""
     number, span = read(typed, sign), span_of(answer)
     if number is None or not span.has(number):
         message, said = advice(answer)
@@ -87,13 +87,13 @@ def checked(answer: schema.Answer, typed: str, sign: str = ".") -> str:
 
 
 def has(answer: schema.Answer, value: str) -> bool:
-    """Whether a number is one of the answer's, written as it is stored."""
+    """Return whether a number is one of the answer's, written as it is stored."""
     number = read(value) if is_number(value) else None
     return number is not None and span_of(answer).has(number) and written(number) == value
 
 
 def advice(answer: schema.Answer, sign: str = ".") -> tuple[str, dict[str, Any]]:
-    """What to type: a message and its values, the numbers in the annotator's language."""
+    """Return what to type: a message and its values, the numbers in the annotator's language."""
     span = span_of(answer)
     said = {name: written(one).replace(".", sign) for name, one in span._asdict().items()}
     whole = span.step == 1 and span.least == span.least.to_integral_value()

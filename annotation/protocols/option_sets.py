@@ -1,7 +1,7 @@
-"""Answers that are sets of options: of a pick of many.
+"""Answers that are sets of options, to a pick of many.
 
-A stored set has its options sorted, with commas between them. If items have different numbers of options, the number of
-each such role follows: `candidate-0,candidate-3;5` of five candidates. So agreement knows what was not chosen too. A
+A stored set has its options sorted, with commas between them. If items have different numbers of options, the number in
+each such role follows: `candidate-0,candidate-3;5` of five candidates. So agreement also knows what was not chosen. A
 fixed answer called `none` is chosen without others.
 """
 
@@ -18,17 +18,17 @@ _COUNTS, _OF_ROLES = ";", "+"
 
 
 def limits(answer: schema.Pick) -> tuple[int, int | None]:
-    """The least and the most options that may be chosen; None: any number."""
+    """Return the fewest and the most options that may be chosen; None: any number."""
     return bounds(answer.many) if isinstance(answer.many, str) else (1, None)
 
 
 def chosen(said: str) -> frozenset[str]:
-    """The options of a stored set."""
+    """Return the options of a stored set."""
     return frozenset(filter(None, named(said).split(",")))
 
 
 def named(said: str) -> str:
-    """A stored set without the numbers of options."""
+    """Return a stored set without the numbers of options."""
     return said.partition(_COUNTS)[0]
 
 
@@ -37,13 +37,13 @@ def as_label(options: Iterable[str]) -> str:
 
 
 def with_counts(protocol: ProtocolFile, answer: schema.Pick, options: Iterable[str], shown: Sequence[str]) -> str:
-    """The set as it is stored; `shown` are the names of all options on the screen."""
+    """Return the set as it is stored; `shown` are the names of all options on the screen."""
     counts = [str(_count(shown, role)) for role in _open_roles(protocol, answer)]
     return as_label(options) + (_COUNTS + _OF_ROLES.join(counts) if counts else "")
 
 
 def has_counts(protocol: ProtocolFile, answer: schema.Pick, said: str) -> bool:
-    """Whether the numbers of options are those that the file asks for, and numbers that an item can have."""
+    """Return whether the set has numbers of options as the file requires, and ones that an item can have."""
     roles, counts = _open_roles(protocol, answer), said.partition(_COUNTS)[2].split(_OF_ROLES)
     if len(roles) != len(counts) or not all(one.isdecimal() and len(one) < 4 for one in counts):
         return False
@@ -52,7 +52,7 @@ def has_counts(protocol: ProtocolFile, answer: schema.Pick, said: str) -> bool:
 
 
 def all_options(protocol: ProtocolFile, answer: schema.Pick, said: str) -> list[str] | None:
-    """What could be chosen on the screen of a stored set, fixed answers last; None if it does not say."""
+    """Return what could be chosen on a stored set's screen, fixed answers last; None if it does not show that."""
     open_roles, counts = _open_roles(protocol, answer), said.partition(_COUNTS)[2]
     if open_roles and not counts:
         return None
@@ -65,7 +65,7 @@ def all_options(protocol: ProtocolFile, answer: schema.Pick, said: str) -> list[
 
 
 def _open_roles(protocol: ProtocolFile, answer: schema.Pick) -> list[str]:
-    """Those of which items have different numbers."""
+    """Return the roles whose number of members varies between items."""
     counts = {role: bounds(protocol.roles[role]) for role in answer.of}
     return [role for role, (least, most) in counts.items() if least != most]
 
@@ -76,13 +76,13 @@ def _count(shown: Sequence[str], role: str) -> int:
 
 
 def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
-    """What two sets share: options in both by options in either (Jaccard 1912). 1 of two empty sets."""
+    """Return the overlap of two sets: options in both over options in either (Jaccard 1912). 1 for two empty sets."""
     first, second = set(one), set(other)
     return len(first & second) / len(first | second) if first | second else 1.0
 
 
 def how_many_sets(answer: schema.Pick, options: Sequence[str]) -> int:
-    """How many different answers there are to a question with these options."""
+    """Return how many different answers a question with these options has."""
     least, most = limits(answer)
     free = len(options) - len(_apart(answer))
     sizes = range(least, free + 1 if most is None else min(most, free) + 1)
@@ -90,7 +90,7 @@ def how_many_sets(answer: schema.Pick, options: Sequence[str]) -> int:
 
 
 def is_allowed(answer: schema.Pick, options: frozenset[str]) -> bool:
-    """Whether somebody may choose these."""
+    """Return whether somebody may choose these options."""
     least, most = limits(answer)
     if options & _apart(answer):
         return len(options) == 1
@@ -98,7 +98,7 @@ def is_allowed(answer: schema.Pick, options: frozenset[str]) -> bool:
 
 
 def is_split(answer: schema.Pick, said: Sequence[str]) -> bool:
-    """Whether some option has exactly half of the judgments, or those that have more are no answer."""
+    """Return whether some option has exactly half of the judgments, or the options with more are not an answer."""
     counts = Counter(option for one in said for option in chosen(one))
     won = frozenset(option for option, count in counts.items() if count * 2 > len(said))
     level = any(count * 2 == len(said) for count in counts.values())
@@ -106,14 +106,14 @@ def is_split(answer: schema.Pick, said: Sequence[str]) -> bool:
 
 
 def closest_vote(said: Sequence[str]) -> list[str]:
-    """The votes for and against the option that is closest to half of them; "" of those who were not asked."""
+    """Return the votes for and against the option closest to half of them; "" for those who were not asked."""
     counts = Counter(option for one in said for option in chosen(one))
     closest = min(sorted(counts), key=lambda option: abs(counts[option] * 2 - len(said)), default="")
     return [(values.YES if closest in chosen(one) else values.NO) if one else "" for one in said]
 
 
 def in_words(answer: schema.Pick) -> str:
-    """How many may be chosen: `at least 2`, `exactly 2`."""
+    """Return how many may be chosen: `at least 2`, `exactly 2`."""
     least, most = limits(answer)
     if least == most:
         return f"exactly {least}"
@@ -121,5 +121,5 @@ def in_words(answer: schema.Pick) -> str:
 
 
 def _apart(answer: schema.Pick) -> set[str]:
-    """What is chosen without others."""
+    """Return the values that can only be chosen on their own."""
     return {NONE} & answer.fixed.keys()

@@ -1,4 +1,4 @@
-"""Rankings as they are stored: options from best to worst with `>`, `=` between those that tie. Pure."""
+"""Rankings as they are stored: options from best to worst with `>`, and `=` between ties. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -6,7 +6,7 @@ from statistics import fmean
 
 
 def tiers(ranking: str) -> list[list[str]]:
-    """The names of a stored ranking, best first; those that tie stand together."""
+    """Return the names of a stored ranking, best first; ties are grouped."""
     return [tier.split("=") for tier in ranking.split(">")]
 
 
@@ -16,7 +16,7 @@ def ranks_of(ranking: str) -> dict[str, int]:
 
 
 def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:
-    """Option → its rank from 1 on average; options that tie share the mean of their ranks."""
+    """Option → its mean rank from 1; options that tie share the mean of their ranks."""
     found: dict[str, list[float]] = {}
     for ranking in rankings:
         passed = 0
@@ -28,7 +28,7 @@ def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:
 
 
 def weak_orders(names: Sequence[str]) -> Iterator[str]:
-    """Every order of the names with ties, as rankings are stored, best first: `positive=second_positive>negative`."""
+    """Yield every order of the names with ties, as stored, best first: `positive=second_positive>negative`."""
     for size in range(len(names), 0, -1):
         for tier in combinations(names, size):
             rest = [name for name in names if name not in tier]

@@ -1,4 +1,4 @@
-"""A file of ratings under a protocol file: each rating with the label that a judgment would have. Pure."""
+"""Read a file of ratings under a protocol file: each rating with the label that a judgment would have. Pure."""
 
 import contextlib
 import re
@@ -20,14 +20,14 @@ from benchmarks.formats.own.ratings import ALL, LAST, REFUSE, RatingsMapping
 from benchmarks.records import ItemRecord, Origin
 
 _EMPTY = "This cell is empty."
-_MOST_WORDS = 2_000_000  # of all rows together: each is a value of its own when agreement is computed
-_PLACE = "[1-9][0-9]{0,3}"  # of a word: a text has at most 4,000 characters
+_MOST_WORDS = 2_000_000  # in all rows together: agreement treats each word as a separate value
+_PLACE = "[1-9][0-9]{0,3}"  # of a word: texts have at most 4,000 characters
 _MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]+)*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """`question`: which of the protocol's tasks of the item, if it makes several. `texts`: what was written."""
+    """`question`: which of the item's tasks, if it has several. `texts`: what was written."""
 
     item: str
     annotator: str
@@ -42,7 +42,7 @@ class Rated:
 
 @dataclass
 class RatedFile:
-    """The ratings of a file: `attributes` are by task, what its parts, or the item as a whole, say of themselves."""
+    """The ratings of a file; `attributes` has the attributes of each task's parts, or of the item as a whole."""
 
     mapping: RatingsMapping
     rows: list[Rated] = field(default_factory=list)
@@ -50,7 +50,7 @@ class RatedFile:
     attributes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
     def with_attributes(self, protocol: ProtocolFile) -> ProtocolFile:
-        """The protocol, knowing the attributes that the mapping names too."""
+        """Return the protocol with the attributes that the mapping names as well."""
         known = list(dict.fromkeys((*protocol.item.attributes, *self.mapping.attributes)))
         return protocol.model_copy(update={"item": protocol.item.model_copy(update={"attributes": known})})
 
@@ -59,11 +59,11 @@ def read_rated(
     path: Path, protocol: ProtocolFile, log: ProblemLog, mapping: str = "", repeated: str = REFUSE,
     has_items: bool = False,
 ) -> RatedFile:  # fmt: skip
-    """The ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
+    """Return the ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
 
-    `mapping`: its JSON; without one, columns are what they probably are. `repeated`: what to do with a second rating
-    of a task by an annotator, as `measures.ratings_file` has it. Right answers by item are read from the file, unless
-    its items are known (`has_items`). Raises Unreadable.
+    `mapping`: its JSON; without one, columns are guessed by name. `repeated`: what to do with a second rating of a task
+    by an annotator, as in `measures.ratings_file`. Right answers by item are read from the file, unless its items are
+    known (`has_items`). Raises Unreadable.
     """
     how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
     return rated(ratings.read(path, how, log), how, protocol, log, repeated, has_items)
@@ -73,10 +73,10 @@ def rated(
     all_given: Iterable[ratings.Given], how: RatingsMapping, protocol: ProtocolFile, log: ProblemLog,
     repeated: str = REFUSE, has_items: bool = False,
 ) -> RatedFile:  # fmt: skip
-    """These answers, as `read_rated` has those of a file. Raises Unreadable."""
+    """Return these answers as `read_rated` returns those of a file. Raises Unreadable."""
     found = RatedFile(how)
-    places: dict[tuple[str, str], int] = {}  # of each task and annotator: where their rating is
-    shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their task
+    places: dict[tuple[str, str], int] = {}  # task and annotator → where their rating is
+    shapes: dict[tuple[str, str], object] = {}  # what the answers to a question imply about their task
     words = 0
     texts = {one.name for one in protocol.answers if isinstance(one, schema.Text | schema.Edit)}
     columns = {name: ", ".join(source.all_places) for name, source in how.answers.items()}
@@ -92,7 +92,7 @@ def rated(
         one = Rated(given.item, given.annotator, label, given.question, written)
         for name, shape in _shapes(protocol, label):
             if shapes.setdefault((one.task, name), shape) != shape:
-                advice = "An earlier row answers for another number of parts, or other options, of this item."
+                advice = "An earlier row has a different number of parts, or different options, for this item."
                 log.error("WRONG_VALUE", file, number, columns[name], f"{advice} Correct one of the two.")
             words += shape if isinstance(shape, int) else 0
         if words > _MOST_WORDS:
@@ -129,7 +129,7 @@ def _add_attributes(
     known: dict[str, dict[str, Any]], given: ratings.Given, of_item: Attributes, protocol: ProtocolFile, log: ProblemLog
 ) -> None:
     if known.get(RIGHT, of_item.get(RIGHT)) != of_item.get(RIGHT):
-        advice = "An earlier row of this item has another right answer. Correct one of the two."
+        advice = "An earlier row of this item has a different right answer. Correct one of the two."
         columns = ", ".join(item_data.columns(protocol))
         log.error("WRONG_VALUE", given.origin.file, given.origin.row, columns, advice)
     for part, of_part in (*given.attributes.items(), *of_item.items()):
@@ -137,7 +137,7 @@ def _add_attributes(
 
 
 def _of_item(given: ratings.Given, protocol: ProtocolFile, log: ProblemLog) -> Attributes:
-    """What the row says of its item: its right answers, and what groups go over."""
+    """Return the row's data on its item: its right answers, and what groups go over."""
     if not item_data.columns(protocol):
         return NO_ATTRIBUTES
     item = ItemRecord(given.item, "", "", (), (), meta=dict(given.row))
@@ -150,7 +150,7 @@ def _of_item(given: ratings.Given, protocol: ProtocolFile, log: ProblemLog) -> A
 
 
 def _check_question(given: ratings.Given, protocol: ProtocolFile, column: str, log: ProblemLog) -> None:
-    """Whether the protocol can make a task of this name; a file need not name tasks."""
+    """Check that the protocol can make a task of this name; a file need not name tasks."""
     match protocol.tasks:
         case schema.Each(each=each):
             fits = given.question.count(answers.PARTING) == len(each) - 1
@@ -196,12 +196,12 @@ def _label(
 
 
 def _may_be_open(protocol: ProtocolFile, answer: schema.Answer) -> bool:
-    """Whether some items are not asked the question: a table does not have the items."""
+    """Return whether some items are not asked the question: the table doesn't show which."""
     return depends_on_items(answer) or values.may_ask_nothing(protocol, answer)
 
 
 def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[str, str]:
-    """The cell as it is stored, and what is wrong with it."""
+    """Return the cell as it is stored, and what is wrong with it."""
     match answer:
         case schema.Number():
             return _number(answer, said)
@@ -236,7 +236,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
 
 
 def own_values(protocol: ProtocolFile, answer: schema.Answer) -> list[str]:
-    """The values of which a cell has one; none of an answer whose cells have anything else."""
+    """Return the values that a cell can have; none for an answer whose cells are free."""
     match answer:
         case schema.Pick(many=False) | schema.Pair():
             return _options(protocol, answer)
@@ -248,7 +248,7 @@ def own_values(protocol: ProtocolFile, answer: schema.Answer) -> list[str]:
 
 
 def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[str, str]:
-    """As a judgment has it: `a-0,a-3`, or with the number of options `a-0,a-3;5`; no number is no mistake."""
+    """Return the set as a judgment has it: `a-0,a-3`, or `a-0,a-3;5` with the (optional) number of options."""
     chosen, sign, counts = said.partition(";")
     known = _options(protocol, answer)
     given = [_spelled(one, known) for one in chosen.split(",")]
@@ -256,11 +256,11 @@ def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[st
     if unknown := _unknown(given, known):
         return label, unknown
     if len(set(given)) < len(given):
-        return label, "Name each answer once."
+        return label, "Name each answer only once."
     if not option_sets.is_allowed(answer, frozenset(given)):
         return label, f"Nobody could choose these together: {option_sets.in_words(answer)}."
     if sign and not option_sets.has_counts(protocol, answer, label):
-        return label, "Remove what stands behind “;”, or write how many options the item has there: a-0,a-3;5."
+        return label, "Remove what comes after “;”, or write how many options the item has: a-0,a-3;5."
     there = option_sets.all_options(protocol, answer, label)
     return label, "" if there is None else _unknown(given, there)
 
@@ -293,7 +293,7 @@ def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[st
 
 
 def _marked(answer: schema.Words, said: str) -> tuple[str, str]:
-    """As a judgment has it: `9;3:unsure,7:not`."""
+    """Return the marks as a judgment has them: `9;3:unsure,7:not`."""
     mark = next(iter(answer.marks))
     advice = (
         f"Write the number of words, and the place and mark of each marked one: 9;3:{mark},7:{mark}, or 9; for none."
@@ -310,7 +310,7 @@ def _marked(answer: schema.Words, said: str) -> tuple[str, str]:
 
 
 def _no_marks(answer: schema.Points | schema.Boxes, said: str) -> str:
-    """What is wrong with them."""
+    """Return what is wrong with the marks."""
     try:
         there = len(marks.read(answer.kind, said, answer.labels))
     except marks.NotMarks as error:
@@ -326,7 +326,7 @@ def _too_long_or_short(said: str, shortest: int, longest: int) -> str:
 
 
 def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
-    """What each answer says of its item, the same in each row: how many statements or words, which options."""
+    """Yield what each answer reveals of its item, equal in all rows: how many statements or words, which options."""
     for name, said in answers.parts_of(label, protocol).items():
         match protocol.answer(name):
             case schema.Pick(many=many) if many and ";" in said:
@@ -340,13 +340,13 @@ def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
 
 
 def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> list[str]:
-    """The names of all options that an item can have: `positive`, `candidate-3`."""
+    """Return the names of all options that an item can have: `positive`, `candidate-3`."""
     found = [one for role in values.options_of(protocol, answer) for one in values.member_names(protocol, role)]
     return [*found, *values.fixed_of(answer)]
 
 
 def _spelled(said: str, known: Iterable[str]) -> str:
-    """The known word that differs from the cell in capitals and outer spaces only; otherwise the cell."""
+    """Return the known word that equals the cell but for case and outer spaces; otherwise the cell."""
     word = said.strip().casefold()
     return next((one for one in known if one.casefold() == word), said)
 

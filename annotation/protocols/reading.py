@@ -1,4 +1,4 @@
-"""From the text of a protocol file, YAML or JSON, to the protocol, or to every problem with its line and what to do."""
+"""Parse a protocol file, YAML or JSON, into its protocol, or report every problem with its line and a remedy."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from annotation.protocols.schema import FACT, LARGEST, POINTS, VERSION, Protocol
 from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
-LONGEST = 100_000  # characters of a file
+LONGEST = 100_000  # characters in a file
 _LONGEST_NUMBER = 400  # characters; Python reads no numbers of some thousand digits
 _DEEPEST = 30
 _MOST_PARTS = 5_000  # keys and values; the library's largest file has 230
@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 class _Unread(ValueError):
-    """YAML that no protocol file needs; the message says what to do."""
+    """Raised on YAML that no protocol file needs; the message is a remedy."""
 
     def __init__(self, node: yaml.Node | None, advice: str, code: str = "NOT_YAML", path: Path = ()):
         super().__init__(advice)
@@ -45,7 +45,7 @@ class Core(yaml.SafeLoader):
     parts = depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Stop before much has been read: the nodes of a long file take 40 times its length."""
+        """Stop before much has been read: a long file's nodes take 40 times its length."""
         self.parts += 1
         self.depth += 1
         if self.parts > _MOST_PARTS:
@@ -57,7 +57,7 @@ class Core(yaml.SafeLoader):
         return node
 
 
-# How each type is written, and its value. The library's own constructors take more where a tag asks for it: 1:30, 0b11.
+# How each type is written, and its value. The library's own constructors accept more if tagged: 1:30, 0b11.
 _TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
     f"{_TAG}{kind}": (re.compile(rf"(?:{pattern})\Z"), value)
     for kind, pattern, value in (
@@ -75,14 +75,14 @@ _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
-    """The protocol in the text. Raises Unreadable where it has problems, which are then in the log: `row` is the line,
-    `column` the path of the key, such as `answers.0.of`.
+    """Return the protocol in the text. Raises Unreadable if it has problems, which are then in the log: `row` is the
+    line, `column` the path of the key, such as `answers.0.of`.
     """
     data, lines = _parse(text, file, log)
     try:
         protocol = ProtocolFile.model_validate(data)
     except ValidationError as error:
-        told: set[Path] = set()  # a value that may have several forms has an error for each
+        told: set[Path] = set()  # a value with several possible forms has an error for each
         for one in error.errors(include_url=False)[:KEPT]:
             path = _path_in(data, one["loc"])
             if one["type"] == "union_tag_invalid":
@@ -101,12 +101,12 @@ def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
 
 
 def line_of(text: str, path: Path) -> int:
-    """The line of a key of a text without problems: ("decide", 0, "drop")."""
+    """Return the line of a key in a text without problems: ("decide", 0, "drop")."""
     return _line(_parse(text, "", ProblemLog())[1], path)
 
 
 def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[Path, int]]:
-    """The data, and the line of each path. Raises Unreadable."""
+    """Return the data, and the line of each path. Raises Unreadable."""
     if len(text) > LONGEST:
         log.error("TOO_LONG", file, None, "", f"Shorten this to {LONGEST:,} characters.")
         raise Unreadable
@@ -140,10 +140,10 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
 
 
 def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str, log: ProblemLog) -> Any:
-    """The node's value. Every path has its line in `lines`; keys that come twice are in the log."""
+    """Return the node's value. Every path gets its line in `lines`; duplicate keys are logged."""
     if node is None:
         return None
-    if len(path) > _DEEPEST or path in lines:  # an alias of a part that stands elsewhere has a path of its own
+    if len(path) > _DEEPEST or path in lines:  # an alias of another part has its own path
         raise _Unread(node, _TOO_DEEP)
     lines[path] = node.start_mark.line + 1
     if len(lines) > _MOST_PARTS:  # of aliases, too
@@ -155,7 +155,7 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     found: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
-            raise _Unread(key_node, "Write a text as the key; a list or an object is none.")
+            raise _Unread(key_node, "Write a text as the key; a list or an object cannot be a key.")
         key = key_node.value
         _require_characters(key_node, path)
         if key in found:
@@ -167,13 +167,13 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
 
 
 def _scalar(node: yaml.ScalarNode, path: Path) -> Any:
-    """The value of a node without parts, as JSON has it; its tag may ask for another."""
+    """Return the value of a node without parts, as in JSON; its tag may ask for another."""
     if node.tag not in _TYPES:
         advice = f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only."
         raise _Unread(node, advice, path=path)
     pattern, value_of = _TYPES[node.tag]
     if not pattern.match(node.value):
-        advice = "Put the text in quotes, and remove its tag: it is no number, true or false."
+        advice = "Put the text in quotes, and remove its tag: it is not a number, true or false."
         raise _Unread(node, advice, path=path)
     too_long = node.tag == f"{_TAG}int" and len(node.value) > _LONGEST_NUMBER
     value = math.inf if too_long else value_of(node.value)
@@ -192,7 +192,7 @@ def _require_characters(node: yaml.ScalarNode, path: Path) -> None:
 
 
 def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:
-    """The steps of an error's location that are keys of the data. The others name the form that was tried."""
+    """Return the steps of an error's location that are keys of the data. The others name the form that was tried."""
     path: list[int | str] = []
     for place, step in enumerate(location):
         if isinstance(data, dict) and step in data:
@@ -221,7 +221,7 @@ _WANTED = {
     "a valid number": "a number",
     "a valid boolean": "true or false",
 }
-_EXAMPLES = {  # of keys that a file cannot do without
+_EXAMPLES = {  # of required keys
     "name": "name: my-question",
     "title": "title: My question",
     "ask": "ask: Is the sentence true of the picture?",
@@ -238,7 +238,7 @@ _EXAMPLES = {  # of keys that a file cannot do without
     "below": "below: too_low",
     "over": "over: model",
 }
-_YAML = {  # what the parser says → what to do
+_YAML = {  # the parser's message → what to do
     "found character '\\t'": "Replace the tab in this line with spaces.",
     "mapping values are not allowed": "Put the text in quotes if it has a colon. Otherwise correct the indentation.",
     "could not find expected ':'": "Write a colon and a space after the key, in this line or the one before.",
@@ -297,7 +297,7 @@ def _advice(error: ErrorDetails) -> str:
         case "union_tag_not_found":
             by = str(context["discriminator"]).strip("'")
             keys = f"one of the keys {', '.join(_keys_at(error['loc']))}" if "(" in by else f"the key {by}"
-            return f"Say what this is with {keys}."
+            return f"Say what this is, using {keys}."
         case "union_tag_invalid":
             return f"There is no {context['tag']!r} here. Use one of {context['expected_tags']}.".replace("'", "")
         case "string_pattern_mismatch":
@@ -305,20 +305,20 @@ def _advice(error: ErrorDetails) -> str:
         case "string_too_long":
             return f"Write at most {context['max_length']:,} characters."
         case "too_long":
-            return f"Give at most {context['max_length']:,} entries here."
+            return f"There can be at most {context['max_length']:,} entries here."
         case "less_than_equal":
             return f"Write a number of at most {context['le']:,}."
         case "greater_than_equal":
             return f"Write a number of at least {context['ge']:,}."
         case "too_short":
-            return f"Give at least {context['min_length']:,} here."
+            return f"There must be at least {context['min_length']:,} here."
         case "string_too_short":
             return "Write something here."
     return _wanted_kind(error)
 
 
 def _wanted_kind(error: ErrorDetails) -> str:
-    """What to write instead of a value of another kind."""
+    """Return what to write instead of a value of another kind."""
     match error["type"], error["input"]:
         case "bool_type", str():
             words = "tie, both_bad and not_applicable"
@@ -326,13 +326,13 @@ def _wanted_kind(error: ErrorDetails) -> str:
         case "string_type", list(several):
             return _one_instead_of(error["loc"], several)
         case "string_type", bool():
-            return "Put this in quotes: without them, true and false are no texts."
+            return "Put this in quotes: without them, true and false are not texts."
     wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
     return f"Write {_WANTED.get(wanted, wanted)} here."
 
 
 def _one_instead_of(location: tuple[int | str, ...], several: list[object]) -> str:
-    """What to do about a list where one text belongs. A block of the screen shows one role."""
+    """Return what to do about a list where one text belongs. A block of the screen shows one role."""
     if location[0] != "screen":
         return "Write one text here, not a list."
     key = {"pictures": "picture"}.get(str(location[-1]), location[-1])
@@ -341,7 +341,7 @@ def _one_instead_of(location: tuple[int | str, ...], several: list[object]) -> s
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    """The keys that the schema knows at an error's location; where there are several forms, one that each has."""
+    """Return the keys that the schema allows at an error's location; if there are several forms, one from each."""
     schema = json_schema()
     node: dict[str, Any] = schema
     for step in location:
@@ -369,7 +369,7 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _any_key(node: dict[str, Any]) -> Any:
-    """The schema (if any) of the values of an object whose keys are the file's own."""
+    """Return the schema (if any) of the values in an object whose keys are the file's own."""
     return next(iter(node.get("patternProperties", {}).values()), node.get("additionalProperties"))
 
 
@@ -383,7 +383,7 @@ def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(lines: dict[Path, int], path: Path) -> int:
-    """The line of the path, or of what it is in. Steps that a short form leaves out are passed over."""
+    """Return the line of the path, or of its nearest container, skipping steps that a short form leaves out."""
     found: Path = ()
     for step in path:
         found = (*found, step) if (*found, step) in lines else found

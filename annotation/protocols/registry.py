@@ -1,8 +1,8 @@
 """The protocols that a stage can ask: built-in ones by name, and published protocol files as `NAME@VERSION`.
 
-A built-in one is a file of the library whose stages' own settings decide, or a module here with a form that no file can
-say. The library's other files have their own names too until a study publishes them. Roles that a benchmark calls
-otherwise follow the name (`roles`).
+A built-in protocol is a file of the library whose stages' own settings decide, or a module here with a form that a file
+cannot express. The library's other files keep their own names until a study publishes them. If a benchmark names roles
+differently, its names follow the protocol's (`roles`).
 """
 
 import re
@@ -27,7 +27,7 @@ PROTOCOLS: dict[str, Protocol] = {
     )
 }
 VERSION_SIGN = "@"
-_VERSION = re.compile(rf"(.+){VERSION_SIGN}([1-9][0-9]{{0,8}})")  # not 01, which would be another name of 1
+_VERSION = re.compile(rf"(.+){VERSION_SIGN}([1-9][0-9]{{0,8}})")  # not 01, which would be a second name for 1
 
 FindText = Callable[[str, int], str]  # name and version of a published file → its text; raises KeyError
 
@@ -40,13 +40,13 @@ _find_text: FindText = _nothing_published
 
 
 def find_published_with(find: FindText) -> None:
-    """Where the texts of published files are found; the app says so at its start."""
+    """Set how the texts of published files are found; the app does so when it starts."""
     global _find_text
     _find_text = find
 
 
 def protocol_named(name: str) -> Protocol:
-    """`verify`, `prompt-fit@2`, or `prompt-fit@2:images.picture=scene`. KeyError where there is no such protocol."""
+    """Return the protocol called `verify`, `prompt-fit@2` or `prompt-fit@2:images.picture=scene`. Raises KeyError."""
     if roles.SIGN in name:
         return _mapped(name)
     if VERSION_SIGN in name:
@@ -59,22 +59,22 @@ def title_of(name: str) -> str:
 
 
 def built_in(name: str) -> Protocol:
-    """`verify`, with its roles mapped if the name says so. KeyError where there is no such protocol here."""
+    """Return `verify`, with its roles mapped if the name maps them. KeyError if there is no such built-in protocol."""
     return protocol_named(name) if roles.split(name)[0] in PROTOCOLS else PROTOCOLS[name]
 
 
 def base_name(name: str) -> str:
-    """`prompt-fit` of `prompt-fit@2`, whatever its roles are mapped to."""
+    """Return `prompt-fit` for `prompt-fit@2`, whatever its roles are mapped to."""
     return name.partition(roles.SIGN)[0].partition(VERSION_SIGN)[0]
 
 
 def is_unpublished(name: str) -> bool:
-    """Whether this is a file of the library that a study must publish first."""
+    """Return whether this is a file of the library that a study must publish first."""
     return VERSION_SIGN not in name and base_name(name) not in PROTOCOLS
 
 
 def name_and_version(name: str) -> tuple[str, int]:
-    """`prompt-fit` and 2 of `prompt-fit@2`, whatever its roles are mapped to. KeyError if this cannot be the name of a
+    """Return `prompt-fit` and 2 for `prompt-fit@2`, whatever its roles are mapped to. KeyError if this cannot name a
     version.
     """
     found = _VERSION.fullmatch(roles.split(name)[0])
@@ -102,7 +102,7 @@ def _published(name: str) -> Protocol:
 
 
 def keep_published(name: str, text: str) -> Protocol:
-    """The protocol that is published under this name with this text, which is then not looked for again."""
+    """Cache and return the protocol published under this name with this text."""
     return _compiled.get(name) or _keep(name, library.read_stored(text, base_name(name)))
 
 
@@ -111,12 +111,12 @@ def _unpublished(name: str) -> Protocol:
 
 
 def _mapped(name: str) -> Protocol:
-    """KeyError where the roles cannot be mapped like this."""
+    """Return the protocol with mapped roles. KeyError if the roles cannot be mapped like this."""
     if found := _compiled.get(name):
         return found
     base, mapping = roles.split(name)
     asked = protocol_named(base)
-    if asked.made_from is None:  # no file says what its roles are
+    if asked.made_from is None:  # a protocol in code has no declared roles
         raise KeyError(name)
     try:
         return _keep(name, roles.with_roles(asked.made_from, mapping), decides=asked.file is not None)

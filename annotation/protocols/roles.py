@@ -1,6 +1,6 @@
-"""A protocol file asked about a benchmark that calls the same parts otherwise: `images.picture` is its `scene`.
+"""Use a protocol file with a benchmark that names its parts differently: `images.picture` is its `scene`.
 
-The file is rewritten in the benchmark's names, so that identities, tables and figures have them everywhere. A stage
+The file is rewritten with the benchmark's names, so that identities, tables and results use them everywhere. A stage
 names such a protocol `prompt-fit@2:images.picture=scene`, from which it can be made again.
 """
 
@@ -20,11 +20,11 @@ _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class CannotMap(ValueError):
-    """The roles cannot be mapped like this; the message says why."""
+    """Raised if the roles cannot be mapped like this; the message explains why."""
 
 
 def split(name: str) -> tuple[str, dict[str, str]]:
-    """`prompt-fit@2` and its roles. KeyError if this cannot be a protocol's name."""
+    """Return `prompt-fit@2` and its roles. KeyError if this cannot be a protocol's name."""
     base, sign, mapped = name.partition(SIGN)
     if not sign:
         return base, {}
@@ -36,7 +36,7 @@ def split(name: str) -> tuple[str, dict[str, str]]:
 
 
 def joined(base: str, roles: Roles) -> str:
-    """The inverse of `split`; roles that keep their names are left out."""
+    """Invert `split`; roles that keep their names are left out."""
     changed = [f"{role}={to}" for role, to in sorted(roles.items()) if role.partition(".")[2] != to]
     return base + (SIGN + ",".join(changed) if changed else "")
 
@@ -47,19 +47,19 @@ def in_words(roles: Roles) -> str:
 
 
 def asked_as(name: str) -> str:
-    """`prompt-fit@2 with picture → scene`, of `prompt-fit@2:images.picture=scene`."""
+    """Return `prompt-fit@2 with picture → scene` for `prompt-fit@2:images.picture=scene`."""
     base, roles = split(name)
     return f"{base} with {in_words(roles)}" if roles else base
 
 
 def mappable(file: ProtocolFile) -> list[str]:
-    """The roles that can be mapped: those of the file's items, and those that it gives to the next stage."""
+    """Return the roles that can be mapped: those of the file's items, and those it gives to the next stage."""
     return list(dict.fromkeys([*file.roles, *file.carry]))
 
 
 def read_roles(given: str, files: Sequence[ProtocolFile]) -> list[dict[str, str]]:
-    """What a manager wrote, `picture=scene, captions.foil=negative`, for each file those of its roles. Raises CannotMap
-    if none has a role, or one has several of that name.
+    """Return, for each file, its roles among those a manager wrote: `picture=scene, captions.foil=negative`. Raises
+    CannotMap if no file has a role, or one has several of that name.
     """
     found: list[dict[str, str]] = [{} for _ in files]
     for one in filter(None, (part.strip() for part in given.split(","))):
@@ -78,7 +78,7 @@ def read_roles(given: str, files: Sequence[ProtocolFile]) -> list[dict[str, str]
 
 
 def with_roles(file: ProtocolFile, roles: Roles) -> ProtocolFile:
-    """The file in the benchmark's names. Raises CannotMap."""
+    """Return the file with the benchmark's names. Raises CannotMap."""
     if not roles:
         return file
     if unknown := roles.keys() - set(mappable(file)):
@@ -94,7 +94,7 @@ def with_roles(file: ProtocolFile, roles: Roles) -> ProtocolFile:
 
 
 def asked_under(file: ProtocolFile, protocol: str) -> ProtocolFile:
-    """The published file as the stage asks it whose protocol has this name. Raises ValueError."""
+    """Return the published file as used by a stage whose protocol has this name. Raises ValueError."""
     try:
         return with_roles(file, split(protocol)[1])
     except KeyError:
@@ -111,7 +111,7 @@ def _require_distinct(file: ProtocolFile, roles: Roles) -> None:
 
 
 class _Renaming:
-    """Rewrites what a file names: roles with their kinds, parts of the screen, and values that are options."""
+    """Rewrites the names in a file: roles with their kinds, parts of the screen, and values that are options."""
 
     def __init__(self, file: ProtocolFile, roles: Roles):
         self.file = file
@@ -159,7 +159,7 @@ class _Renaming:
         return {self._task(task): self._values(address, value) for task, value in right.items()}
 
     def _fact(self, fact: str) -> str:
-        """`images.scene`, or an attribute of it: `images.scene.model`."""
+        """Rename `images.scene`, or an attribute of it: `images.scene.model`."""
         kind, _, rest = fact.partition(".")
         name, sign, attribute = rest.partition(".")
         return self.references.get(f"{kind}.{name}", f"{kind}.{name}") + sign + attribute if rest else fact
@@ -184,13 +184,13 @@ class _Renaming:
         return {**data, key: self._part(name, kinds)} | {kind: self._part(of, TEXTS) for kind, of in drawn}
 
     def _part(self, name: str, kinds: Sequence[str]) -> str:
-        """The name of a role of one of these kinds; that of a task's part, or of an attribute, as it is."""
+        """Rename a role of one of these kinds; a task's part or an attribute stays as it is."""
         if name in bound_roles(self.file):
             return name
         return next((self._short(f"{kind}.{name}") for kind in kinds if f"{kind}.{name}" in self.file.roles), name)
 
     def _options(self, address: str) -> dict[str, str]:
-        """The names of an answer's options → those of the benchmark."""
+        """An answer's option names → those of the benchmark."""
         name = address.partition(".")[0]
         answer = next((one for one in self.file.answers if one.name == name), None)  # else a fact about the item
         if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
@@ -207,7 +207,7 @@ class _Renaming:
         return {_in(self._options(address), key): value for key, value in table.items()}
 
     def _task(self, name: str) -> str:
-        """The name of a task, which has that of each part that it goes through."""
+        """Rename a task, whose name has that of each part it goes through."""
         match self.file.tasks:
             case schema.Each(each=each):
                 through = list(each.values())
@@ -225,5 +225,5 @@ class _Renaming:
 
 
 def _in(names: Mapping[str, str], value: str) -> str:
-    """The value with other names, also within an order of options and before the number of a member."""
+    """Rename the value, also within an order of options and before the number of a member."""
     return _WORD.sub(lambda word: names.get(word[0], word[0]), value)

@@ -1,6 +1,6 @@
 """How the judgments of a stage decide an item, in sentences. Pure.
 
-`deciding` says it of a stage, whichever of protocol file and settings decides; `each_rule` of a file alone.
+`deciding` is for a stage, whether the protocol file or settings decide; `each_rule` is for a file on its own.
 """
 
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ _ALIKE = " Different images count as the same answer; of them the one picked mos
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How many people judge a task: `overlap`, or one more at a time up to `cap`; `agreement_overlap` on so many items.
+    """How many people judge a task: `overlap`, or one at a time up to `cap`; `agreement_overlap` on some items.
 
-    `overlap` is 0 if that is still open.
+    `overlap` is 0 if it is not decided yet.
     """
 
     overlap: int = 0
@@ -43,13 +43,13 @@ class Asked:
 
     @property
     def people(self) -> str:
-        """`3 people`, `2 to 5 people`."""
+        """Return `3 people`, `2 to 5 people`."""
         if not self.overlap:
             return "people"
         return f"{self.overlap} to {self.cap} people" if (self.cap or 0) > self.overlap else _people(self.overlap)
 
     def at_least(self, m: int | str) -> str:
-        """`at least 2 of 3 people`; a share of a number that differs between tasks stays a share."""
+        """Return `at least 2 of 3 people`; a share of a number that varies between tasks stays a share."""
         if isinstance(m, str) and (self.cap or self.agreement_items or not self.overlap):
             return f"at least {m} of the people"
         least = m if isinstance(m, int) else ceil(Fraction(m) * self.overlap)
@@ -60,7 +60,7 @@ class Asked:
         return f"at least {least} of {self.people}" if self.overlap else f"at least {_people(least)}"
 
     def more(self) -> str:
-        """A sentence on tasks that more people judge; "" if none do."""
+        """Return a sentence on tasks that more people judge; "" if there are none."""
         found = ""
         if self.agreement_items:
             items = counted(self.agreement_items, "item")
@@ -73,7 +73,7 @@ class Asked:
 
 
 def deciding(protocol: Protocol, asked: Asked, rule: str = MAJORITY, tie: str = "drop") -> str:
-    """Sentences: what keeps an item and what drops it. A file that decides has its own rule and tie."""
+    """Return sentences on what keeps an item and what drops it. A file that decides has its own rule and tie."""
     if protocol.confirms:
         return f"{_CONFIRMED.format(asked.cap or CONFIRM_CAP)} {_dropped_if(_of_protocol(protocol))}"
     if protocol.file and protocol.file.decide:
@@ -89,7 +89,7 @@ def deciding(protocol: Protocol, asked: Asked, rule: str = MAJORITY, tie: str = 
 
 
 def _of_protocol(protocol: Protocol) -> dict[str, str]:
-    """What drops an item, in words → why. The image that an earlier stage chose is one of the options."""
+    """What drops an item, in words → why. An image chosen by an earlier stage is one of the options."""
     labels = {one.identity: f"“{one.label}”" for one in protocol.fixed} | {CANNOT_JUDGE: "“Cannot judge”"}
     if (file := protocol.made_from) and len(file.decide) == 1:
         drops: Mapping[str, str] = getattr(file.decide[0], "drop", {})
@@ -100,12 +100,12 @@ def _of_protocol(protocol: Protocol) -> dict[str, str]:
 
 
 def each_rule(file: ProtocolFile, asked: Asked = Asked()) -> list[str]:
-    """Of each rule what keeps an item and what drops it; among several answers with its question first."""
+    """Return for each rule what keeps an item and what drops it, after its question if there are several answers."""
     return [f"{_asks(file, one.answer)}{_rule(file, one, asked)}" for one in file.decide]
 
 
 def _asks(file: ProtocolFile, address: str) -> str:
-    """The question that the rule is about: `“Does it hold?” `; "" of the only one."""
+    """Return the question that the rule is about: `“Does it hold?” `; "" if there is only one."""
     name, _, statement = address.partition(".")
     answer = file.answer(name)
     asked = answer.statements[statement] if isinstance(answer, schema.Check) and statement else answer.ask
@@ -142,7 +142,7 @@ def _rule(file: ProtocolFile, rule: schema.Decision, asked: Asked) -> str:
 
 
 def _of_numbers(file: ProtocolFile, rule: schema.Decision, asked: Asked) -> str:
-    """Of the rules that count no votes."""
+    """Describe rules that don't count votes."""
     match rule:
         case schema.Mean() | schema.Median():
             level = (
@@ -185,7 +185,7 @@ def _tie(tie: str, none: str) -> str:
 
 
 def _kept_from(file: ProtocolFile, rule: schema.AtLeast, who: str, is_one: bool) -> str:
-    """`Kept if at least 2 of 3 people pick the caption.`"""
+    """Return `Kept if at least 2 of 3 people pick the caption.`"""
     s = "s" if is_one else ""
     if values.is_of_right(file, rule):
         does = f"give{s} the right answer"
@@ -197,7 +197,7 @@ def _kept_from(file: ProtocolFile, rule: schema.AtLeast, who: str, is_one: bool)
 
 
 def _otherwise(drops: Mapping[str, str]) -> str:
-    """What an item is dropped for that is not kept; the last is everything else."""
+    """Return what drops an item that is not kept; the last is everything else."""
     if len(drops) == 1:
         return f"Otherwise dropped{_why('', *drops.values())}."
     return f"Otherwise dropped by the most common answer: {_either(drops)}."
@@ -217,7 +217,7 @@ def _either_of(found: list[str]) -> str:
 
 
 def _why(value: str, reason: str) -> str:
-    """The reason in brackets, unless the answer says the same."""
+    """Return the reason in brackets, unless the answer is worded the same."""
     words = readable_label(reason)
     return "" if words.casefold() == value.strip("“”").casefold() else f" ({words})"
 
@@ -236,7 +236,7 @@ _ELSE = "anything else"
 
 
 def value_in_words(file: ProtocolFile, address: str, value: str) -> str:
-    """A value of a table as people say it: `the caption`, `“Both sentences”`, `“4 (Good)”`, `anything else`."""
+    """Return a table's value in plain words: `the caption`, `“Both sentences”`, `“4 (Good)”`, `anything else`."""
     if value == values.ELSE:
         return _ELSE
     name, _, statement = address.partition(".")

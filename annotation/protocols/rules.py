@@ -1,4 +1,4 @@
-"""The rule that decides the tasks of a stage: that of its protocol's file, or of its own settings."""
+"""The rule that decides a stage's tasks: its protocol file's, or that of its own settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,9 +34,9 @@ from annotation.protocols.schema import ProtocolFile
 
 
 class FileRule(Rule):
-    """What the file says decides; of the stage's settings only the overlap counts."""
+    """A rule decided by a file; of the stage's settings only the overlap counts."""
 
-    of_item: Attributes = NO_ATTRIBUTES  # what the item and its parts say of themselves
+    of_item: Attributes = NO_ATTRIBUTES  # attributes of the item and its parts
 
     @property
     def file(self) -> ProtocolFile:
@@ -46,7 +46,7 @@ class FileRule(Rule):
     def settle(
         self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
     ) -> Decision:
-        """The content has the texts that the next stage gets, by role: of the last annotator who wrote some."""
+        """Return the decision; its content has the last written text for each role that the next stage gets."""
         decision = self.decide([answer.label for answer in given], overlap, posterior)
         if decision.state == OPEN:
             return decision
@@ -54,7 +54,7 @@ class FileRule(Rule):
         return replace(decision, content=self._carried(written[-1])) if written else decision
 
     def adjudicated(self, answer: Answer) -> Decision:
-        """As if every annotator had given this answer."""
+        """Return the decision as if every annotator had given this answer."""
         kinds = {
             rule.answer: {self.estimated_kinds([answer.label])[0]: 1.0}
             for rule in self.file.decide
@@ -66,7 +66,7 @@ class FileRule(Rule):
         return Decision(DROPPED if why else KEPT, answer.label, why, ADJUDICATOR, self._carried(answer))
 
     def _carried(self, answer: Answer) -> AnswerContent:
-        """The texts of the answer that the next stage gets, by role."""
+        """Return the answer's texts that the next stage gets, by role."""
         roles = {name: reference.partition(".")[2] for reference, name in self.file.carry.items()}
         texts = {roles[name]: words for name, words in answer.texts.items() if name in roles}
         return AnswerContent(texts=texts) if texts else AnswerContent()
@@ -75,7 +75,7 @@ class FileRule(Rule):
         return super().alike(labels) if self.protocol.form is None else set()
 
     def estimated_kinds(self, labels: Sequence[str]) -> list[str]:
-        """The values of the answer that the file's estimate is about; "" of those who were not asked."""
+        """Return the values of the answer that the file's estimate is about; "" for those who were not asked."""
         rule = next((one for one in self.file.decide if isinstance(one, schema.DawidSkene)), None)
         if rule is None:
             return super().estimated_kinds(labels)
@@ -90,21 +90,21 @@ class FileRule(Rule):
 
     @property
     def asks_items(self) -> bool:
-        """Whether an item's own data decide it too: `parents` of its texts, or its right answer."""
+        """Return whether an item's own data also decide it: `parents` of its texts, or its right answer."""
         bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
         has_parents = any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
         return has_parents or any(values.is_of_right(self.file, rule) for rule in self.file.decide)
 
     def about(self, of_item: Attributes) -> "FileRule":
-        """The rule for an item whose parts say this of themselves."""
+        """Return the rule for an item whose parts have these attributes."""
         found = FileRule(*self)
         found.of_item = of_item
         return found
 
     def is_split(self, labels: Sequence[str]) -> bool:
-        """Whether annotators are on both sides of a bound; where nothing is decided by votes, whether they are more
-        than a step apart on a scale, or no option is first in more than half of the rankings; of one set of options,
-        whether what more than half chose is no answer; else whether no answer has more than half.
+        """Return whether annotators are on both sides of a bound; if votes decide nothing, whether they are more
+        than a step apart on a scale, or no option is first in more than half of the rankings; for a set of options,
+        whether what more than half chose is not an answer; else whether no answer has more than half.
         """
         match self.file.answers:
             case [schema.Pick() as pick] if pick.many:
@@ -126,7 +126,7 @@ class FileRule(Rule):
         return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
 
     def votes(self, labels: Sequence[str]) -> list[str]:
-        """Of the vote that is least certain: the values of its answer; "" of those who were not asked."""
+        """Return the votes on the least certain answer; "" for those who were not asked."""
         found = []
         for rule in self.file.decide:
             if isinstance(rule, schema.Majority | schema.DawidSkene | schema.AtLeast):
@@ -154,7 +154,7 @@ class FileRule(Rule):
         return super().is_split(labels)
 
     def projections(self) -> dict[str, Projection]:
-        """Each view with its scale (measuring.views)."""
+        """Return each view with its scale (measuring.views)."""
         return dict(views(self.file, self.protocol.projections))
 
     def offered(self, view: str, options: Sequence[str]) -> set[str] | None:
@@ -166,7 +166,7 @@ class FileRule(Rule):
         return [in_own_names(self.file, label) for label in labels]
 
     def _stored(self, outcome: str, labels: Sequence[str], named: Sequence[str]) -> str:
-        """The first stored answer that says what was decided; of a mean, and of forms, the value itself."""
+        """Return the first stored answer with the decided outcome; for a mean, and for forms, the value itself."""
         if not is_plain(self.file):
             return outcome
         found = zip(labels, named, strict=True)
@@ -174,12 +174,12 @@ class FileRule(Rule):
 
 
 def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = None, rule: str = MAJORITY) -> Rule:
-    """That of the protocol's file if it decides, otherwise the stage's own settings."""
+    """Return the rule of the protocol's file if it decides, otherwise that of the stage's own settings."""
     return (FileRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
 
 
 def least_judgments(file: schema.ProtocolFile) -> tuple[int, str]:
-    """How many judgments of a task the file's rules need at least, and why; 1 and "" where any number will do."""
+    """Return the fewest judgments per task that the file's rules need, and why; 1 and "" if any number will do."""
     alike = [one.m for one in file.decide if isinstance(one, schema.AtLeast) and isinstance(one.m, int)]
     if max(alike, default=1) > 1:
         return max(alike), f"At least {max(alike)} people must give the same answer"
@@ -189,7 +189,7 @@ def least_judgments(file: schema.ProtocolFile) -> tuple[int, str]:
 
 
 def settings_of_file(file: schema.ProtocolFile) -> dict[str, object]:
-    """The settings of a stage that its protocol's file decides."""
+    """Return the stage settings that its protocol's file decides."""
     estimates = any(isinstance(rule, schema.DawidSkene) for rule in file.decide)
     chosen = (reference.partition(".")[2] for reference in file.carry if reference.startswith("images."))
     return {"overlap": file.judgments, "rule": DAWID_SKENE if estimates else MAJORITY, "carries": next(chosen, "")}

@@ -1,6 +1,6 @@
-"""The protocol file, `winnow: protocol/1`, as types: what keys there are, and of what kind their values are.
+"""The protocol file, `winnow: protocol/1`, as types: its keys, and the kinds of their values.
 
-The JSON Schema in docs/reference is made from these types (`manage.py protocol_schema`). What a file says beyond its
+The JSON Schema in docs/reference is made from these types (`manage.py protocol_schema`). What goes beyond a file's
 form, such as a role that does not exist, is checked in `checks`.
 """
 
@@ -24,21 +24,21 @@ from pydantic import (
 from annotation.wording import exact
 
 VERSION = "protocol/1"
-LARGEST = 10**15  # of a number: floating point knows it from the next ones
+LARGEST = 10**15  # number that floating point still tells from its neighbours
 MOST_KEYS = 9  # options have the keys 1 to 9, and so do the ranks of a ranking
-MOST_OPTIONS = 200  # of a pick, as many as an item can have captions
-MOST_TASKS = 1_000  # of an item
+MOST_OPTIONS = 200  # in a pick, as many as an item can have captions
+MOST_TASKS = 1_000  # per item
 MOST_MARKS = 40  # on a picture
 MOST_IN_ROW = 4  # pictures side by side, which are 85 pixels wide on a phone
-# Nothing in a file is without a bound, so that a small file cannot make much work (a test walks the JSON Schema).
+# Everything in a file has a bound, so that a small file cannot cause much work (a test walks the JSON Schema).
 _MOST_ANSWERS = 12
-_MOST_NAMES = 100  # of a table or a list, if nothing says less
+_MOST_NAMES = 100  # in a table or a list, unless a lower limit applies
 
 T = TypeVar("T")
 
 
 class Strict(BaseModel):
-    """No further keys, and no value that would first have to be converted."""
+    """A model without extra keys or values that would first have to be converted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, serialize_by_alias=True)
 
@@ -61,7 +61,7 @@ def _yes_or_no(value: object) -> object:
 
 
 def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[Any], str | None]:
-    """Which of several forms a value has, by the key that only this form has."""
+    """Return a function that finds which form a value has, by the key only this form has."""
 
     def form(value: Any) -> str | None:
         if isinstance(value, Strict):
@@ -71,7 +71,7 @@ def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[An
     return form
 
 
-POINTS = r"^-?[0-9]+(\.[0-9]+)?\.\.-?[0-9]+(\.[0-9]+)?$"  # from one to another
+POINTS = r"^-?[0-9]+(\.[0-9]+)?\.\.-?[0-9]+(\.[0-9]+)?$"  # from one point to another
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=16)]
 ProtocolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=32)]
 Reference = Annotated[
@@ -79,7 +79,7 @@ Reference = Annotated[
 ]
 _CountText = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$", max_length=8)]
 Count = Annotated[_CountText, BeforeValidator(_count, json_schema_input_type=int | _CountText)]
-Address = Annotated[str, StringConstraints(max_length=33)]  # of an answer, or a statement of it: holds.same
+Address = Annotated[str, StringConstraints(max_length=33)]  # an answer, or one of its statements: holds.same
 _ValueText = Annotated[str, StringConstraints(max_length=40)]
 Value = Annotated[_ValueText, BeforeValidator(as_value, json_schema_input_type=_ValueText | float)]
 Seen = Annotated[str, StringConstraints(max_length=200), BeforeValidator(as_value)]
@@ -90,14 +90,14 @@ Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_leng
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
 _ShareText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]?/[1-9][0-9]?$", max_length=5)]
 _Share = Annotated[_ShareText, BeforeValidator(as_value, json_schema_input_type=_ShareText)]
-Column = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\r\n]*$")]  # of an item's data
+Column = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\r\n]*$")]  # in an item's data
 _Columns = Annotated[list[Column], Field(min_length=1, max_length=12)]
 Columns = Annotated[_Columns, BeforeValidator(_one_or_more, json_schema_input_type=_Columns | Column)]
 CountOrShare = Annotated[
     Annotated[int, Field(ge=1, le=99), Tag("count")] | Annotated[_Share, Tag("share")],
     Discriminator(lambda value: "count" if isinstance(value, int) else "share"),
 ]
-# YAML 1.2 reads yes and no as texts, and values of answers are written so (`compare: yes`): settings take both.
+# YAML 1.2 reads yes and no as texts, and answers' values are written like this (`compare: yes`): settings take both.
 _Flag = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 _NumberText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}(\.\.([1-9][0-9]{0,2})?)?$", max_length=8)]
 # Whether several options may be chosen, or how many: `2`, `1..3`, `2..`.
@@ -107,15 +107,15 @@ _Many = Annotated[
         lambda value: _count(_yes_or_no(value)), json_schema_input_type=bool | Literal["yes", "no"] | int | _NumberText
     ),
 ]
-TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, parted by /
+TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, separated by /
 
 
 class Item(Strict):
-    """What an item must have, by role: `2`, `2..9` or `1..` members; `0..1` where it may lack it. Of `first`, it may
-    have more, of which only the first is used; `0..first` where it may lack it.
+    """What an item must have, by role: `2`, `2..9` or `1..` members; `0..1` if it may lack it. With `first`, it may
+    have more, but only the first is used; `0..first` if it may lack it.
 
-    A list is the texts of one role in their order. `attributes` are what its parts say of themselves (an image its
-    `model`), for rules that go over one.
+    A list is the texts of one role in their order. `attributes` are further data of its parts (an image's `model`), for
+    rules that use them.
     """
 
     images: dict[Name, Count] = Field(default_factory=dict, max_length=_MOST_NAMES)
@@ -138,7 +138,7 @@ class Each(Strict):
 class Pairs(Strict):
     """Tasks that compare two members of a role: all pairs, or `per_item` of them, drawn by the item's key.
 
-    In a balanced design, every member comes equally often, give or take one.
+    In a balanced design, every member appears equally often, give or take one.
     """
 
     pairs: Reference
@@ -147,7 +147,7 @@ class Pairs(Strict):
 
 
 class Rows(Strict):
-    """Named tasks, each with the parts that its names stand for. An item that may lack a part has no such task then."""
+    """Named tasks, each with the parts that its names stand for. An item without such a part doesn't get the task."""
 
     rows: Annotated[
         dict[Name, Annotated[dict[Name, Reference], Field(max_length=_MOST_ANSWERS)]],
@@ -165,9 +165,8 @@ Tasks = Annotated[
 
 
 class Picture(Strict):
-    """One picture, with the zoom; `label` stands on it. Up to four that follow one another stand in a row.
-
-    `points` and `boxes` are drawn on it: a text of the item, or an attribute of the image, with a JSON list of them.
+    """One picture, with the zoom; `label` is shown on it. Up to four consecutive pictures form a row. `points` and
+    `boxes` are drawn on it: a text of the item, or an attribute of the image, with a JSON list of them.
     """
 
     picture: Name
@@ -177,14 +176,14 @@ class Picture(Strict):
 
 
 class Pictures(Strict):
-    """All pictures of a role: in a `row`, side by side in every window, or in the `grid` that shows them largest."""
+    """All pictures of a role: side by side in every window (`row`), or in the `grid` that shows them largest."""
 
     pictures: Name
     layout: Literal["row", "grid"] = "grid"
 
 
 class Sentence(Strict):
-    """A caption or another text; `label` stands before it."""
+    """A caption or another text; `label` is shown before it."""
 
     sentence: Name
     label: Line | None = None
@@ -238,10 +237,10 @@ _OfItem = Annotated[dict[_Fact, Values], Field(max_length=_MOST_NAMES)]
 
 
 class When(Strict):
-    """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values.
+    """Whether a question is asked: if `all` of these answers, or `any` of them, have one of the listed values.
 
-    With `item`, only for items of which all of this is true: how many members a role has (`images.second: 1..`), what
-    an attribute of one of them is (`images.second.model: [sd-3]`), or one of the item itself (`type: [counting]`).
+    With `item`, only for items that meet all of these: how many members a role has (`images.second: 1..`), an attribute
+    of one of them (`images.second.model: [sd-3]`), or one of the item itself (`type: [counting]`).
     """
 
     all: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
@@ -262,7 +261,7 @@ Condition = Annotated[When, BeforeValidator(_all_of, json_schema_input_type=When
 
 
 class _Asked(Strict):
-    """`ask` is the line above the answer; one answer alone may leave it to the protocol's `ask`."""
+    """`ask` is the line above the answer; a single answer may leave it to the protocol's `ask`."""
 
     name: Name
     ask: Line | None = None
@@ -271,10 +270,10 @@ class _Asked(Strict):
 
 
 class Pick(_Asked):
-    """One of the shuffled options or fixed answers, or with `many` any number of them, or as many as it says: `2`,
-    `1..3`, `2..`. The fixed answer `none` is chosen without others.
+    """One of the shuffled options or fixed answers, or with `many` any number of them, or the number given: `2`,
+    `1..3`, `2..`. The fixed answer `none` can only be chosen on its own.
 
-    If the options are `alike`, each is a vote that some option fits: first it is decided whether one does, then which.
+    If the options are `alike`, each is a vote that some option fits: whether one does is decided first, then which.
     """
 
     kind: Literal["pick"]
@@ -284,12 +283,12 @@ class Pick(_Asked):
     alike: _Flag = False
 
 
-MOST_BUTTONS = 11  # points of a scale that are buttons; more are a slider
+MOST_BUTTONS = 11  # scale points shown as buttons; more become a slider
 MOST_POINTS = 1_001
 
 
 class Scale(_Asked):
-    """A point of a scale: of `points` from 1, of those listed, or from one to another, 0..100, in steps of `step`.
+    """A point of a scale: `points` from 1, the points listed, or a range, 0..100, in steps of `step`.
 
     More than 11 are a slider, with a field to type the number. `anchors` are words for some points.
     """
@@ -306,7 +305,7 @@ class Scale(_Asked):
 
 
 class Number(_Asked):
-    """A number that is typed, from `least` to `most`: a whole one, or with at most so many `decimals`."""
+    """A number that is typed, from `least` to `most`: a whole number, or one with at most `decimals` decimals."""
 
     kind: Literal["number"]
     least: float = 0
@@ -324,7 +323,7 @@ class Rank(_Asked):
 
 
 class Pair(_Asked):
-    """The better of two options. `of: pair` are those that the task compares."""
+    """The better of two options. `of: pair` means those that the task compares."""
 
     kind: Literal["pair"]
     of: Literal["pair"] | References
@@ -335,7 +334,7 @@ class Pair(_Asked):
 class Check(_Asked):
     """Yes or no to each of the `statements`, or of the texts of a list.
 
-    `parents` names the attribute of a text that lists the places (from 1) of those that must be answered yes for it to
+    `parents` names the attribute of a text that lists the places (from 1) of texts that must be answered yes for it to
     count: otherwise it counts as no.
     """
 
@@ -372,7 +371,7 @@ class Edit(_Asked):
 
 
 class _Marks(_Asked):
-    """Marks on a picture of the screen, each with one of the `labels` if there are any. `least: 0` allows none."""
+    """Marks on a picture of the screen, each with one of the `labels` if there are any. `least: 0` allows no marks."""
 
     of: Name
     least: Annotated[int, Field(ge=0, le=MOST_MARKS)] = 1
@@ -381,14 +380,14 @@ class _Marks(_Asked):
 
 
 class Points(_Marks):
-    """Two points agree that are at most `radius` apart, a share of the picture's sides."""
+    """Two points agree if they are at most `radius` apart, as a share of the picture's sides."""
 
     kind: Literal["points"]
     radius: Annotated[float, Field(gt=0, le=1)] = 0.05
 
 
 class Boxes(_Marks):
-    """Two boxes agree by the share that they have in common."""
+    """Two boxes agree by their overlap."""
 
     kind: Literal["boxes"]
 
@@ -399,13 +398,13 @@ Answer = Annotated[
 
 
 class _Decided(Strict):
-    """What the judgments of a task make of its item. `answer` may name one statement of a check: `holds.same`."""
+    """How the judgments of a task decide its item. `answer` may name one statement of a check: `holds.same`."""
 
     answer: Address
 
 
 class _Table(_Decided):
-    """Every value is kept or dropped with a reason; `cannot_judge` is dropped as such unless the table says else."""
+    """Every value is kept, or dropped with a reason; `cannot_judge` is dropped unless the table says otherwise."""
 
     keep: Values = Field(default_factory=list)
     drop: dict[Value, Reason] = Field(default_factory=dict, max_length=_MOST_NAMES)
@@ -418,21 +417,21 @@ class _Tied(_Table):
 
 
 class Majority(_Tied):
-    """The value with the most answers; of a pick of many, each option that more than half chose."""
+    """The most common value; for a pick of many, each option that more than half chose."""
 
     rule: Literal["majority"]
 
 
 class DawidSkene(_Tied):
-    """The most probable value, by how reliable each annotator is over all tasks."""
+    """The most probable value, given how reliable each annotator is over all tasks."""
 
     rule: Literal["dawid_skene"]
 
 
 class AtLeast(_Table):
-    """Kept where at least `m` gave the value `of`, or a share of them: `m: 2/3`. Otherwise the answer given most says
-    why it is dropped, `else` where none is given most. Of a pick of many there is no `of`: each option that at least
-    `m` chose counts.
+    """Kept if at least `m` gave the value `of`, or a share of them: `m: 2/3`. Otherwise the most common answer gives
+    the reason for dropping it, or `else` if there is none. A pick of many has no `of`: each option that at least `m`
+    chose counts.
     """
 
     rule: Literal["at_least"]
@@ -440,19 +439,19 @@ class AtLeast(_Table):
     m: CountOrShare
 
     def is_met(self, given: int, judgments: int) -> bool:
-        """Whether so many of the judgments are enough, without rounding."""
+        """Return whether this many of the judgments are enough, without rounding."""
         return given >= (self.m if isinstance(self.m, int) else Fraction(self.m) * judgments)
 
 
 class Unanimous(_Table):
-    """The value that all gave; `else` where they differ."""
+    """The value that everybody gave; `else` if they differ."""
 
     rule: Literal["unanimous"]
 
 
 class _Bounded(_Decided):
-    """Kept from `at_least` on, or without it whatever the number. `below` is the reason for the others, `no_value` for
-    those without a number.
+    """Kept from `at_least` on, or without it whatever the number. `below` is the reason for dropping the others,
+    `no_value` for those without a number.
     """
 
     at_least: float | None = None
@@ -469,8 +468,8 @@ class Median(_Bounded):
 
 
 class Agreement(_Decided):
-    """Kept if annotators' marks agree from `at_least` on: by the mean F1 of their points, or IoU of their boxes.
-    `below` is the reason for the others.
+    """Kept if annotators' marks agree to at least `at_least`: by the mean F1 of their points, or IoU of their boxes.
+    `below` is the reason for dropping the others.
     """
 
     rule: Literal["agreement"]
@@ -479,8 +478,8 @@ class Agreement(_Decided):
 
 
 class MeanRank(_Decided):
-    """The option that is best on average. It drops nothing but what cannot be judged. With `over`, the study has the
-    mean rank of each value of an attribute too.
+    """The option that is best on average. It drops only what cannot be judged. With `over`, the study also has the mean
+    rank of each value of an attribute.
     """
 
     rule: Literal["mean_rank"]
@@ -489,14 +488,14 @@ class MeanRank(_Decided):
 
 
 class BradleyTerry(_Decided):
-    """The strength of each value of an attribute, over all items. It drops nothing but what cannot be judged."""
+    """The strength of each value of an attribute, over all items. It drops only what cannot be judged."""
 
     rule: Literal["bradley_terry"]
     over: Name
 
 
 class Latest(_Decided):
-    """The text that was given last."""
+    """The last text given."""
 
     rule: Literal["latest"]
 
@@ -510,7 +509,7 @@ Decision = Annotated[
 class Measure(Strict):
     """How agreement on an answer is computed, and its score.
 
-    `views` are tables from values to coarser ones, with `else` for the rest; of a ranking, from orders that must all
+    `views` are tables from values to coarser ones, with `else` for the rest; for a ranking, from orders that must all
     hold: `positive>negative, other>=negative`. `score` is `mean`, or the share of a value of the answer or of a view.
     """
 
@@ -522,7 +521,7 @@ class Measure(Strict):
 
 
 class Comparison(Strict):
-    """A group that counts where more annotators gave the value `compare` to the tasks in which it is right than to the
+    """A group that counts if more annotators gave the value `compare` to the tasks in which it is right than to the
     others, among those with the same part in each of the names in `within`.
     """
 
@@ -539,10 +538,10 @@ _Weighted = Annotated[
 
 
 class Combined(Strict):
-    """A score of each judgment from several of its answers that have numbers. It has one of these keys.
+    """A score of each judgment that combines several of its numeric answers. It has one of these keys.
 
-    A list takes the numbers as they are, a table multiplies each by its weight, which may be negative; weights of a
-    mean are positive, and their sum divides.
+    A list takes the numbers as they are, a table multiplies each by its weight, which may be negative; a mean's weights
+    are positive, and it is divided by their sum.
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
@@ -555,7 +554,7 @@ class Combined(Strict):
 
     @property
     def rules(self) -> list[str]:
-        """The keys that it has; a file without mistakes has one."""
+        """Return the keys that it has; a file without mistakes has one."""
         return [name for name, of in self if of is not None]
 
     @property
@@ -570,10 +569,10 @@ class Combined(Strict):
 
 
 class ByItem(Strict):
-    """The right answer of each item, as its own data have it: in a further column of its file, or a text of that role.
+    """The right answer of each item, from its own data: a further column of its file, or a text of that role.
 
-    `values` says what a value of the data means; without it, values and labels of the answer are known, its options by
-    name, by text or by letter, and yes and no in their usual spellings.
+    `values` maps the data's values to the answer's; without it, the answer's values and labels are recognised, its
+    options by name, text or letter, and yes and no in their usual spellings.
     """
 
     column: Column = Field(alias="from")
@@ -597,8 +596,8 @@ Right = Annotated[
 
 
 class Over(Strict):
-    """All tasks of the items that have the same values in these columns; of so many items in a row with `every`. An
-    item that has nothing in one of the columns is in no group.
+    """All tasks of the items that have the same values in these columns; with `every`, of that many items in a row. An
+    item without a value in one of the columns is in no group.
     """
 
     over: Columns | None = None
@@ -616,9 +615,9 @@ Group = Annotated[
 class ProtocolFile(Strict):
     """A whole file.
 
-    `right` are the right answers, which no annotator gets: by construction a value, of a pick of many also several, or
-    for each task by its name a value; or those that each item has. Of the only answer: `right: {from: label}`. `group`
-    says which tasks of an item must all be right: those with the same part in the names listed, none for all of them;
+    `right` has the right answers, which annotators never get: by construction a value (a pick of many: or several), or
+    a value for each task by name; or each item's own. A file with one answer can write `right: {from: label}`. `group`
+    lists which tasks of an item must all be right: those with the same part in the names listed, none for all of them;
     of rows, the rows listed; or a comparison of tasks; or the tasks of several items. `scores` combine several answers.
     `leaks` are protocols that an annotator must not have met on the same material.
     """
@@ -646,14 +645,14 @@ class ProtocolFile(Strict):
     @model_validator(mode="before")
     @classmethod
     def _right_of_the_only_answer(cls, data: Any) -> Any:
-        """`right: {from: label}` of a file with one answer, in full."""
+        """Expand `right: {from: label}` in a file with one answer."""
         match data:
             case {"right": {"from": _} as right, "answers": [{"name": str(name)}]} if name != "from":
                 return {**data, "right": {name: right}}
         return data
 
     def answer(self, name: str) -> Any:
-        """The answer of that name. KeyError."""
+        """Return the answer of that name. Raises KeyError."""
         return {one.name: one for one in self.answers}[name]
 
     @cached_property  # asked twelve times for each rating of a file; no copy of a file changes its roles
@@ -669,12 +668,12 @@ _FIRST = "first"
 
 
 def uses_first(count: str) -> bool:
-    """Whether only the first member of the role is used, however many an item has."""
+    """Return whether only the first member of the role is used, however many an item has."""
     return count.endswith(_FIRST)
 
 
 def bounds(count: str) -> tuple[int, int | None]:
-    """The least and the most members of a role that are used; None: any number. `2..9` → (2, 9), `first` → (1, 1)."""
+    """Return the fewest and most members of a role used; None: any number. `2..9` → (2, 9), `first` → (1, 1)."""
     if uses_first(count):
         return int(count == _FIRST), 1
     least, dots, most = _COUNT.fullmatch(count).groups()  # type: ignore[union-attr]
@@ -682,39 +681,39 @@ def bounds(count: str) -> tuple[int, int | None]:
 
 
 def _allowed(count: str) -> tuple[int, int | None]:
-    """The least and the most members that an item may have."""
+    """Return the fewest and the most members that an item may have."""
     least, most = bounds(count)
     return least, None if uses_first(count) else most
 
 
 def is_within(there: int, count: str) -> bool:
-    """Whether an item may have so many members."""
+    """Return whether an item may have `there` members."""
     least, most = _allowed(count)
     return least <= there and (most is None or there <= most)
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether some number of members is within both counts."""
+    """Return whether some number of members is within both counts."""
     (least, most), (other_least, other_most) = _allowed(one), _allowed(other)
     return (most is None or other_least <= most) and (other_most is None or least <= other_most)
 
 
 def how_many(count: str) -> str:
-    """How many members an item may have, in words: `2`, `2 or more`, `2 to 9`."""
+    """Return how many members an item may have, in words: `2`, `2 or more`, `2 to 9`."""
     least, most = _allowed(count)
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
 
 
 @cache
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of protocol files; no object allows further keys."""
+    """Return the JSON Schema of protocol files; no object allows further keys."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ProtocolFile.model_json_schema()}
     _close(schema)
     return schema
 
 
 def _close(schema: Any) -> None:
-    """Forbid the keys that do not have the pattern of names, which pydantic refuses without saying so in the schema."""
+    """Forbid keys that are not names, which pydantic refuses without putting it in the schema."""
     if isinstance(schema, dict):
         if "patternProperties" in schema:
             schema["additionalProperties"] = False

@@ -1,11 +1,10 @@
-"""How simulated annotators answer a protocol file, so that its figures have structure. Pure.
+"""How simulated annotators answer a protocol file, so that its results have structure. Pure.
 
-The truth about an item is its right answer, or else drawn from the item, the same for everybody. An annotator errs in
-it with the stated rate: on a scale by one point, in a number by up to a tenth of its range, in a check by statement, in
-marked words by half the rate for each word. Marks on a picture are set beside the true ones, by a twentieth of its
-sides at a rate of 0.1, or left out. Options of a comparison or a ranking have a quality, on average one less for each
-place further on; annotators add noise of four times the rate to it. Where the score of a ranking tells which ones are
-right, the truth is one of these.
+The truth about an item is its right answer, or else drawn from the item and the same for everybody. Annotators err at
+the stated rate: on a scale by one point, in a number by up to a tenth of its range, in a check by statement, in marked
+words at half the rate for each word. Marks on a picture are off by a twentieth of its sides at a rate of 0.1, or are
+left out. Options of a comparison or a ranking have a quality, on average one less for each place further on; annotators
+add noise of four times the rate to it. If a ranking's score shows which rankings are right, the truth is one of these.
 """
 
 from collections.abc import Sequence
@@ -16,10 +15,10 @@ from random import Random
 from annotation.protocols import answers, base, edits, marks, measuring, numbers, option_sets, schema, values
 from annotation.protocols.schema import ProtocolFile
 
-_NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
-_OFF = 0.1  # of the range: how far off a number may be
-_TIED = 0.15  # qualities this close are a tie, where there is one
-_MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements that hold
+_NOISE = 4  # times the error rate: standard deviation of the noise an annotator adds to an option's quality
+_OFF = 0.1  # share of the range by which a number may be off
+_TIED = 0.15  # qualities this close are a tie, if ties are allowed
+_MARKED, _HOLDS = 0.15, 0.7  # shares of words that deserve a mark, and of statements that hold
 _MOST_MARKED, _BORDER = 3, 1500  # on a picture, and how far from its border
 _WORDS = "A simulated annotator wrote this. " * 150
 
@@ -28,7 +27,7 @@ def simulate(
     file: ProtocolFile, rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "",
     item: object = None, error_rate: float = 0.1, of_item: base.Attributes = base.NO_ATTRIBUTES,
 ) -> dict[str, str]:  # fmt: skip
-    """The fields that they submit, by answer. Without an item the truth is drawn anew."""
+    """Return the fields a simulated annotator submits, by answer. Without an item the truth is drawn afresh."""
     item = rng.random() if item is None else item
     said: dict[str, str] = {}
     written: dict[str, str] = {}
@@ -45,7 +44,7 @@ def simulate(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One question on a screen, and who answers it."""
+    """One question on a screen, and the annotator who answers it."""
 
     file: ProtocolFile
     answer: schema.Answer
@@ -65,7 +64,7 @@ class _Asked:
         return self.rng.random() < self.error_rate * share
 
     def value(self) -> str:
-        """The answer's part of the label."""
+        """Return the answer's part of the label."""
         match self.answer:
             case schema.Pick(many=False):
                 return self._pick([*self._names(), *values.fixed_of(self.answer)])
@@ -88,7 +87,7 @@ class _Asked:
         return answers.WRITTEN if isinstance(self.answer, schema.Text) else answers.EDITED
 
     def words(self, answer: schema.Text | schema.Edit) -> str:
-        """What they write."""
+        """Return the text they write."""
         if isinstance(answer, schema.Text):
             return _WORDS[: max(answer.shortest, min(60, answer.longest))]
         return edits.simulated_edit(self._text(answer))[: answer.longest]
@@ -98,7 +97,7 @@ class _Asked:
         return sorted(answers.option_names(self.file, self.answer, self.shown).values())
 
     def _right(self, known: Sequence[str]) -> list[str]:
-        """The values that are right by construction."""
+        """Return the values that are right by construction."""
         right = answers.right_answer(self.file, self.answer.name, self.question, self.of_item).split(",")
         return [one for one in known if values.in_table(one, right) in right]
 
@@ -108,8 +107,8 @@ class _Asked:
         return self.rng.choice(wrong) if wrong and self.errs() else right[0]
 
     def _several(self, answer: schema.Pick) -> str:
-        """The right set, or one drawn, in which they err by option; where that is too few or too many, others of the
-        options make up for it.
+        """Return the right set, or a drawn one, with errors by option; if that is too few or too many, other options
+        make up for it.
         """
         names, truth = self._names(), self.truth
         every = [*names, *answer.fixed]
@@ -125,7 +124,7 @@ class _Asked:
         return option_sets.with_counts(self.file, answer, given, names)
 
     def _made_allowed(self, answer: schema.Pick, known: Sequence[str], some: Sequence[str], dice: Random) -> list[str]:
-        """The options, some left out or more of them taken in so that they may be chosen together."""
+        """Return the options with some left out or added, so that they may be chosen together."""
         least, most = option_sets.limits(answer)
         others = [one for one in known if one not in some]
         more = dice.sample(others, min(len(others), max(0, least - len(some))))
@@ -149,7 +148,7 @@ class _Asked:
         return one if first >= second else other
 
     def _ranking(self, answer: schema.Rank) -> str:
-        """Where a view of few rankings tells those that score, one of them; else by quality."""
+        """Return a ranking that scores, if a view of few rankings lists those that do; else one by quality."""
         measured = self.file.measure.get(answer.name) or schema.Measure()
         telling = [table for table in measured.views.values() if measured.score in table.values()]
         if not telling or not measuring.lists_labels(self.file):
@@ -165,7 +164,7 @@ class _Asked:
         return points[place + step if 0 <= place + step < len(points) else place - step]
 
     def _number(self, span: numbers.Span) -> str:
-        """Near the middle as a rule; who errs is off by at least one step."""
+        """Return a number that is usually near the middle; an error is at least one step."""
         last = span.size - 1
         right = answers.right_answer(self.file, self.answer.name, self.question)
         place = round(self.truth.triangular(0, last))
@@ -205,5 +204,5 @@ class _Asked:
         return marks.written(found)
 
     def _text(self, answer: schema.Words | schema.Edit) -> str:
-        """The text that is marked or edited."""
+        """Return the text that is marked or edited."""
         return answers.text_of(self.file, answer, self.texts, self.question)

@@ -1,7 +1,7 @@
-"""The tasks that an item makes under a protocol file.
+"""The tasks of an item under a protocol file.
 
-The `question` of a task names it among the tasks of its item: the row, the role or member that it is about, or the pair
-that it compares. Like every identity, it never reaches an annotator.
+The `question` of a task names it among the item's tasks: the row, the role or member that it is about, or the pair that
+it compares. Like every identity, it never reaches an annotator.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.naming import part_name
 from benchmarks.records import ItemRecord, is_own
 
-_TRIES = 100  # draws of a balanced design, of which most are balanced
-Bound = Mapping[str, str]  # a name in the file → the identity that it stands for in this task
+_TRIES = 100  # draws of a balanced design; most draws are balanced
+Bound = Mapping[str, str]  # a name in the file → the identity it stands for in this task
 
 
 def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
-    """Raises UnsuitableItem, naming what the item lacks or has too much of."""
+    """Return the item's tasks. Raises UnsuitableItem, naming what the item lacks or has too much of."""
     parts = {}
     for role, count in protocol.roles.items():
         there = members(item, carried, role, schema.uses_first(count))
@@ -49,7 +49,7 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
 
 
 def file_about(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) -> ProtocolFile:
-    """The file with the conditions of its questions as they are for this item."""
+    """Return the file with its questions' conditions resolved for this item."""
     if not any(map(depends_on_items, protocol.answers)):
         return protocol
     roles = protocol.roles.items()
@@ -57,8 +57,8 @@ def file_about(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) 
 
 
 def members(item: ItemRecord, carried: base.Carried, role: str, of_all_rounds: bool = False) -> list[str]:
-    """The identities of a role's members (`images.candidate`): what an earlier stage chose, else those of the item's
-    last round, or of all rounds.
+    """Return the identities of a role's members (`images.candidate`): what an earlier stage chose, else those of the
+    item's last round, or of all rounds.
     """
     kind, _, name = role.partition(".")
     if kind != "images":
@@ -79,7 +79,7 @@ def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, co
 
 
 def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> None:
-    """What the texts of a checked list rest on must be others of the list, and never a text that rests on them."""
+    """Check that texts of a checked list depend only on others of the list, and never on each other in a circle."""
     checks = [one for one in protocol.answers if isinstance(one, schema.Check) and one.parents]
     attributes = item.attributes() if checks else {}
     for one in checks:
@@ -98,7 +98,7 @@ def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[st
 
 
 def _require_drawn(protocol: ProtocolFile, item: ItemRecord) -> None:
-    """What is drawn on pictures can be read. How many pixels a picture has is not known here: see `marks.from_data`."""
+    """Check that what is drawn on pictures can be read. Pictures' sizes are not known here: see `marks.from_data`."""
     blocks = [one for one in protocol.screen if isinstance(one, schema.Picture) and drawn_by(one)]
     attributes = item.attributes() if blocks else {}
     for block in blocks:
@@ -116,7 +116,7 @@ def _require_drawn(protocol: ProtocolFile, item: ItemRecord) -> None:
 def _require_pictures(
     protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]], bindings: Sequence[Bound]
 ) -> None:
-    """What is marked or drawn on is a picture: a place in a video is none without a moment."""
+    """Check that what is marked or drawn on is a picture, not a video."""
     marked = [one.of for one in protocol.answers if isinstance(one, schema.Points | schema.Boxes)]
     marked += [one.picture for one in protocol.screen if isinstance(one, schema.Picture) and drawn_by(one)]
     videos = {
@@ -132,7 +132,7 @@ def _require_pictures(
 
 
 def needs_in_words(role: str, count: str) -> str:
-    """What an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
+    """Return what an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
     many = schema.how_many(count)
     return _parts_in_words(role, many, one=many == "1")
 
@@ -144,7 +144,7 @@ def _parts_in_words(role: str, many: str, one: bool) -> str:
 
 
 def _count(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]]) -> int:
-    """How many tasks an item with these parts makes, if its file does not say."""
+    """Return how many tasks an item with these parts has, if its file does not say."""
     match protocol.tasks:
         case schema.Each(each=each):
             return math.prod(sum(len(parts[role]) for role in roles) for roles in each.values())
@@ -156,7 +156,7 @@ def _count(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]]) -> int:
 def _bindings(
     protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Bound]]:
-    """The question and the names of each task."""
+    """Yield the question and the names of each task."""
     match protocol.tasks:
         case schema.Each(each=each):
             through = [[one for role in roles for one in _named(protocol, role, parts)] for roles in each.values()]
@@ -175,14 +175,14 @@ def _bindings(
 
 
 def _named(protocol: ProtocolFile, role: str, parts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """The name and the identity of each member: of one that an earlier stage chose, the name of the role."""
+    """Yield each member's name and identity; one chosen by an earlier stage is named after the role."""
     name = role.partition(".")[2]
     for place, identity in enumerate(parts[role]):
         yield name if values.is_alone(protocol, role) else f"{name}-{place}", identity
 
 
 def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[str, ...]]:
-    """The same pairs for the same item, whenever they are drawn."""
+    """Return the pairs to compare, always the same for the same item."""
     every: list[tuple[str, ...]] = list(itertools.combinations(there, 2))
     if tasks.per_item is None or tasks.per_item >= len(every):
         return every
@@ -194,7 +194,7 @@ def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[st
 
 
 def _balanced(pairs: Sequence[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
-    """`count` of the pairs, each time one whose members came least often so far. It may end in a corner."""
+    """Return `count` of the pairs, each time one whose members came up least so far, which may reach a dead end."""
     left, drawn = list(pairs), []
     partners = Counter(itertools.chain.from_iterable(pairs))  # of each member, in the pairs that are left
     often = dict.fromkeys(partners, 0)
@@ -233,7 +233,7 @@ def _task(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]], question: 
 
 
 def shown_by(block: schema.Block, parts: Mapping[str, Sequence[str]], bound: Bound) -> list[str]:
-    """The identities that a block of the screen shows."""
+    """Return the identities that a block of the screen shows."""
     name, kinds = shown_name(block)
     if name in bound:
         return [bound[name]]

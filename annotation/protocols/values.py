@@ -1,6 +1,6 @@
-"""The values that an answer of a protocol file can have, and what its options are called.
+"""The values that an answer of a protocol file can have, and the names of its options.
 
-An option is called by its role, and where the role may have more members, by role and place: `positive`, `candidate-2`.
+An option is named by its role, and if the role may have more members, by role and place: `positive`, `candidate-2`.
 Tables of a file name roles: `candidate` stands for all its members.
 """
 
@@ -22,14 +22,14 @@ NUMERIC = ("scale", "number", "check", "words")  # kinds of answers that have a 
 
 
 def options_of(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> Sequence[str]:
-    """The roles whose members are the options: `images.candidate`."""
+    """Return the roles whose members are the options: `images.candidate`."""
     if answer.of == "pair":
         return [protocol.tasks.pairs] if isinstance(protocol.tasks, schema.Pairs) else []
     return [one for one in answer.of if one != "pair"]
 
 
 def points(scale: schema.Scale) -> list[str]:
-    """The points of a scale from low to high, as they are stored."""
+    """Return the points of a scale from low to high, as they are stored."""
     if isinstance(scale.points, list):
         return [str(schema.as_value(point)) for point in scale.points]
     return list(_steps(f"1..{scale.points}" if isinstance(scale.points, int) else scale.points, scale.step))
@@ -37,7 +37,7 @@ def points(scale: schema.Scale) -> list[str]:
 
 @cache
 def _steps(points: str, step: float) -> tuple[str, ...]:
-    """Not more than one beyond what a scale may have."""
+    """Return the points, at most one more than a scale may have."""
     least, most = map(Decimal, points.split(".."))
     by = Decimal(str(step))
     found = takewhile(lambda one: one <= most, (least + place * by for place in range(schema.MOST_POINTS + 1)))
@@ -45,19 +45,19 @@ def _steps(points: str, step: float) -> tuple[str, ...]:
 
 
 def written(number: Decimal) -> str:
-    """Without zeros at the end: `3.5` of 3.50, `0` of -0.0."""
+    """Return the number without zeros at the end: `3.5` for 3.50, `0` for -0.0."""
     plain = format(number, "f")
     plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
     return "0" if plain == "-0" else plain
 
 
 def is_slider(answer: object) -> bool:
-    """Whether it is a scale with more points than there are buttons for."""
+    """Return whether the answer is a scale with more points than there are buttons for."""
     return isinstance(answer, schema.Scale) and len(points(answer)) > schema.MOST_BUTTONS
 
 
 def fixed_of(answer: object) -> dict[str, schema.Fixed]:
-    """The answers that are not shuffled, by value."""
+    """Return the answers that are not shuffled, by value."""
     match answer:
         case schema.Pick():
             return answer.fixed
@@ -69,7 +69,7 @@ def fixed_of(answer: object) -> dict[str, schema.Fixed]:
 
 
 def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
-    """What tables may name: roles, fixed answers, points. None if the values are not finite. KeyError: no such answer.
+    """Return what tables may name: roles, fixed answers, points. None if the values are not finite. Raises KeyError.
 
     The address is an answer's name, or for one statement of a check `holds.same`.
     """
@@ -88,14 +88,14 @@ def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
 
 
 def is_of_right(protocol: ProtocolFile, rule: object) -> bool:
-    """Whether the rule asks for the right answer, whichever that is: `of: right`, if no value is called so."""
+    """Return whether the rule is about the right answer (`of: right`, unless a value has that name)."""
     if not isinstance(rule, schema.AtLeast) or rule.of != _RIGHT:
         return False
     return _RIGHT not in (table_values(protocol, rule.answer) or [])
 
 
 def option_name(protocol: ProtocolFile, identity: str) -> str:
-    """`positive` of `caption-positive-0` where an item has one such caption, else `positive-0`."""
+    """Return `positive` for `caption-positive-0` if an item has one such caption, else `positive-0`."""
     kinds = ("captions", "texts", "lists") if identity.startswith(CAPTION_PREFIX) else ("images",)
     name = identity.removeprefix(CAPTION_PREFIX)
     role = name.rpartition("-")[0]
@@ -103,12 +103,12 @@ def option_name(protocol: ProtocolFile, identity: str) -> str:
 
 
 def is_alone(protocol: ProtocolFile, role: str) -> bool:
-    """Whether an item has at most one part in that role."""
+    """Return whether an item has at most one part in that role."""
     return role in protocol.roles and bounds(protocol.roles[role])[1] == 1
 
 
 def member_names(protocol: ProtocolFile, role: str) -> list[str]:
-    """What the members of a role can be called: `candidate-0` to the most; of one alone its role."""
+    """Return the possible names of a role's members: `candidate-0` and so on; for a single member the role."""
     name, most = role.partition(".")[2], bounds(protocol.roles[role])[1]
     return (
         [name] if most == 1 else [f"{name}-{place}" for place in range(schema.MOST_OPTIONS if most is None else most)]
@@ -116,22 +116,22 @@ def member_names(protocol: ProtocolFile, role: str) -> list[str]:
 
 
 def member_count(protocol: ProtocolFile, role: str) -> int:
-    """How many members a role has at least, and at most where that is not open."""
+    """Return the least number of members of a role, and the largest unless that is open."""
     least, most = bounds(protocol.roles[role])
     return least if most is None else most
 
 
 def may_ask_nothing(protocol: ProtocolFile, answer: object) -> bool:
-    """Whether it is a check of a list that an item may lack."""
+    """Return whether the answer is a check of a list that an item may lack."""
     return isinstance(answer, schema.Check) and bounds(protocol.roles.get(str(answer.of), "1"))[0] == 0
 
 
 def role_of(value: str) -> str:
-    """`candidate` of `candidate-2`; other values as they are."""
+    """Return `candidate` for `candidate-2`; other values as they are."""
     role, _, number = value.rpartition("-")
     return role if role and number.isdecimal() else value
 
 
 def in_table(value: str, table: Container[str]) -> str:
-    """What stands for the value in a table: the value itself, or its role."""
+    """Return what represents the value in a table: the value itself, or its role."""
     return value if value in table else role_of(value)

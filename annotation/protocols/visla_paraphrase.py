@@ -1,4 +1,4 @@
-"""VISLA §3.2: which candidate says the same as the caption, as it is or lightly edited; else all are rejected.
+"""VISLA §3.2: choose the candidate that means the same as the caption, unchanged or lightly edited, or reject all.
 
 What is picked or written becomes the item's second positive. An edit counts once another annotator has confirmed it.
 """
@@ -62,7 +62,7 @@ You can look at the picture, but only the text counts.
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
-    """Its second positives, then its candidates: one to nine, since they are picked with the keys 1 to 9."""
+    """Return the task: second positives, then candidates; one to nine, since the keys 1 to 9 pick them."""
     base.require_parts(item, captions=["positive", "negative"])
     options = (*item.captions_as(_RESULT_ROLE), *item.captions_as("candidate"))
     if not 1 <= len(options) <= 9:
@@ -76,7 +76,7 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
 def _parse(
     sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
 ) -> base.Answer:
-    """`answer`: an option's place or `reject`; with `edit`, `words` are what it should say instead."""
+    """Parse `answer` (an option's place or `reject`) and, with `edit`, the `words` that replace the option's."""
     if sent.get("answer") == _REJECT:
         return _rejected(sent)
     if not sent.get("answer"):
@@ -106,7 +106,7 @@ def _rejected(sent: base.SubmittedFields) -> base.Answer:
 
 
 def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `_parse`."""
+    """Invert `_parse`."""
     content = answer.content
     if answer.label == _REJECT:
         return {"answer": _REJECT, "why": content["reason"], **edits.guideline_fields(content["guidelines"])}
@@ -115,7 +115,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
 
 
 def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
-    """One in ten rejects, two in ten edit; who meets an edit takes it as any other sentence."""
+    """Simulate: one in ten rejects, two in ten edit; another's edit is treated as any other sentence."""
     chance, place = rng.random(), rng.randrange(len(shown))
     if chance < _SIMULATED_REJECTS:
         return {"answer": _REJECT, rng.choice(GUIDELINES).code: edits.BROKEN}

@@ -1,6 +1,6 @@
-"""VISLA §3.3: whether two positives and a negative keep the guidelines, mended by editing where they do not.
+"""VISLA §3.3: check that two positives and a negative keep the guidelines, and edit them if they don't.
 
-The negative can also be another of its nearest candidates. What cannot be mended is dropped.
+The negative can also be replaced by another of its nearest candidates. What cannot be corrected is dropped.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 VALID, DROPPED = "valid", "dropped"
-_ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # of a screen's fields
+_ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # names of a screen's fields
 _SENTENCE_NAMES = {
     "first": gettext_noop("Sentence A"),
     "second": gettext_noop("Sentence B"),
     "third": gettext_noop("Sentence C"),
 }
 _SIMULATED_DROPS, _SIMULATED_EDITS = 0.1, 0.3
-_MOST_CANDIDATES = 9  # of other negatives, which are picked with the keys 1 to 9
+_MOST_CANDIDATES = 9  # other negatives, picked with the keys 1 to 9
 
 GUIDELINES = (
     base.Guideline("same", gettext_noop("A and B say the same: the same things in the same arrangement."), "s"),
@@ -53,7 +53,7 @@ correct them, mark what does not hold and drop all three.
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
-    """The three sentences and the image; the candidates are what may stand in the negative's place."""
+    """Return the task: the three sentences and the image; the candidates can replace the negative."""
     base.require_parts(item, captions=list(_ROLES.values()), images=["positive"])
     others = tuple(item.captions_as("candidate"))
     if len(others) > _MOST_CANDIDATES:
@@ -65,8 +65,8 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
 def _parse(
     sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
 ) -> base.Answer:
-    """Each guideline's code: `holds` or `broken`; `first`, `second`, `third`: the sentences as they stand; `use`: the
-    place of what is put in the third one's place; `drop`: they cannot be mended.
+    """Parse each guideline's code: `holds` or `broken`; `first`, `second`, `third`: the sentences as edited; `use`: the
+    place of the candidate that replaces the third; `drop`: they cannot be corrected.
     """
     lines = edits.guideline_answers(sent, GUIDELINES)
     if len(lines) < len(GUIDELINES):
@@ -90,7 +90,7 @@ def _parse(
 def _changes(
     sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity
 ) -> dict[str, tuple[str, str]]:
-    """Of each role that was changed: its words now, and the identity that they were made of. Raises InvalidAnswer."""
+    """Changed role → its words now, and the identity they were made from. Raises InvalidAnswer."""
     put = edits.option_at_place(sent["use"], shown) if sent.get("use") else ""
     stand = {}
     for field, role in _ROLES.items():
@@ -107,8 +107,8 @@ def _changes(
 def _sentence_and_source(
     field: str, typed: str | None, others: Sequence[str], put: str, texts: base.TextsByIdentity
 ) -> tuple[str, str]:
-    """A sentence's words, and what they were made of. `others` may stand in its place, and `put` is the one that was
-    put there; words that are exactly those of one of them are that one.
+    """Return a sentence's words and source. `others` can replace it, and `put` is the one that did; words that equal
+    those of one of these have it as their source.
     """
     was = base.caption_identity(_ROLES[field])
     words = edits.one_line(texts[was] if typed is None else typed)
@@ -120,7 +120,7 @@ def _sentence_and_source(
 
 
 def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
-    """The inverse of `_parse`; a sentence that stands as it was is left out."""
+    """Invert `_parse`; a sentence that is unchanged is left out."""
     fields = edits.guideline_fields(answer.content["guidelines"])
     fields |= {"drop": "1"} if answer.label == DROPPED else {}
     fields |= {field: answer.texts[role] for field, role in _ROLES.items() if role in answer.texts}
@@ -129,7 +129,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
 
 
 def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
-    """One in ten drops, and where two sentences are the same words everybody does; two in ten edit the third."""
+    """Simulate: one in ten drops, or everybody if two sentences are identical; two in ten edit the third."""
     chance = rng.random()
     lines = {one.code: True for one in GUIDELINES}
     words = [edits.one_line(texts[base.caption_identity(role)]) for role in _ROLES.values()]
@@ -173,7 +173,7 @@ PROTOCOL = base.Protocol(
     tasks=_tasks,
     projections={"kept or dropped": _kept_or_dropped},
     drops={DROPPED: "triplet_dropped", base.CANNOT_JUDGE: base.CANNOT_JUDGE},
-    leaks=frozenset({"visla-paraphrase"}),  # who wrote a sentence is not to be the one who checks it
+    leaks=frozenset({"visla-paraphrase"}),  # nobody checks a sentence they wrote
     form=base.Form(
         parse=_parse,
         labels=lambda options: (VALID, EDITED, DROPPED),

@@ -1,5 +1,5 @@
-"""Every answer that a screen can send, as the fields of its form; a sample where there are too many, or texts. And
-items made up to suit a protocol.
+"""List every answer that a screen can send, as its form's fields, or a sample if there are too many or free texts; and
+make up items that suit a protocol.
 """
 
 import itertools
@@ -15,17 +15,17 @@ from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 MOST = 300  # answers to a screen
-_FEW = 64  # of one question that has more than one can list
-_LISTED = 5  # options or statements of which all combinations are walked
-_DRAWN = {"points": "[[0.5, 0.5]]", "boxes": "[[0.1, 0.2, 0.5, 0.6]]"}  # on a made-up picture
+_FEW = 64  # answers to one question that has too many to list
+_LISTED = 5  # options or statements up to which all combinations are listed
+_DRAWN = {"points": "[[0.5, 0.5]]", "boxes": "[[0.1, 0.2, 0.5, 0.6]]"}  # marks on a made-up picture
 SEVERAL = 4  # members of a role that may have any number
 
 Fields = dict[str, str]
 
 
 def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit: int = SEVERAL) -> ItemRecord:
-    """An item with the fewest members of each role, or with as many as the role may have, up to `limit`, and with what
-    questions ask of items.
+    """Return an item with the fewest members of each role, or the most it may have up to `limit`, and with the data
+    questions need from items.
     """
     captions, images = [], []
     attributes, own = suiting(file) if most else ({}, {})
@@ -58,7 +58,7 @@ def texts_of(record: ItemRecord) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a screen asks of: the options in the order shown, the item's texts, the task's question."""
+    """The data of a screen: the options in the order shown, the item's texts, the task's question."""
 
     shown: Sequence[str]
     texts: base.TextsByIdentity
@@ -66,7 +66,7 @@ class Screen:
 
 
 def every_answer(file: ProtocolFile, screen: Screen, dice: Random, most: int = MOST) -> tuple[list[Fields], bool]:
-    """The fields of each answer, and whether these are all. Without *cannot judge*."""
+    """Return the fields of each answer except *cannot judge*, and whether these are all."""
     listed = {answer.name: _possible(file, answer, screen, dice) for answer in file.answers}
     found = list(itertools.islice(_paths(file, screen, {name: of for name, (of, _) in listed.items()}), most + 1))
     if len(found) <= most:
@@ -105,7 +105,7 @@ def _said(file: ProtocolFile, answer: schema.Answer, fields: Fields, screen: Scr
 
 
 def _possible(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
-    """What can be sent for one question, and whether that is all."""
+    """Return what can be sent for one question, and whether that is all."""
     found, whole = _given(file, answer, screen, dice)
     return ([*found, {}], whole) if not answer.required else (found, whole)
 
@@ -144,7 +144,7 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
 
 
 def _sets(file: ProtocolFile, answer: schema.Pick, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
-    """Those that may be chosen."""
+    """Return the sets that may be chosen, and whether these are all."""
     choices = answers.choices_of(file, answer, screen.shown)
     options = [one for one in choices if one != option_sets.NONE]
     least, most = option_sets.limits(answer)
@@ -157,7 +157,7 @@ def _sets(file: ProtocolFile, answer: schema.Pick, screen: Screen, dice: Random)
 
 
 def _numbers(answer: schema.Scale | schema.Number, dice: Random) -> tuple[list[Fields], bool]:
-    """All, or the ends and some between, and the fixed answers."""
+    """Return all numbers, or the ends and some between, and the fixed answers."""
     span = numbers.span_of(answer)
     whole = span.size <= _FEW
     places = range(span.size) if whole else sorted({0, span.size - 1, *dice.sample(range(span.size), _FEW)})
@@ -178,14 +178,14 @@ def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Ran
 
 
 def _marked(answer: schema.Words, text: str) -> list[Fields]:
-    """No word marked, single words, and all."""
+    """Return the fields with no word marked, single words, and all."""
     places = [f"{answer.name}-{place}" for place in range(1, len(text.split()) + 1)]
     marked = [{}, *({place: mark} for place in places for mark in answer.marks)][:_FEW]
     return [{answer.name: answer.unmarked, **of} for of in [*marked, *(dict.fromkeys(places, m) for m in answer.marks)]]
 
 
 def _marks(answer: schema.Points | schema.Boxes) -> list[Fields]:
-    """As few marks as there may be, one, and as many, in a row to the far corner."""
+    """Return the fewest marks allowed, one, and the most, in a row to the far corner."""
     labels, size = [*answer.labels] or [""], marks.WHOLE // answer.most
     ends = range(size, marks.WHOLE + 1, size)
     corners = [(end, end) if answer.kind == "points" else (end - size, 0, end, end) for end in ends]
@@ -197,6 +197,6 @@ def _marks(answer: schema.Points | schema.Boxes) -> list[Fields]:
 
 
 def _edited(answer: schema.Edit, text: str) -> list[Fields]:
-    """Unchanged, as long as it may be, and changed."""
+    """Return the text unchanged, as long as it may be, and changed."""
     found = [text[: answer.longest], "x" * answer.longest, "Ein Wort, 一句话."[: answer.longest]]
     return [{answer.name: one} for one in dict.fromkeys(found) if one]

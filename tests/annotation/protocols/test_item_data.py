@@ -102,7 +102,7 @@ def test_a_column_called_like_a_field_of_winnows_stands_where_the_item_has_none(
         (
             BY_ITEM,
             {"label": "maybe"},
-            "'maybe' in label, which is no answer to holds; correct it, or say which of yes, no",
+            "'maybe' in label, which is not an answer to holds; correct it, or say which of yes, no",
         ),
         (BY_ITEM, {"label": 2}, "{from: label, values: {'2': yes}}"),
         (OPTIONS, {"answer": "D"}, "option-0, option-1, option-2"),

@@ -137,5 +137,5 @@ def test_items_whose_regions_cannot_be_read_do_not_suit(text, suits):
     if suits:
         assert tasks_of(file, one, {})
     else:
-        with pytest.raises(ValueError, match="item 7: regions, the boxes of scene, is no JSON"):
+        with pytest.raises(ValueError, match="item 7: regions, the boxes of scene, is not a JSON"):
             tasks_of(file, one, {})

@@ -170,7 +170,7 @@ MISTAKES = [  # change, code, path, a word of the advice
      "no number"),
     (("scores", {"sure": {"geometric_mean": ["sure", "sure"]}}), "VALUE_TWICE", "scores.sure", "another name"),
     (("carry", {"images.scene": "fitt"}), "UNKNOWN_ANSWER", "carry.images.scene", "fit"),
-    (("carry", {"images.scene": "fit"}), "CARRY_DOES_NOT_FIT", "carry.images.scene", "chooses no image"),
+    (("carry", {"images.scene": "fit"}), "CARRY_DOES_NOT_FIT", "carry.images.scene", "doesn't choose an image"),
     (("carry", {"texts.told": "fit"}), "CARRY_DOES_NOT_FIT", "carry.texts.told", "text or edit"),
 ]  # fmt: skip
 
