@@ -1,7 +1,7 @@
-"""An export or a release as it lies in a folder or a .zip, read a file at a time; nothing is unpacked or kept. Pure.
+"""An export or a release in a folder or a .zip, read a file at a time; nothing is unpacked or kept. Pure.
 
-In a .zip all files are stored as they are below one top folder. What is packed otherwise, or has a name that leads out
-of the folder, is refused.
+In a .zip all files are stored uncompressed below one top folder. Other archives, or names that lead out of the folder,
+are refused.
 """
 
 import os
@@ -22,12 +22,12 @@ from annotation.protocols.schema import ProtocolFile
 from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
 
 MADE_BY, KIND = "Winnow", "release"
-LONGEST = 64 * 1024 * 1024  # bytes of a line
-BUFFER = 2**20  # bytes of a parquet file that are read at once, instead of whole columns
+LONGEST = 64 * 1024 * 1024  # bytes in a line
+BUFFER = 2**20  # bytes read at once from a parquet file, instead of whole columns
 
 
 class NotARelease(ValueError):
-    """What is there cannot be read as a release; the message says why."""
+    """The files cannot be read as a release; the message explains why."""
 
 
 class Files:
@@ -58,11 +58,11 @@ class Files:
             self._archive.close()
 
     def names(self) -> list[str]:
-        """Of all files, as paths below the folder, in order."""
+        """The names of all files, as paths below the folder, sorted."""
         return sorted(self._found)
 
     def open(self, name: str) -> IO[bytes]:
-        """For reading; it can be sought in."""
+        """Open a file for reading, with seeking."""
         found = self._found.get(name)
         if found is None:
             raise NotARelease(f"{name} is not in the release.")
@@ -86,12 +86,12 @@ class Files:
                 yield line
 
     def lines(self, name: str) -> Iterator[dict]:
-        """Of a .jsonl file, one at a time."""
+        """Yield the lines of a .jsonl file, one at a time."""
         for number, line in enumerate(self.raw_lines(name), 1):
             yield as_object(line, f"{name}, line {number}")
 
     def protocol_files(self, stages: Iterable[Mapping]) -> dict[str, ProtocolFile]:
-        """By the stage's name, of those stages (as in the manifest) that ask one, in their order."""
+        """Stage name → protocol file, for the stages (as in the manifest) that use one, in their order."""
         return {
             stage["name"]: asked_under(read_stored(self.read(file["path"]).decode(), file["name"]), stage["protocol"])
             for stage in sorted(stages, key=lambda stage: stage["position"])
@@ -99,19 +99,19 @@ class Files:
         }
 
     def schema(self, name: str) -> pa.Schema:
-        """Of a .parquet file."""
+        """Return the schema of a .parquet file."""
         with self.open(name) as file:
             return pq.read_schema(file)
 
     def batches(self, name: str, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """So many rows of a .parquet file at a time; of all columns, or of these. pyarrow would keep whole columns of
-        what it has read until the end if it read ahead."""
+        """Yield `rows` rows of a .parquet file at a time, with all columns or only these. If it read ahead, pyarrow
+        would keep whole columns of what it has read until the end."""
         with self.open(name) as source, pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False) as file:
             yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
 
 class ReleaseFiles(Files):
-    """A release. Its manifest is refused if this Winnow does not know its schema version."""
+    """A release, refused if this Winnow does not know its manifest's schema version."""
 
     @cached_property
     def manifest(self) -> dict:
@@ -127,7 +127,7 @@ class ReleaseFiles(Files):
         return found
 
     def unpack(self, folder: Path) -> None:
-        """Write every file below the folder, which is made."""
+        """Write every file below the folder, creating it."""
         for name in self.names():
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ class ReleaseFiles(Files):
 
 
 def as_object(text: bytes, where: str) -> dict:
-    """A JSON object; NotARelease names the place where it is none."""
+    """Parse a JSON object; NotARelease names the place if it is not one."""
     try:
         found = msgspec.json.decode(text)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""A release out of an export: its splits, its forms, what of it is public, its documents and its manifest. Pure.
+"""Build a release from an export: its splits, forms, public parts, documents and manifest. Pure.
 
-Everything is made of the export's files, which are of one moment; so the same export and the same plan give the same
+Everything is made from the export's files, which are from one moment, so the same export and plan give the same
 bytes.
 """
 
@@ -25,8 +25,8 @@ from benchmarks.construction.splitting import Assigned, Unit
 from benchmarks.records import Problem, Refused
 
 MB = 1_000_000
-PARQUET = "parquet"  # always there: whoever has a release can import it again
-Step = Callable[[int, int], None]  # items done, items in all
+PARQUET = "parquet"  # always included, so that every release can be imported again
+Step = Callable[[int, int], None]  # items done, items in total
 
 
 def build(
@@ -37,9 +37,9 @@ def build(
     step: Step = lambda done, total: None,
     original: Callable[[str], bytes] | None = None,
 ) -> dict:
-    """Write the release to the empty folder `out`; its manifest. Raises Refused where a split would be empty.
+    """Write the release to the empty folder `out` and return its manifest. Raises Refused if a split would be empty.
 
-    What was in a split in an `earlier` version stays there. `original(sha256)` gives the bytes of an image, where the
+    What an `earlier` version had in a split stays there. `original(sha256)` gives the bytes of an image, if the
     export only names images.
     """
     source = ExportReader(export, original)
@@ -60,7 +60,7 @@ def build(
 
 
 def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assigned:
-    """In the order of the items."""
+    """Assign splits, in the order of the items."""
     units = [_unit(line) for line in source.lines(ITEMS)]
     fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
@@ -72,12 +72,12 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
 
 
 def _unit(line: Mapping) -> Unit:
-    """Items that share a type or an image share its string: hashes are most of a unit's memory."""
+    """Return the item as a unit. Items share the string of a type or an image: hashes take most of a unit's memory."""
     return Unit(line["id"], (intern(line["type"]), intern(line["subtype"])), tuple(map(intern, hashes(line))))
 
 
 def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:
-    """One reading of the items for all forms; the rows of each file."""
+    """Write all forms in one pass over the items; return the rows of each file."""
     schema, written_as = source.schema(DATA), source.manifest["source_format"]
     layout = Layout(out, schema, source.columns, plan.names, plan.shard_mb * MB, written_as)
     chosen = [form.writer for name, form in FORMS.items() if name == PARQUET or name in plan.forms]
@@ -91,7 +91,7 @@ def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step
 
 
 def _copy_protocols(source: ExportReader, out: Path) -> None:
-    """The files of the stages' protocols, as they were published."""
+    """Copy the stages' protocol files as they were published."""
     for path in sorted({file["path"] for stage in source.manifest["stages"] if (file := stage["protocol_file"])}):
         (out / path).parent.mkdir(exist_ok=True)
         (out / path).write_bytes(source.read(path))
@@ -123,7 +123,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
 
 
 def _split_rule(plan: Plan) -> str:
-    """How items came into their splits, in words."""
+    """Describe in words how items were assigned to splits."""
     if len(plan.splits) == 1:
         return f"All items are in {next(iter(plan.splits))}."
     shares = ", ".join(f"{plan.splits[name]} % {name}" for name in plan.names)
@@ -134,7 +134,7 @@ def _split_rule(plan: Plan) -> str:
 
 
 def summary(manifest: Mapping) -> dict:
-    """What lists of releases show: without the files one by one."""
+    """Return what lists of releases show: the manifest without single files."""
     forms: Counter[str] = Counter()
     for name, file in manifest["files"].items():
         forms[name.partition("/")[0] if "/" in name else ""] += file["bytes"]

@@ -1,4 +1,4 @@
-"""The dataset card of a release as HTML of a page. Pure."""
+"""The dataset card of a release as HTML for a page. Pure."""
 
 from collections.abc import MutableMapping, Sequence
 
@@ -13,7 +13,7 @@ class _CardRenderer(PageRenderer):
     table = '<table class="figures">'
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        """Below the headings of the page."""
+        """Put the card's headings below those of the page."""
         return '<h3 class="top">' if tokens[idx].tag == "h1" else "<h4>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
@@ -33,5 +33,5 @@ _MARKDOWN = markdown(_CardRenderer).disable("image")
 
 
 def card_html(card: str) -> str:
-    """Safe HTML of README.md, without the YAML at its head: raw HTML and images stay text."""
+    """Return README.md as safe HTML, without the YAML at its head: raw HTML and images stay text."""
     return _MARKDOWN.render(card.partition("\n---\n")[2])

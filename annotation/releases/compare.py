@@ -1,7 +1,7 @@
-"""Two releases compared by their items' ids: which came, left or changed, and why; what differs in the set-up. Pure.
+"""Compare two releases by item id: which items came, left or changed, and why; and what differs in the set-up. Pure.
 
 Everything is read from the files of both releases; docs/reference/release-changes.md lists groups and codes of reasons.
-In memory are the states of all items, and the lines of those alone that are not the same in both.
+Only the states of all items, and the lines of items that differ, are kept in memory.
 """
 
 import json
@@ -30,20 +30,20 @@ WHOLE = {"withdraw": "withdrawn", "restore": "put_back"}  # action → reason
 GROUPS = ("added", "dropped", "changed", "outside")
 UNCHANGED, JUDGED_AGAIN = "unchanged", "judged_again"
 
-# What differs in the set-up
+# Differences in the set-up
 MADE = ("version", "schema_version", "source_format", "split_rule", "warnings")  # the app's version
-NAMING = {"name", "version"}  # of the plan
+NAMING = {"name", "version"}  # keys of the plan
 NAMING_FILES = {
     "README.md", "data_statement.md", "croissant.json", "statistics.json", "release.json",
     *(f"{evaluation.FOLDER}/{split}.yaml" for split in SPLIT_NAMES),
 }  # fmt: skip
-BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another place
+BESIDE = {"name", "position", "instructions"}  # keys of a stage that are compared elsewhere
 
 # Why an item differs
 ADJUDICATOR = "adjudicator"
 RESULT = ("state", "outcome", "reason", "content")
 UNKNOWN = {"code": "unknown"}
-DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
+DECIDING = {  # settings that decide what a stage asks, and how its answers decide
     "protocol", "overlap", "cap", "certainty", "rule", "tie_rule", "takes", "carries", "promotion", "sample",
     "stratify", "seed", "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers",
     "drops", "confirms", "confirm_cap", "alike", "protocol_file", "strategy", "audit target_half_width",
@@ -51,7 +51,7 @@ DECIDING = {  # settings on which it rests what a stage asks, and what it makes 
     "audit changes",
 }  # fmt: skip
 
-# What differs in an item
+# Differences in an item
 PLAIN = ("type", "subtype", "split", "negative_image")
 OF_IMPORT = {"type", "subtype", "meta", "attributes"}
 
@@ -60,16 +60,16 @@ Asked = tuple[str, str]  # a stage's name and its question
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item as one release has it. `line` is that of the file of such items; an open item has none."""
+    """An item in one release. `line` is its line in the file of items in that state; an open item has none."""
 
     state: str
     line: Mapping = field(default_factory=dict)
     decisions: Mapping[Asked, Mapping] = field(default_factory=dict)  # in the order of the stages
-    judges: Mapping[Asked, Collection[str]] = field(default_factory=dict)  # of the annotators whose exclusion differs
+    judges: Mapping[Asked, Collection[str]] = field(default_factory=dict)  # annotators whose exclusion differs
 
     @property
     def fate(self) -> dict:
-        """Its state in the words of the files."""
+        """Return its state in the words of the files."""
         found: dict[str, str | None] = {"state": self.state}
         if self.state in (DROPPED, NOT_ASKED):
             found |= {"stage": self.line["stage"], "reason": self.line["reason"]}
@@ -83,8 +83,8 @@ class _Side:
     """One of the two releases."""
 
     states: dict[str, str] = field(default_factory=dict)  # of all decided items
-    packed: dict[str, bytes] = field(default_factory=dict)  # lines of those that differ from the other's
-    open: dict[str, dict[Asked, dict]] = field(default_factory=dict)  # decisions of items that are open here alone
+    packed: dict[str, bytes] = field(default_factory=dict)  # lines of items that differ from the other's
+    open: dict[str, dict[Asked, dict]] = field(default_factory=dict)  # decisions of items that are open only here
     votes: Mapping[str, Mapping[Asked, Counter]] = field(default_factory=dict)
     judges: Mapping[str, Mapping[Asked, Collection[str]]] = field(default_factory=dict)
     complete: bool = False  # its files name every item that it imported
@@ -108,13 +108,13 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What the reasons of items rest on beside the items."""
+    """What items' reasons depend on besides the items."""
 
     setup: Mapping
-    corrections: Mapping[str, list[dict]]  # by item, as reasons: those that only b has
+    corrections: Mapping[str, list[dict]]  # by item, as reasons: those only in b
     complete: tuple[bool, bool]  # of each release: its files name every item that it imported
     others_moved: bool  # some item came into the data, or left it
-    shared: Collection[str]  # items that b had to move to another split, for an image that they share
+    shared: Collection[str]  # items that b had to move to another split because of a shared image
 
     @property
     def stages(self) -> Mapping:
@@ -125,7 +125,7 @@ class _Context:
         return {one["annotator"]: one.get("reason", "") for one in self.setup.get("exclusions", {}).get(way, [])}
 
     def stage_reasons(self, stage: str) -> list[dict]:
-        """The stage's settings and instructions that differ, as reasons."""
+        """Return the stage's settings and instructions that differ, as reasons."""
         changed = self.stages.get("changed", {}).get(stage, {})
         settings = {name: both for name, both in changed.get("settings", {}).items() if name in DECIDING}
         parts = {"settings": settings, "instructions": changed.get("instructions")}
@@ -133,13 +133,13 @@ class _Context:
 
 
 def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
-    """Everything that differs from `a` to `b`, JSON-able:
+    """Return everything that differs from `a` to `b`, JSON-able:
 
     "same"      nothing differs but the name, the version and the files that carry them
     "releases"  of both: name, version, content, and the items in its data
-    "setup"     what differs beside the items: {part: {name: [before, after]}}, without parts that are the same;
+    "setup"     other differences: {part: {name: [before, after]}}, without parts that are the same;
                 "stages" has "added" and "removed" (names) and "changed" ({stage: {"settings", "instructions"}}),
-                "audits" is {stage: {name: [before, after]}}, of the audit's result in figures.json,
+                "audits" is {stage: {name: [before, after]}}, the audit's result in figures.json,
                 "exclusions" has "added", "removed" and, with the reason "before", "changed" (lines of the manifests),
                 "files" has "added", "removed" and "changed" (names)
     "totals"    items in each group; in the data of both "unchanged", and "judged_again": other votes, the same content
@@ -150,7 +150,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
                 "reasons"}. "changes" of an item in both: {"captions": {role: [before, after]}, "images": {identity:
                 {field: […]}}, "attributes": {role: […]}, "meta": {name: […]}, "type", "subtype", "split",
                 "negative_image": […]}, each where it differs. "reasons": {"code", "stage"?, …facts}; the first is the
-                main one: that of the first stage whose result is another.
+                main one: that of the first stage whose result differs.
 
     Raises NotARelease.
     """
@@ -178,7 +178,7 @@ def _release(manifest: Mapping, kept: int) -> dict:
 
 
 def _grouped(sides: tuple[_Side, _Side], context: _Context) -> tuple[dict[str, list[dict]], Counter[str]]:
-    """The items of each group in the order of the benchmark; how many there are."""
+    """Return the items of each group in benchmark order, and how many there are."""
     a, b = sides
     items: dict[str, list[dict]] = {group: [] for group in GROUPS}
     totals: Counter[str] = Counter()
@@ -193,7 +193,7 @@ def _grouped(sides: tuple[_Side, _Side], context: _Context) -> tuple[dict[str, l
 
 
 def _compared(key: str, a: _Item, b: _Item, context: _Context) -> tuple[str, dict | None]:
-    """The item's group, and what is listed of it; None where it is only counted."""
+    """Return the item's group, and its entry in the list; None if it is only counted."""
     inside, changes = (a.state == KEPT, b.state == KEPT), {}
     if all(inside):
         if not (changes := _changes(a.line, b.line)):
@@ -243,14 +243,14 @@ def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Si
 
 
 def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
-    """(id, state, line) of every item that is not open. The same item has the same bytes in every release."""
+    """Yield (id, state, line) of every item that is not open. The same item has the same bytes in every release."""
     for state, name in FILES_OF_ITEMS.items():
         for raw in release.raw_lines(name):
             yield json.loads(raw)["id"], state, raw
 
 
 def _corrections(a: ReleaseFiles, b: ReleaseFiles) -> dict[str, list[dict]]:
-    """By item, as reasons: the corrections that only `b` has, in their order."""
+    """Return, by item, the corrections that only `b` has, as reasons in their order."""
     known = {one["number"] for one in _lines_of_corrections(a)}
     found: dict[str, list[dict]] = defaultdict(list)
     for one in _lines_of_corrections(b):
@@ -266,8 +266,7 @@ def _lines_of_corrections(release: ReleaseFiles) -> Iterator[dict]:
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
-    """Of each open item what was asked, as decisions whose votes are not known; `state`
-    "open" where none came."""
+    """Return what each open item was asked, as decisions whose votes are unknown; `state` is "open" if none came."""
     found: dict[str, dict[Asked, dict]] = defaultdict(dict)
     names = ("stage", "question", "round", "outcome", "reason", "decided_by")
     for task in release.lines("tasks.jsonl"):
@@ -281,7 +280,7 @@ def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, di
 
 
 def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
-    """Of these items, by id and what was asked: the counted answers; those of these people whose judgments count."""
+    """Return by item id and question the counted answers, and those of `people` whose judgments count."""
     votes: dict[str, dict[Asked, Counter]] = defaultdict(lambda: defaultdict(Counter))
     judges: dict[str, dict[Asked, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in _counted(release, items) if items else ():
@@ -299,11 +298,11 @@ def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
         yield from batch.filter(pc.and_(counts, pc.is_in(batch["item"], value_set=wanted))).to_pylist()
 
 
-# What differs beside the items
+# Differences besides the items
 
 
 def _audits(release: ReleaseFiles) -> dict[str, dict]:
-    """The results of the stages that are audits, by name."""
+    """Return the results of the stages that are audits, by name."""
     if not any("audit" in stage for stage in release.manifest.get("stages", [])):
         return {}
     stages = release.json("figures.json")["stages"]
@@ -311,7 +310,7 @@ def _audits(release: ReleaseFiles) -> dict[str, dict]:
 
 
 def _setup(a: Mapping, b: Mapping, a_audits: Mapping[str, Mapping], b_audits: Mapping[str, Mapping]) -> dict:
-    """Of two manifests, and the results of their audits."""
+    """Compare two manifests, and the results of their audits."""
     stages = [{one["name"]: one for one in manifest.get("stages", [])} for manifest in (a, b)]
     found = {
         "release": _differing(a["release"], b["release"]),
@@ -329,18 +328,18 @@ def _setup(a: Mapping, b: Mapping, a_audits: Mapping[str, Mapping], b_audits: Ma
 
 
 def _only_naming(setup: Mapping) -> bool:
-    """Whether no more differs than the release's name and version, and the files that carry them."""
+    """Return whether only the release's name and version differ, and the files that contain them."""
     files = {name for names in setup.get("files", {}).values() for name in names}
     return set(setup) <= {"release", "files"} and set(setup.get("release", {})) <= NAMING and files <= NAMING_FILES
 
 
 def _differing(a: Mapping, b: Mapping) -> dict[str, list]:
-    """{name: [in a, in b]}; None where one lacks it."""
+    """{name: [in a, in b]}; None if one lacks it."""
     return {name: [a.get(name), b.get(name)] for name in sorted({*a, *b}) if a.get(name) != b.get(name)}
 
 
 def _keyed(a: Mapping, b: Mapping, differ: Callable[[Mapping, Mapping], object]) -> dict:
-    """Keys "added" and "removed", and "changed" with what `differ` finds; without what is empty."""
+    """Return the keys "added" and "removed", and "changed" with the differences `differ` finds, without empty ones."""
     found = {
         "added": [key for key in b if key not in a],
         "removed": [key for key in a if key not in b],
@@ -363,8 +362,8 @@ def _stage(a: Mapping, b: Mapping) -> dict:
 
 
 def _settings(stage: Mapping) -> dict:
-    """Of the items that a stage could not ask about their number is enough, and of its protocol file the SHA-256. What
-    it has as an audit is named `audit target_half_width` …
+    """Return a stage's settings, with only the number of items it could not ask about, and only the SHA-256 of its
+    protocol file. Audit settings are named `audit target_half_width` …
     """
     found = {name: value for name, value in stage.items() if name not in {*BESIDE, "audit"}}
     found |= {f"audit {name}": value for name, value in stage.get("audit", {}).items()}
@@ -393,7 +392,7 @@ def _files(a: Mapping, b: Mapping) -> dict[str, list[str]]:
 
 
 def _reasons(a: _Item, b: _Item, context: _Context) -> list[dict]:
-    """Of an item whose fate or content differs, from what each stage decided."""
+    """Return the reasons for an item whose fate or content differs, by what each stage decided."""
     if ABSENT in (a.state, b.state):
         came = a.state == ABSENT
         return [{"code": "imported", "came": came, "sure": context.complete[0 if came else 1]}]
@@ -416,7 +415,7 @@ def _reasons(a: _Item, b: _Item, context: _Context) -> list[dict]:
 
 
 def _stage_results(a: _Item, b: _Item, context: _Context) -> Iterator[dict]:
-    """What differs in the stages' results, in the order in which an item meets them."""
+    """Yield the differences in the stages' results, in the order in which an item meets the stages."""
     earlier = False
     for asked in sorted({*a.decisions, *b.decisions}, key=lambda one: _place(a, b, one)):
         before, after = a.decisions.get(asked), b.decisions.get(asked)
@@ -430,14 +429,14 @@ def _stage_results(a: _Item, b: _Item, context: _Context) -> Iterator[dict]:
 
 
 def _place(a: _Item, b: _Item, asked: Asked) -> tuple[int, str]:
-    """By the stage's position, which open items do not know: theirs come as their files have them."""
+    """Return the sort key: the stage's position, which open items lack; theirs keep the files' order."""
     known = [one.decisions.get(asked, {}).get("stage_position") for one in (a, b)]
     order = [*a.decisions, *(one for one in b.decisions if one not in a.decisions)]
     return next(filter(None, known), order.index(asked) + 1), asked[1]
 
 
 def _asked_in_one(stage: str, after: Mapping | None, earlier: bool, context: _Context) -> Iterator[dict]:
-    """The stage asks about the item in one release alone; `earlier`: what an earlier stage decided differs."""
+    """The stage asks about the item in only one release; `earlier`: an earlier stage decided otherwise."""
     yield {"code": "stage", "stage": stage, "came": after is not None, "now": after["state"] if after else None}
     yield from [] if earlier else context.stage_reasons(stage)
 
@@ -454,7 +453,7 @@ def _other_result(asked: Asked, a: _Item, b: _Item, context: _Context) -> Iterat
 
 
 def _cause(asked: Asked, a: _Item, b: _Item, context: _Context) -> dict:
-    """The nearest cause of one stage's other result that both releases name."""
+    """Return the nearest cause that both releases give for one stage's different result."""
     before, after = a.decisions[asked], b.decisions[asked]
     if ADJUDICATOR in (before.get("decided_by"), after.get("decided_by")):
         return {"code": "adjudication", "was": before.get("decided_by")}
@@ -479,11 +478,11 @@ def _by_votes(before: Mapping, after: Mapping) -> dict:
     return {"code": "was_open" if was_open and more > 0 else "judgments", "more": more, "votes": votes}
 
 
-# What differs in an item that is in the data of both, and why
+# Differences in an item that is in the data of both, and why
 
 
 def _changes(a: Mapping, b: Mapping) -> dict:
-    """Of two lines of items.jsonl."""
+    """Compare two lines of items.jsonl."""
     images = [{one["key"]: _image(one) for one in line["images"]} for line in (a, b)]
     found = {
         **_differing(*({name: line.get(name) for name in PLAIN} for line in (a, b))),
@@ -496,7 +495,7 @@ def _changes(a: Mapping, b: Mapping) -> dict:
 
 
 def _image(image: Mapping) -> dict:
-    """Without which one is chosen: `negative_image` has that."""
+    """Return the image without whether it is chosen: `negative_image` has that."""
     return {name: value for name, value in image.items() if name not in ("key", "chosen")}
 
 
@@ -508,12 +507,12 @@ def _captions(line: Mapping, as_imported: bool = False) -> dict[str, str]:
 
 
 def _attributes(line: Mapping) -> dict[str, dict]:
-    """Of its captions; those of images are compared with the rest of an image."""
+    """Return the attributes of its captions; those of images are compared with the rest of an image."""
     return {name: caption["attributes"] for name, caption in _named_captions(line) if "attributes" in caption}
 
 
 def _named_captions(line: Mapping) -> Iterator[tuple[str, Mapping]]:
-    """By role; a second one of a role is `role-1`."""
+    """Yield captions by role; a second one of a role is `role-1`."""
     met: Counter[str] = Counter()
     for caption in line["captions"]:
         role = caption["role"]
@@ -524,7 +523,7 @@ def _named_captions(line: Mapping) -> Iterator[tuple[str, Mapping]]:
 def _reasons_of_changes(
     a: _Item, b: _Item, changes: Collection[str], context: _Context, corrections: Sequence[dict]
 ) -> list[dict]:
-    """Corrections; what the stages decided, where they decide what changed; then what neither explains."""
+    """Return corrections, then the decisions of stages that decide what changed, then changes that neither explains."""
     by_stages = {"captions", "negative_image"} & set(changes)
     found = [*corrections, *(_reasons(a, b, context) if by_stages else [])]
     others = set(changes) - ({"captions", "images"} if corrections else set())

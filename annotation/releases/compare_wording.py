@@ -1,12 +1,12 @@
-"""What `compare` found, in plain sentences. Pure."""
+"""The differences that `compare` found, in plain sentences. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from annotation.releases.compare import ADJUDICATOR, NAMING
 
-SHOWN = 20  # items of a group
-LENGTH = 200  # characters of a value
-SHORT = {  # of a reason, where items are counted
+SHOWN = 20  # items per group
+LENGTH = 200  # characters per value
+SHORT = {  # reasons for which items are counted
     "corrected": "corrected",
     "withdrawn": "withdrawn",
     "put_back": "put back",
@@ -42,7 +42,7 @@ PARTS = {"release": "Plan", "study": "Study", "made": "Made by", "splits": "Item
 
 
 def sentences(found: Mapping, items: int = SHOWN) -> Iterator[str]:
-    """Line by line: the totals, the set-up, then `items` of each group."""
+    """Yield lines: the totals, the set-up, then `items` of each group."""
     a, b = found["releases"]
     yield f"{a['name']} {a['version']} → {b['name']} {b['version']}"
     if found["same"]:
@@ -73,7 +73,7 @@ def _totals(found: Mapping) -> Iterator[str]:
     if totals["judged_again"]:
         yield f"Of these, {totals['judged_again']:,} have the same content but other judgments."
     if totals["outside"]:
-        yield f"{totals['outside']:,} items in neither release have another outcome."
+        yield f"{totals['outside']:,} items in neither release have a different outcome."
     for group, title in TITLES.items():
         counted = found["reasons"].get(group, [])
         yield from [f"{title}, by reason:"] if counted else []
@@ -81,7 +81,7 @@ def _totals(found: Mapping) -> Iterator[str]:
 
 
 def setup_sentences(found: Mapping) -> Iterator[str]:
-    """A sentence for each thing that differs beside the items."""
+    """Yield a sentence for each difference besides the items."""
     for part, title in PARTS.items():
         for name, both in found.get(part, {}).items():
             if part != "release" or name not in NAMING:
@@ -94,7 +94,7 @@ def setup_sentences(found: Mapping) -> Iterator[str]:
             yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason given'}."
     for one in found.get("exclusions", {}).get("changed", []):
         reasons = _both([one["before"], one.get("reason")])
-        yield f"Annotator {one['annotator']} is excluded for another reason: {reasons}."
+        yield f"Annotator {one['annotator']} is excluded for a different reason: {reasons}."
     if files := found.get("files"):
         yield f"Files: {'; '.join(f'{len(names):,} {way}' for way, names in files.items())}."
 
@@ -118,7 +118,7 @@ def _cut(text: str) -> str:
 
 
 def item_in_words(one: Mapping) -> str:
-    """`17 (replace, obj): open → kept; adjudicated in fits`."""
+    """Return `17 (replace, obj): open → kept; adjudicated in fits`."""
     kind = ", ".join(filter(None, (one["type"], one["subtype"])))
     fates = f"{_fate(one['from'])} → {_fate(one['to'])}; " if not one["changes"] else ""
     changed = "".join(f"{words}; " for words in _changes(one["changes"]))
@@ -182,7 +182,7 @@ def _people(one: Mapping) -> str:
 
 
 def _imported(one: Mapping) -> str:
-    """`sure`: the release that lacks it names every item that it imported."""
+    """Word an import; `sure`: the release that lacks the item lists every item that it imported."""
     words = "imported since" if one["came"] else "no longer imported"
     return words if one["sure"] else f"{words}, or not asked about in that release"
 
@@ -194,7 +194,7 @@ def _stage(one: Mapping) -> str:
 
 
 def _settings(one: Mapping) -> str:
-    """Of a stage, or of the release's plan."""
+    """Word changed settings of a stage, or of the release's plan."""
     of = f"settings of {one['stage']} changed" if "stage" in one else "the splits were cut differently"
     return f"{of}: " + ", ".join(f"{name} {_both(values)}" for name, values in one["settings"].items())
 

@@ -1,4 +1,4 @@
-"""A frozen release's zip, and one file of it: entries are stored as they are, so a file is a stretch of the zip."""
+"""A frozen release's zip, and one file of it: entries are stored uncompressed, so a file is a stretch of the zip."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ from benchmarks.storage.files import kept
 from benchmarks.views.ranges import ranged
 
 HEADER = 30  # bytes before an entry's name, which is followed by `extra`
-LENGTHS = struct.Struct("<26xHH")  # of the name and the extra
-READ = {".md", ".json", ".jsonl", ".csv", ".tsv", ".txt"}  # what a program may show as text
+LENGTHS = struct.Struct("<26xHH")  # lengths of the name and the extra
+READ = {".md", ".json", ".jsonl", ".csv", ".tsv", ".txt"}  # files that may be shown as text
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 
 def download(request: HttpRequest, release: Release, name: str = "") -> HttpResponseBase:
-    """The whole zip, or one file of it. Raises Http404 where there is none."""
+    """Return the whole zip, or one file of it. Raises Http404 if there is none."""
     if not release.frozen_at:
         raise Http404("This release is not frozen and has no files yet.")
     return download_file(request, release, name) if name else download_release(request, release)
@@ -39,9 +39,9 @@ def download_release(request: HttpRequest, release: Release) -> HttpResponseBase
 
 
 def download_file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
-    """One file of it, by its path in the release's folder; 404 where there is none.
+    """Return one file, by its path in the release's folder; 404 if there is none.
 
-    It is never shown in place, and as no other kind of content than text or bytes.
+    It is always a download, and of no content type but text or bytes.
     """
     with removed_is_404(), kept.open(release.file) as file, zipfile.ZipFile(file) as archive:
         try:
@@ -60,13 +60,13 @@ def download_file(request: HttpRequest, release: Release, name: str) -> HttpResp
 
 
 def _opener(release: Release) -> Callable[[], File]:
-    """Opens the zip."""
+    """Return a function that opens the zip."""
     return partial(kept.open, release.file)
 
 
 @contextmanager
 def removed_is_404() -> Iterator[None]:
-    """A file that somebody took out of the storage is not found, and no failure of ours."""
+    """Answer 404 if somebody removed a file from the storage, since that is not an error of ours."""
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""An export as it lies in its folder, read a row at a time: all that a release is made of. Pure.
+"""Read an export from its folder a row at a time: all that a release is made from. Pure.
 
 `items.jsonl` and `data.parquet` have the kept items in the same order, so their lines are read side by side.
 """
@@ -21,8 +21,8 @@ DATA, ITEMS = "data.parquet", "items.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A kept item. `cells` has the columns of data.parquet, an image as {"bytes", "path"} or None, `path` being
-    `<sha256>.<ending>`; `line` is its line of items.jsonl."""
+    """A kept item. `cells` has the columns of data.parquet, an image as None or {"bytes", "path"} (`path` is
+    `<sha256>.<ending>`); `line` is its line of items.jsonl."""
 
     place: int  # among the kept items, from 0
     split: str
@@ -35,18 +35,18 @@ class Row:
 
     @property
     def weight(self) -> int:
-        """Bytes of its images."""
+        """The bytes of its images."""
         return sum(len(image["bytes"]) for _, image in self.images())
 
     def images(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(column, {"bytes", "path"}) of each image that the item has."""
+        """Yield (column, {"bytes", "path"}) for each image of the item."""
         for column, value in self.cells.items():
             if isinstance(value, dict):
                 yield column, value
 
 
 class ExportReader(Files):
-    """What exports.export.export_split wrote; `original(sha256)` gives the bytes of images that it only names."""
+    """The output of exports.export.export_split; `original(sha256)` gives the bytes of images that it only names."""
 
     def __init__(self, folder: Path, original: Callable[[str], bytes] | None = None):
         super().__init__(folder)
@@ -58,11 +58,11 @@ class ExportReader(Files):
 
     @property
     def columns(self) -> dict[str, str]:
-        """Column of the split → the part that stands in it (benchmarks.formats.base.SPLIT)."""
+        """Column of the split → its part (benchmarks.formats.base.SPLIT)."""
         return self.manifest["columns"]
 
     def rows(self, splits: Mapping[str, str]) -> Iterator[Row]:
-        """The kept items in order, each with its split by its id."""
+        """Yield the kept items in order, each with its split by id."""
         cells = (row for batch in self.batches(DATA, BATCH) for row in batch.to_pylist())
         for place, (line, found) in enumerate(zip(self.lines(ITEMS), cells, strict=True)):
             row = Row(place, splits[line["id"]], found, line)
@@ -73,19 +73,19 @@ class ExportReader(Files):
 
 
 def sha256(image: Mapping[str, Any]) -> str:
-    """Of an embedded image, by its name."""
+    """Return the hash of an embedded image, from its name."""
     name: str = image["path"]
     return name.partition(".")[0]
 
 
 def hashes(line: Mapping) -> set[str]:
-    """The content of every image that the item has, shown or not."""
+    """Return the hashes of all the item's images, shown or not."""
     return {image["sha256"] for image in line["images"]}
 
 
 def exclusions(judgments: Iterable[pa.RecordBatch], annotators: Iterable[Mapping]) -> list[dict]:
-    """Who was excluded and why, and how many rows of judgments.parquet are theirs. `judgments` have one column, the
-    annotator's pseudonym; `annotators` are lines of annotators.jsonl.
+    """Return who was excluded and why, and how many rows of judgments.parquet are theirs. `judgments` has one column,
+    the annotator's pseudonym; `annotators` are lines of annotators.jsonl.
     """
     given: Counter[str] = Counter()
     for batch in judgments:
@@ -98,7 +98,7 @@ def exclusions(judgments: Iterable[pa.RecordBatch], annotators: Iterable[Mapping
 
 
 def record(line: Mapping) -> ItemRecord:
-    """The item of a line of one of the files of items, with the words that stand in the end."""
+    """Return the item in a line of one of the files of items, with its final words."""
     return ItemRecord(
         key=line["id"],
         type=line["type"],
@@ -113,7 +113,7 @@ def record(line: Mapping) -> ItemRecord:
 
 
 def record_of_open(task: Mapping) -> ItemRecord:
-    """The item of a line of tasks.jsonl with `of_item`."""
+    """Return the item in a line of tasks.jsonl with `of_item`."""
     return record({"id": task["item"], "type": task["type"], "subtype": task["subtype"], **task["of_item"]})
 
 

@@ -1,4 +1,4 @@
-"""What making a release asks for: a name and a version, what goes in, what is public, and the producer's own words."""
+"""The form for a new release: a name and a version, what it includes, what is public, and the producer's own words."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -36,29 +36,29 @@ from benchmarks.jobs.orders import MOST_SEED
 
 FIRST_VERSION = "1.0"
 OWN = "own"
-SOURCE = "source"  # the form that a benchmark may not have
+SOURCE = "source"  # the form that some benchmarks lack
 SPLIT_CHOICES = {
     "one": ("One split", "test: not for training"),
     "80/20": ("80 / 20", "train and validation"),
     "80/10/10": ("80 / 10 / 10", "train, validation and test"),
     OWN: ("Your own", "whole percentages that add up to 100"),
 }
-RISKS = {  # what somebody should think of before making it public
+RISKS = {  # what to consider before making a part public
     "times": "Someone who knows when a person worked may find out who A-01 is.",
-    "annotators": "In small groups, a figure may reveal who A-01 is.",
+    "annotators": "In small groups, a number may reveal who A-01 is.",
     "comments": "Read them first: people write names and opinions.",
     "gold": "Anyone who reads them can pass every check. Wait until these checks are no longer in use.",
 }
 NAME_HINT = "The name that others cite, also the folder's name: letters, digits, dots, hyphens."
 VERSION_HINT = "Two or three numbers, such as 1.0 or 1.0.2."
-SEED_HINT = "The same seed draws the same splits. Items stay in the split that they had in an earlier version."
+SEED_HINT = "The same seed draws the same splits. Items stay in the split they had in an earlier version."
 NEEDED = "Choose at least one."
 
 
 class PlanForm(Form):
-    """`study`'s next release. Begins with what its last one had, but for what is public: that is said each time.
+    """The next release of `study`. It starts from the last one, except for what is public: that is chosen each time.
 
-    `instead` is one that was never frozen, which it takes the place of: all is as it was there.
+    `instead` is a release that was never frozen, whose place and values it takes.
     """
 
     name = CharField(label="Name", max_length=100, help_text=NAME_HINT)
@@ -123,14 +123,14 @@ class PlanForm(Form):
 
     @property
     def positions(self) -> set[int]:
-        """Of the stages that are chosen, with those that they rest on; none: all."""
+        """Return the positions of the chosen stages, with those they depend on; none: all."""
         chosen = {int(one) for one in self["stages"].value() or () if str(one).isdecimal()}
         found = _with_sources(self.study_stages, chosen)
         return set() if len(found) == len(self.study_stages) else found
 
     def clean(self) -> dict:
         super().clean()
-        if self.cleaned_data.get("splits") != OWN:  # nobody sees these then
+        if self.cleaned_data.get("splits") != OWN:  # they are hidden then
             for name in SPLIT_NAMES:
                 self.errors.pop(name, None)
         if not self.errors:
@@ -138,7 +138,7 @@ class PlanForm(Form):
         return self.cleaned_data
 
     def refuse(self, problems: Mapping[str, str]) -> None:
-        """Sentences by field of a plan, each to its own field."""
+        """Put the problems of a plan's fields on the form's fields."""
         for name, sentence in problems.items():
             self.add_error(name if name in self.fields else None, sentence)
 
@@ -169,13 +169,13 @@ def _initial_values(study: Study, last: Release | None, stages: Sequence[Stage])
 
 
 def _proper_name(name: str, pk: int) -> str:
-    """A study's name as a release may have it."""
+    """Return a study's name as a valid release name."""
     found = slugify(name)[:100]
     return found if NAME.fullmatch(found) else f"study-{pk}"
 
 
 def next_version(versions: Collection[str]) -> str:
-    """The highest with its last number one up: 1.0 → 1.1, 1.0.9 → 1.0.10."""
+    """Return the highest version with its last number increased: 1.0 → 1.1, 1.0.9 → 1.0.10."""
     numbers = [tuple(map(int, version.split("."))) for version in versions if VERSION.fullmatch(version)]
     if not numbers:
         return FIRST_VERSION
@@ -184,9 +184,9 @@ def next_version(versions: Collection[str]) -> str:
 
 
 def _with_sources(stages: Sequence[Stage], chosen: Collection[int]) -> set[int]:
-    """Positions of the chosen stages and of all that these rest on."""
+    """Return the positions of the chosen stages and of all that they depend on."""
     found = set()
-    for stage in reversed(stages):  # what a stage rests on stands before it
+    for stage in reversed(stages):  # a stage comes after those it depends on
         if stage.position in chosen or stage.position in found:
             found |= {stage.position} | {on.position for on in (stage.source, stage.after) if on}
     return found

@@ -1,4 +1,4 @@
-"""The judgments of an export or a release whose stages use protocol files, as ratings that the files decide. Pure."""
+"""The judgments of an export or a release for stages with protocol files, as ratings that the files decide. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ _BATCH = 10_000
 
 @dataclass
 class JudgedStage:
-    """`rows` are the counted judgments of live tasks in the order given. `wanted` has how many judgments each task
-    needs, and `attributes` what the parts of its item say of themselves.
+    """`rows` are the counted judgments of live tasks in the order given. `wanted` has the number of judgments each task
+    needs, and `attributes` those of the parts of its item.
     """
 
     name: str
@@ -36,7 +36,7 @@ class JudgedStage:
 
 
 def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
-    """The stages that use a protocol file, in order. Raises NotARelease, and Unreadable where a file has problems."""
+    """Return the stages with a protocol file, in order. Raises NotARelease, or Unreadable if a file has problems."""
     found = {}
     for stage in files.json(MANIFEST)["stages"]:
         if one := stage.get("protocol_file"):
@@ -67,7 +67,7 @@ def _is_live(row: dict) -> bool:
 
 
 def _counted(files: Files) -> Iterator[dict]:
-    """`at` is when it was given, or in a release its place among the judgments of its task."""
+    """Yield the counted judgments; `at` is when each was given, or in a release its place among those of its task."""
     at = "given" if "given" in files.schema(_JUDGMENTS).names else "created_at"
     columns = ["stage", "item", "question", "round", "kind", "live", "annotator", "slot", "answer", "counted", at]
     for batch in files.batches(_JUDGMENTS, _BATCH, columns):

@@ -1,4 +1,4 @@
-"""Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
+"""Releases are made in the worker and frozen once the row and its zip in the storage are complete."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,7 +30,7 @@ OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
 class CannotFreeze(ValueError):
-    """`problems` are sentences by field of the plan; "" has that of none."""
+    """`problems` are sentences by field of the plan; "" has those of no field."""
 
     def __init__(self, sentence: str = "", **problems: str):
         self.problems = {"": sentence} if sentence else problems
@@ -38,14 +38,14 @@ class CannotFreeze(ValueError):
 
 
 class NameTaken(CannotFreeze):
-    """There is a release of this name and version, or another study has the name."""
+    """There is already a release with this name and version, or another study has the name."""
 
 
 def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bool = False) -> Release:
-    """A release to be made, with its job: send that with `jobs.jobs.dispatch`. Raises CannotFreeze."""
+    """Create a release and its job: send the job with `jobs.jobs.dispatch`. Raises CannotFreeze."""
     try:
         with transaction.atomic():
-            locks.wait_for(f"release {plan.name.lower()}")  # two studies may ask for the name at once
+            locks.wait_for(f"release {plan.name.lower()}")  # two studies may request the name at once
             _check_plan(study, plan)
             job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}
@@ -64,7 +64,7 @@ def _taken(plan: Plan) -> str:
 
 
 def clear_dead(*, study: Study, plan: Plan, by: str) -> None:
-    """The version is free again where a command that was killed has left it."""
+    """Free the version again if a killed command has left it."""
     for release in study.releases.filter(name=plan.name, version=plan.version, frozen_at=None).select_related("job"):
         if release.job and release.job.params.get("foreground"):
             jobs.revive_job(job=release.job, by=by)
@@ -85,7 +85,7 @@ def _check_plan(study: Study, plan: Plan) -> None:
         stages_of(study, plan.stages)
     except CannotExport as why:
         raise CannotFreeze(stages=str(why)) from None
-    named = Release.objects.filter(name__iexact=plan.name)  # names of folders and of tasks in lmms-eval ignore case
+    named = Release.objects.filter(name__iexact=plan.name)  # names of folders, and of tasks in lmms-eval, ignore case
     if others := named.exclude(study=study).first():
         raise NameTaken(name=f"Another study has releases of this name, such as {others}. Choose another.")
     if others := named.exclude(name=plan.name).first():
@@ -93,7 +93,7 @@ def _check_plan(study: Study, plan: Plan) -> None:
 
 
 def try_again(*, release: Release, by: str, created_by=None) -> Job:
-    """Another job for one that could not be made. Raises CannotFreeze where there is nothing to try again."""
+    """Create another job for a release that failed. Raises CannotFreeze if there is nothing to try again."""
     with transaction.atomic():
         found = _unfinished(release)
         job = _queue(found.study, str(found), by, created_by)
@@ -102,7 +102,7 @@ def try_again(*, release: Release, by: str, created_by=None) -> Job:
 
 
 def discard(*, release: Release, by: str) -> None:
-    """One that was never frozen goes, and its version is free again. Raises CannotFreeze while its job is at it."""
+    """Delete a release that was never frozen, which frees its version. Raises CannotFreeze while its job is running."""
     with transaction.atomic():
         found = _unfinished(release)
         audit.record(by=by, verb="discarded", subject=found, name=found.name, version=found.version)
@@ -115,7 +115,7 @@ def _unfinished(release: Release) -> Release:
         raise CannotFreeze(f"{release} was discarded.")
     if found.frozen_at:
         raise CannotFreeze(f"{found} is frozen and cannot change. Make another version.")
-    if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
+    if found.job and found.job.state not in OVER:  # read after the lock, since its previous holder may have changed it
         raise CannotFreeze(f"{found} is still being built. Cancel that first, or wait.")
     return found
 
@@ -126,19 +126,19 @@ def frozen(study: Study) -> QuerySet[Release]:
 
 @contextmanager
 def open_release(release: Release) -> Iterator[ReleaseFiles]:
-    """Its files, as they lie in the storage."""
+    """Open the release's files from the storage."""
     with kept.open(release.file) as file, ReleaseFiles(file) as found:
         yield found
 
 
 def check_target(out: Path | None) -> None:
-    """CannotFreeze where a release cannot be unpacked there."""
+    """Raise CannotFreeze if a release cannot be unpacked there."""
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotFreeze(f"{out} exists and is not empty. Name a new folder.")
 
 
 def splits_for_trainings(user=None) -> Iterator[ReleasedSplit]:
-    """All frozen releases, or those of the user's studies."""
+    """Return the splits of all frozen releases, or only those of the user's studies."""
     studies = Study.objects.all() if user is None else permissions.studies_for(user)
     found = Release.objects.filter(study__in=studies).exclude(frozen_at=None)
     for release in found.select_related("study").order_by("frozen_at", "pk"):
@@ -152,7 +152,7 @@ def _item_lines(release: Release) -> Iterator[Mapping]:
 
 
 def unpack(release: Release, out: Path) -> int:
-    """Its files into a folder that is new or empty: all, or no folder. How many there are. Raises CannotFreeze."""
+    """Unpack all files into a new or empty folder, or none, and return how many there are. Raises CannotFreeze."""
     check_target(out)
     try:
         with atomic_folder.appearing(out.absolute()) as folder, open_release(release) as files:
@@ -168,7 +168,7 @@ def unpack(release: Release, out: Path) -> int:
 
 
 def run_release(job: Job, progress: jobs.Progress) -> None:
-    """Take a snapshot of the study without image bytes, build the release of it, store its zip, freeze the row."""
+    """Take a snapshot of the study without image bytes, build the release from it, store its zip and freeze the row."""
     release = Release.objects.select_related("study", "created_by").get(job=job)
     plan = Plan.from_json(release.plan)
 
@@ -201,9 +201,9 @@ def _freeze(release: Release, job: Job, made: StoredArchive) -> None:
 
 
 def _earlier_splits(release: Release, plan: Plan) -> splitting.Earlier:
-    """Where frozen releases of this name with the same splits had each item and image, the last that had it.
+    """Return where frozen releases of this name with the same splits last had each item and image.
 
-    The last release alone is not enough: an item that it lacks may have been trained on since the one before.
+    The last release is not enough: an item it lacks may have been used for training since the one before.
     """
     earlier = splitting.Earlier()
     for one in frozen(release.study).filter(name=release.name).order_by("frozen_at", "pk"):

@@ -1,4 +1,4 @@
-"""The releases of a study as lists show them, whatever their state."""
+"""The releases of a study as lists show them, in any state."""
 
 from django.db.models import QuerySet
 
@@ -11,7 +11,7 @@ FROZEN = "frozen"
 
 
 def releases_of(study: Study) -> QuerySet[Release]:
-    """Newest first, whatever their state."""
+    """Return the releases, newest first, in any state."""
     return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
 
 
@@ -22,14 +22,14 @@ def open_items(study: Study) -> int:
 
 
 def release_state(release: Release) -> str:
-    """frozen, or what its job is: queued, running, failed, cancelled."""
+    """Return frozen, or the state of its job: queued, running, failed, cancelled."""
     if release.frozen_at:
         return FROZEN
     return release.job.state if release.job else JobState.FAILED
 
 
 def list_row(release: Release) -> dict:
-    """What a list shows of one."""
+    """Return the data that a list shows of a release."""
     counted, state = release.summary.get("splits", {}), release_state(release)
     splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
     return {

@@ -1,4 +1,4 @@
-"""What the pages of releases show: what a new one would hold, how far one is, and what a frozen one holds."""
+"""Contexts of the releases' pages: what a new one would contain, a release's progress, and a frozen one's contents."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from annotation.releases.plan import PUBLIC, SPLIT_NAMES
 from benchmarks.models import ItemImage
 from benchmarks.tables import Column, Table, bdi, number
 
-SHOWN = 30  # files of a form
+SHOWN = 30  # files per form
 CHANGED = 50  # items that differ
 KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever changes
 CARD = "README.md"
@@ -36,7 +36,7 @@ FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in 
 
 @dataclass
 class Group:
-    """Files of one form, or those beside the forms. `files` are the first of them."""
+    """The files of one form, or those outside the forms. `files` are the first of them."""
 
     release: int
     name: str
@@ -71,7 +71,7 @@ def _short_hash(file: Mapping) -> object:
 
 
 def release_context(release: Release) -> dict:
-    """What the page of any release shows."""
+    """Return the context of any release's page."""
     plan = release.plan
     return list_row(release) | {
         "plan": plan,
@@ -82,7 +82,7 @@ def release_context(release: Release) -> dict:
 
 
 def frozen_context(release: Release) -> dict:
-    """What stands in the files of a frozen one."""
+    """Return the contents of a frozen release's files."""
     with lifecycle.open_release(release) as files:
         manifest = files.manifest
         return {
@@ -95,7 +95,7 @@ def frozen_context(release: Release) -> dict:
 
 
 def _file_groups(release: int, files: Mapping[str, Mapping], manifest: int) -> list[Group]:
-    """The files by form, those beside the forms first. `manifest` is the size of manifest.json, which names no hash."""
+    """Return the files by form, others first. `manifest` is manifest.json's size, since it lists no hash of itself."""
     found: dict[str, Group] = {}
     for name, file in sorted({**files, MANIFEST: {"bytes": manifest}}.items()):
         folder = name.partition("/")[0] if "/" in name else ""
@@ -116,18 +116,18 @@ def _group(release: int, folder: str) -> Group:
 
 
 def _loading(release: Release, manifest: Mapping) -> dict:
-    """The code that reads its splits, and how many lines it has."""
+    """Return the code that reads its splits, and its number of lines."""
     there = [name for name in SPLIT_NAMES if manifest["splits"].get(name, {}).get("items")]
     lines = ["from datasets import load_dataset", "", f'splits = load_dataset("{release.folder}")']
     lines += [f'{name} = splits["{name}"]' for name in there]
     return {"code": "\n".join(lines), "count": len(lines)}
 
 
-# What differs from another version
+# Differences from another version
 
 
 def comparison_context(release: Release, against: str) -> dict:
-    """What the page shows of changes: from `other` to this one. They are None where nobody has asked for them yet."""
+    """Return the changes that the page shows, from `other` to this one. They are None until somebody requests them."""
     frozen = list(lifecycle.frozen(release.study).order_by("-frozen_at", "-pk"))
     others = [one for one in frozen if one != release]
     asked = next((one for one in others if str(one.pk) == against), None)
@@ -138,8 +138,8 @@ def comparison_context(release: Release, against: str) -> dict:
 
 
 def _changes(release: Release, other: Release, compute: bool) -> dict | None:
-    """From the other to this one, as `compare` has it, with the first CHANGED items of each group. They take a while:
-    unless they are to be computed, None where they never were."""
+    """Return the changes from the other to this one, as in `compare`, with the first CHANGED items of each group. This
+    takes a while: unless `compute`, None if they never were computed."""
     key = f"release-changes:{other.sha256}:{release.sha256}"
     if (known := cache.get(key)) or not compute:
         return known
@@ -151,7 +151,7 @@ def _changes(release: Release, other: Release, compute: bool) -> dict | None:
 
 
 def _in_sentences(found: Mapping) -> dict:
-    """What differs, in words: of the set-up, and of the items of each group."""
+    """Return the differences in words: those of the set-up, and of the items of each group."""
     groups = [
         {
             "title": title,
@@ -168,12 +168,12 @@ def _in_sentences(found: Mapping) -> dict:
     }
 
 
-# What would be in a release if it were made now
+# Contents of a release if it were made now
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`counts` has items, by COUNTS; `by_type` the same of each type and subtype. `images` are the benchmark's. `empty`
+    """`counts` has items, by COUNTS; `by_type` the same per type and subtype. `images` are the benchmark's. `empty`
     has the positions of stages without items. All of it is empty until the worker has counted a large study's items
     (`latest`).
     """
@@ -185,7 +185,7 @@ class Outlook:
     empty: Collection[int]
     images: int
     no_licence: int
-    checks: int  # tasks whose right answers are known
+    checks: int  # tasks with known right answers
 
     @property
     def table(self) -> Table:
@@ -201,17 +201,17 @@ class Outlook:
 
     @property
     def waiting(self) -> list[Stage]:
-        """Open stages that have no items yet."""
+        """The open stages that have no items yet."""
         return [stage for stage in self._open if stage.position in self.empty]
 
     @property
     def _open(self) -> list[Stage]:
-        """In which somebody can still answer."""
+        """The stages in which somebody can still answer."""
         return [one for one in self.stages if one.state == StageState.OPEN and one.study.state != StudyState.CLOSED]
 
 
 def outlook(study: Study, positions: Collection[int], by: str) -> Outlook:
-    """Of the stages at these positions; none: of all."""
+    """Return the outlook for the stages at these positions; none: for all."""
     stages = [one for one in study.stages.order_by("position") if not positions or one.position in positions]
     latest = funnel.latest(study, positions, by)
     whole = latest.data or {"by_type": [], "stages": [], "measuring": []}

@@ -1,6 +1,6 @@
-"""The people of a release as rows for the benchmark that is imported from it. They come from its `figures.json`, which
-`verification` recomputes: the human baseline, and the shares of right answers of stages that asked what models are
-asked.
+"""A release's results for people as rows for the benchmark that is imported from it. They come from its `figures.json`,
+which `verification` recomputes: the human baseline, and the shares of right answers in stages with questions that
+models get too.
 """
 
 from collections import Counter
@@ -19,21 +19,21 @@ from benchmarks.predictions.names import NAMES
 from benchmarks.runs.reported import HUMAN, ReportedRow
 
 FIGURES = "figures.json"
-CANNOT = (AttributeError, KeyError, TypeError, ValueError, Unreadable)  # what files of another shape raise
+CANNOT = (AttributeError, KeyError, TypeError, ValueError, Unreadable)  # raised by files of another shape
 
 _Group = Mapping[str, Any]  # a type, a subtype or None, and measures
 
 
 def people_of(folder: Path, kind: str, log: ProblemLog) -> list[ReportedRow]:
-    """A row for each baseline and each stage whose measure models of that kind have too. If the figures are of another
-    shape, the log has a note, and there is none."""
+    """Return a row for each baseline and each stage whose measure models of that kind have too. If the figures have
+    another shape, the log gets a note and there are no rows."""
     try:
         with Files(folder) as files:
             there = {FIGURES, MANIFEST} <= {*files.names()}
             found = (*_baselines(files, kind), *_ranked(files, kind), *_about_foils(files, kind)) if there else ()
             return list(found)
     except CANNOT as why:
-        advice = f"Its figures of people cannot be read, so they do not stand beside models ({why})."
+        advice = f"Its results for people cannot be read, so they are not shown beside models ({why})."
         log.note("FILE_IGNORED", FIGURES, None, "", advice[:500])
         return []
 
@@ -79,7 +79,7 @@ def _score(of: Mapping[str, Any]) -> dict[str, Any]:
 def _row(
     files: Files, title: str, about: str, measures: Mapping[str, Any], groups: Sequence[_Group]
 ) -> Iterator[ReportedRow]:
-    """None if nobody has answered yet."""
+    """Yield the row, or nothing if nobody has answered yet."""
     found = _figures(measures)
     if not found:
         return
@@ -90,7 +90,7 @@ def _row(
 
 
 def _figures(measures: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that are defined; raises ValueError if one is no share."""
+    """Return the values that are defined; raises ValueError if one is not a share."""
     return {name: _share(of) for name, of in sorted(measures.items()) if of["share"] is not None}
 
 

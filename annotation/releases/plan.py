@@ -1,4 +1,4 @@
-"""What somebody decides about a release before it is made, and what only they can say of it. Pure."""
+"""The decisions about a release before it is made, and what only its producer can state. Pure."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -8,15 +8,15 @@ from benchmarks.construction.splitting import SPLIT_NAMES
 
 VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){1,2}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # also a folder's name, and a repository's on a hub
-SPLITS = {  # of the preset's name → percent of the items in each split
+SPLITS = {  # preset's name → percentage of the items in each split
     "one": {"test": 100},
     "80/20": {"train": 80, "validation": 20},  # as BiVLC's TROHN-Img (§5)
     "80/10/10": {"train": 80, "validation": 10, "test": 10},
 }
-FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source")  # beside parquet, which is always there
+FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source")  # besides parquet, which is always there
 USUAL_FORMS = ("jsonl", "csv", "source")
 SHARD_MB, SHARD_LIMITS = 500, (1, 5000)
-PUBLIC = {  # what is public besides the least
+PUBLIC = {  # what can be public besides the minimum
     "times": "when each judgment was given and how long it took, pace and pay",
     "annotators": "the figures of each annotator: agreement with others, answers, checks",
     "comments": "what people wrote with their answers: reasons of judgments and notes of adjudicators",
@@ -26,7 +26,7 @@ PUBLIC = {  # what is public besides the least
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Something that only the producer knows: `title` asks for it, `hint` says what belongs there."""
+    """Something that only the producer knows: `title` is its label, `hint` explains what belongs there."""
 
     name: str
     title: str
@@ -57,10 +57,10 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the page's form, the command and the API enter, each its own way; `problems` checks it for all of them, and
-    `as_json` stores it in one form.
+    """The input of the page's form, the command and the API; `problems` checks it for all of them, and `as_json` stores
+    it in one form.
 
-    `splits` are percents that make 100; `stages` are positions, none: all; `words` are by Word.name.
+    `splits` are percentages that add up to 100; `stages` are positions, none: all; `words` are by Word.name.
     """
 
     name: str
@@ -79,11 +79,11 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its splits, in order."""
+        """The names of its splits, in order."""
         return tuple(name for name in SPLIT_NAMES if name in self.splits)
 
     def as_json(self) -> dict:
-        """Lists sorted, each value once; only words that say something, without the space around them."""
+        """Return sorted lists without duplicates, and only the words that are not empty, stripped."""
         listed = {name: sorted(set(getattr(self, name))) for name in ("forms", "public", "stages")}
         words = {name: text.replace("\r\n", "\n").strip() for name, text in sorted(self.words.items())}
         words = {name: text for name, text in words.items() if text}
@@ -94,7 +94,7 @@ class Plan:
         return cls(**value)
 
     def problems(self) -> dict[str, str]:
-        """What is wrong, by field, in sentences; empty where nothing is."""
+        """Return the problems by field, as sentences; empty if there are none."""
         found = {}
         if not NAME.fullmatch(self.name):
             found["name"] = "Use 1 to 100 letters, digits, dots, underscores and hyphens; begin with a letter or digit."

@@ -1,8 +1,8 @@
-"""A release put on a hub that people load data sets from: a repository of data, with the version as its tag. No Django.
+"""Put a release on a hub of data sets: a data repository, with the version as its tag. No Django.
 
-Nothing is sent before `push` is called. Where to, and with whose right, is the environment's: HF_ENDPOINT, HF_TOKEN.
-A version stays what it was: a tag that is there with other content is refused, and a tag is set last, when the hub
-lists every file with the right hash. So an upload that broke off is no version; run again, it sends what is missing.
+Nothing is sent before `push` is called. The environment decides where to and with whose rights: HF_ENDPOINT, HF_TOKEN.
+A version never changes: an existing tag with other content is refused, and a tag is set last, when the hub lists every
+file with the right hash. So an interrupted upload is not a version; run again, it sends what is missing.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 USUAL = "https://huggingface.co"
 REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
-ERRORS = {  # of an answer of the hub
+OF_THE_HUB = {".gitattributes"}  # files that a hub adds to every repository
+ERRORS = {  # by the hub's status
     401: "The hub does not accept the token in HF_TOKEN.",
     403: "The token in HF_TOKEN may not write to {repo}.",
     404: "The hub has no {repo} that the token in HF_TOKEN can see.",
@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 
 class CannotPush(ValueError):
-    """The release is not on the hub; the message says why, and never has the token."""
+    """The release is not on the hub; the message explains why, and never contains the token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Target:
 
 
 def target(repo: str, private: bool = False, environment: Mapping[str, str] = os.environ) -> Target:
-    """Where to, by the environment alone: no file of tokens is read. Raises CannotPush."""
+    """Return the target, only from the environment: no file of tokens is read. Raises CannotPush."""
     if not REPO.fullmatch(repo):
         raise CannotPush(f"{repo!r} is not a repository. Name it as owner/name.")
     endpoint = (environment.get("HF_ENDPOINT") or USUAL).rstrip("/")
@@ -67,7 +67,7 @@ def target(repo: str, private: bool = False, environment: Mapping[str, str] = os
 
 
 def push(folder: Path, to: Target, say: Say = print) -> str:
-    """The release's address on the hub, when all of it is there under its version. Raises CannotPush."""
+    """Return the release's address on the hub once all of it is there under its version. Raises CannotPush."""
     release = ReleaseFiles(folder)
     wanted = _wanted(release)
     name, version = (release.manifest["release"][part] for part in ("name", "version"))
@@ -87,7 +87,7 @@ def push(folder: Path, to: Target, say: Say = print) -> str:
 
 
 def _wanted(release: ReleaseFiles) -> dict[str, str]:
-    """SHA-256 of each file by its name, as the manifest has it; of the manifest as it is."""
+    """Return the SHA-256 of each file by name, from the manifest, and of the manifest itself."""
     wanted = {name: file["sha256"] for name, file in release.manifest["files"].items()}
     wanted[MANIFEST] = hashlib.sha256(release.read(MANIFEST)).hexdigest()
     if others := sorted(set(release.names()) ^ set(wanted)):
@@ -96,7 +96,7 @@ def _wanted(release: ReleaseFiles) -> dict[str, str]:
 
 
 def _api(to: Target) -> "HfApi":
-    """The library is not told what else is installed here, and asks nobody who runs it."""
+    """Return the client, which neither reports what is installed here nor asks the user for anything."""
     try:
         from huggingface_hub import HfApi, constants
     except ImportError:
@@ -120,7 +120,7 @@ def _is_there(api: "HfApi", to: Target, version: str, folder: Path, wanted: Mapp
 
 
 def differing(api: "HfApi", repo: str, revision: str, folder: Path, wanted: Mapping[str, str]) -> list[str]:
-    """Names of files that the hub lacks, has beside, or has with another content."""
+    """Return the names of files that the hub lacks, has in addition, or has with different content."""
     there = {one.path: one for one in _tree(api, repo, revision)}
     wrong = (set(there) ^ set(wanted)) - OF_THE_HUB
     return sorted(
@@ -129,7 +129,7 @@ def differing(api: "HfApi", repo: str, revision: str, folder: Path, wanted: Mapp
 
 
 def _tree(api: "HfApi", repo: str, revision: str | None = None) -> Iterator["RepoFile"]:
-    """Every file, without folders."""
+    """Yield every file, without folders."""
     from huggingface_hub.hf_api import RepoFile
 
     found = api.list_repo_tree(repo, recursive=True, revision=revision, repo_type="dataset")
@@ -137,7 +137,7 @@ def _tree(api: "HfApi", repo: str, revision: str | None = None) -> Iterator["Rep
 
 
 def _same(there: "RepoFile", path: Path, sha256: str) -> bool:
-    """Large files are listed with their SHA-256, small ones with git's own hash of them."""
+    """Return whether the hub has the file: it lists large files by SHA-256, small ones by git's own hash of them."""
     if there.lfs:
         return there.lfs.sha256 == sha256
     content = path.read_bytes()
@@ -145,7 +145,7 @@ def _same(there: "RepoFile", path: Path, sha256: str) -> bool:
 
 
 def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None:
-    """What an earlier version had goes (its tag keeps it); what is no release's is not ours to remove."""
+    """Refuse files of no release, which are not ours to remove; an earlier version's files go (its tag keeps them)."""
     there = {one.path for one in _tree(api, to.repo)}
     others = there - set(wanted) - OF_THE_HUB
     if not others:
@@ -164,7 +164,7 @@ def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None
 def _send(
     api: "HfApi", to: Target, folder: Path, wanted: Mapping[str, str], title: str, version: str, parent: str | None
 ) -> None:
-    """All files, then the tag; in between the hub must list them as they are."""
+    """Upload all files, check that the hub lists them unchanged, then set the tag."""
     done = api.upload_folder(
         repo_id=to.repo, repo_type="dataset", folder_path=folder, commit_message=title, parent_commit=parent,
         delete_patterns="*",
@@ -176,7 +176,7 @@ def _send(
 
 @contextmanager
 def _errors_in_words(to: Target) -> Iterator[None]:
-    """Whatever goes wrong between here and the hub is a sentence."""
+    """Turn any failure of the connection or the hub into a sentence."""
     try:
         yield
     except CannotPush:

@@ -1,13 +1,13 @@
-"""What of an export is public: its tables, its figures and its manifest, with less in them. Pure.
+"""The public part of an export: its tables, its figures and its manifest, reduced. Pure.
 
-The least has no times, no figures of single annotators, no free comments and no right answers of checks; each of
-releases.plan.PUBLIC adds its part. A column or key stays where what stood in it does not: it is null, so that all
-releases have the same tables. What is public of the figures can be computed again from what is public beside them
+The minimum has no times, no results of single annotators, no free comments and no right answers of checks; each of
+releases.plan.PUBLIC adds its part. A column or key stays even if its values do not: it is null, so that all
+releases have the same tables. The public figures can be computed again from the other public files
 (verification/).
 
 Tables are read a row at a time, and judgments in batches: a million rows need a few dozen MB. Without times nobody
-could tell which of a task's judgments came first, on which ties and edits rest. So a column of its own states that
-alone: `given`, the place of a judgment among those of its task.
+could tell which of a task's judgments came first, which ties and edits depend on. So a separate column has only that:
+`given`, the place of a judgment among those of its task.
 """
 
 import json
@@ -24,18 +24,18 @@ from annotation.releases.export_reader import DATA, ExportReader
 
 TIMES, COMMENTS, GOLD = "times", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
-LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come under several
+LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # an image may have several of each
 
-Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the questions about the rules, and the practice
+Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the comprehension questions and the practice
 
 BATCH = 10_000  # judgments in memory
-COPIED = ("tasks", "texts", "adjudications", "flags", "corrections")  # as the export has them, but for what is hidden
-REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
-CONTENT = b'"content": {"'  # in a line of JSON: an answer that is more than a pick
+COPIED = ("tasks", "texts", "adjudications", "flags", "corrections")  # as in the export, except for hidden columns
+REASON = "reason"  # free text, which an answer that is more than a pick may also have
+CONTENT = b'"content": {"'  # an answer that is more than a pick, in a line of JSON
 GIVEN = "given"
 JUDGMENTS = TABLES["judgments"].file
 
-# What rests on when judgments were given and on how long they took; the order of an annotator's screens is of it too.
+# What depends on when judgments were given or how long they took, including the order of an annotator's screens.
 TIMED_STAGE = {"pace", "cost", "series"}
 TIMED_SEAT = {"median_seconds", "active_minutes", "paid"}
 TIMED_PAGE = {"median_seconds", "bands", "times"}
@@ -49,7 +49,7 @@ GOLD_ROW, GOLD_SIGNS = {"checks"}, {"checks"}
 def write_tables(
     export: ExportReader, folder: Path, public: Collection[str], splits: Mapping[str, str]
 ) -> dict[str, int]:
-    """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items' in order."""
+    """Write the tables and figures.json; return rows by table. `splits` has those of the kept items, in order."""
     quiet = COMMENTS not in public
     passed = _write_figures(export, folder, public)
     large = {
@@ -65,13 +65,13 @@ def write_tables(
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> int:
-    """Returns how many there were."""
+    """Write the lines and return their number."""
     with path.open("wb") as file:
         return sum(file.write(line) > 0 for line in lines)
 
 
 def _hidden(file: str, public: Collection[str]) -> list[str]:
-    """The columns of a table that have no values."""
+    """Return the columns of a table that have no values."""
     return next(table for table in TABLES.values() if table.file == file).hidden(public)
 
 
@@ -89,8 +89,8 @@ def _with_splits(lines: Iterable[bytes], splits: Iterable[str]) -> Iterator[byte
 
 
 def _without(lines: Iterable[bytes], names: Collection[str]) -> Iterator[bytes]:
-    """The lines, with null under these names. Nearly all of a million tasks have an empty list there, which is replaced
-    without reading the line: inside a text, quotation marks are escaped.
+    """Yield lines with null for these names. Nearly all of a million tasks have an empty list there, which is replaced
+    without parsing the line: inside a text, quotation marks are escaped.
     """
     for line in lines:
         for name in names:
@@ -100,7 +100,7 @@ def _without(lines: Iterable[bytes], names: Collection[str]) -> Iterator[bytes]:
 
 
 def _uncommented(line: Mapping) -> dict:
-    """A line whose answers, its own and those of its decisions, are without the reasons that were written with them."""
+    """Return a line without the reasons written with its answers and those of its decisions."""
     found = dict(line)
     if "content" in line:
         found["content"] = _without_reason(line["content"])
@@ -110,7 +110,7 @@ def _uncommented(line: Mapping) -> dict:
 
 
 def _annotators(export: ExportReader, passed: Passed, public: Collection[str]) -> Iterator[dict]:
-    """By pseudonym, with who was excluded and why. How each went through a stage is a figure of theirs."""
+    """Yield annotators by pseudonym, with who was excluded and why. How each did in a stage is a result of theirs."""
     of_line, of_seat = (dict.fromkeys(hidden(one, public)) for one in (TABLES["annotators"].columns, SEATS))
     for line in export.lines("annotators.jsonl"):
         number = int(line["annotator"].removeprefix("A-"))
@@ -119,13 +119,13 @@ def _annotators(export: ExportReader, passed: Passed, public: Collection[str]) -
 
 
 def images(export: ExportReader) -> Iterator[dict]:
-    """Every image that is in the data, once for each content, in the order of hashes.
+    """Yield every image in the data, once for each content, sorted by hash.
 
-    Where it came under several names or licences, they stand one after the other.
+    If it has several names or licences, they are listed one after the other.
     """
     names = _embedded(export)
     found: dict[str, dict] = {}
-    listed: dict[str, dict[str, dict[str, None]]] = {}  # by hash and column, each a set in the order of coming
+    listed: dict[str, dict[str, dict[str, None]]] = {}  # by hash and column, each a set in order of appearance
     for line in export.lines("items.jsonl"):
         for image in line["images"]:
             content = image["sha256"]
@@ -139,7 +139,7 @@ def images(export: ExportReader) -> Iterator[dict]:
 
 
 def _embedded(export: ExportReader) -> dict[str, set[str]]:
-    """Hash → the names under which the image stands in the split; its bytes are not read."""
+    """Hash → the names of the image in the split; its bytes are not read."""
     found: dict[str, set[str]] = {}
     columns = [f"{field.name}.path" for field in export.schema(DATA) if pa.types.is_struct(field.type)]
     for batch in export.batches(DATA, 1000, columns) if columns else ():
@@ -150,7 +150,7 @@ def _embedded(export: ExportReader) -> dict[str, set[str]]:
 
 
 def settings(manifest: Mapping, public: Collection[str]) -> dict:
-    """The export's manifest as far as it is public, without its files and what the release says in its own way."""
+    """Return the public part of the export's manifest, without its files and what the release states in its own way."""
     found = {name: part for name, part in manifest.items() if name not in ("files", "evaluation_kind")}
     if GOLD not in public:
         found["stages"] = [{**stage, "comprehension": _without_answers(stage)} for stage in manifest["stages"]]
@@ -162,7 +162,7 @@ def settings(manifest: Mapping, public: Collection[str]) -> dict:
 
 
 def _without_answers(stage: Mapping) -> list[dict]:
-    """The questions about the rules."""
+    """Return the comprehension questions without their answers."""
     return [{"question": one["question"], "options": one["options"], "answer": None} for one in stage["comprehension"]]
 
 
@@ -170,7 +170,7 @@ def _without_answers(stage: Mapping) -> list[dict]:
 
 
 def _write_judgments(export: ExportReader, target: Path, public: Collection[str]) -> int:
-    """Returns the rows."""
+    """Write the judgments and return the number of rows."""
     hidden, schema = TABLES["judgments"].hidden(public), parquet_schema(TABLES["judgments"].columns)
     given, file, done = _order(export), ParquetFile(target, schema), 0
     for batch in export.batches(JUDGMENTS, BATCH):
@@ -189,12 +189,12 @@ def _write_judgments(export: ExportReader, target: Path, public: Collection[str]
 
 
 def _without_reason(content: Mapping | None) -> Mapping | None:
-    """What an answer holds, without the reason that was written beside it."""
+    """Return an answer's content without the reason written beside it."""
     return {**content, REASON: None} if content and REASON in content else content
 
 
 def _column_without_reason(column: pa.Array) -> pa.Array:
-    """The same of a column of JSON."""
+    """Remove the reasons in a column of JSON."""
     texts = (
         text and json.dumps(_without_reason(json.loads(text)), ensure_ascii=False, sort_keys=True)
         for text in column.to_pylist()
@@ -203,7 +203,7 @@ def _column_without_reason(column: pa.Array) -> pa.Array:
 
 
 def _order(export: ExportReader) -> np.ndarray:
-    """Of each row its place among those of its task, from 1, by the time of giving. A task's rows stand together."""
+    """Return each row's place among those of its task, from 1, by time. A task's rows are together."""
     task, at, slot = _keys(export)
     found = np.empty(len(task), dtype=np.int32)
     ordered = np.lexsort((slot, at, task))
@@ -213,7 +213,7 @@ def _order(export: ExportReader) -> np.ndarray:
 
 
 def _keys(export: ExportReader) -> list[np.ndarray]:
-    """Of each row the number of its task, when it was given in microseconds, and its slot."""
+    """Return for each row the number of its task, when it was given in microseconds, and its slot."""
     parts, before, last = [], None, 0
     for batch in export.batches(JUDGMENTS, BATCH, [*TASK_KEY, "created_at", "slot"]):
         words = [pc.cast(batch.column(name), pa.string()) for name in TASK_KEY]
@@ -229,11 +229,11 @@ def _keys(export: ExportReader) -> list[np.ndarray]:
     return [np.concatenate(column) if column else np.empty(0, dtype=np.int64) for column in columns]
 
 
-# Figures: what is left out rests on what is not there
+# Figures: those that depend on hidden data are left out
 
 
 def _write_figures(export: ExportReader, folder: Path, public: Collection[str]) -> Passed:
-    """Returns how each annotator went through each stage. The figures are not kept: their pairs take much memory."""
+    """Return how each annotator did in each stage. The figures are not kept: their pairs take much memory."""
     figures = export.json("figures.json")
     write_json(folder / "figures.json", _public_figures(figures, public))
     stages = figures["annotators"]["stages"]
@@ -266,7 +266,7 @@ def public_stage(stage: Mapping, public: Collection[str]) -> dict:
     if not times:
         found["study"] = without_pay(stage["study"])
     if GOLD not in public and found.get("audit", {}).get("corrected", {}).get("gold"):
-        found["audit"] = without_keys(found["audit"], {"corrected"})  # it shows what was right about checks
+        found["audit"] = without_keys(found["audit"], {"corrected"})  # it reveals the right answers of checks
     if "annotators" in public:
         return found | {"annotators": [_seat(row, times) for row in stage["annotators"]]}
     found["agreement"] = [without_keys(view, {"kappa_pairs"}) for view in stage["agreement"]]
@@ -276,14 +276,14 @@ def public_stage(stage: Mapping, public: Collection[str]) -> dict:
 
 
 def _seat(row: Mapping, times: bool) -> dict:
-    """An annotator on a stage's page, whose signs are words alone."""
+    """Return an annotator on a stage's page, with the signs only as words."""
     if times:
         return dict(row)
     return without_keys(row, TIMED_SEAT) | {"signs": [sign for sign in row["signs"] if sign not in TIMED_SIGNS]}
 
 
 def public_annotators(figures: Mapping, public: Collection[str]) -> dict:
-    """Those of annotators."""
+    """Return the public figures of annotators."""
     times = "times" in public
     found = {
         "stages": [

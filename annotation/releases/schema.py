@@ -1,4 +1,4 @@
-"""Which tables, columns and keys a release has, and the version of all that, which its manifest names. Pure.
+"""The tables, columns and keys of a release, and the version of this schema, which its manifest names. Pure.
 
 A release never changes, so neither does a version that releases were made with (docs/reference/verifying.md). Tables
 are those of exports/columns.py.
@@ -16,7 +16,7 @@ SETTINGS = "release.json"  # the manifest without its list of files, so that the
 
 
 def _keys(words: str) -> tuple[Column, ...]:
-    """`id:text batch:integer?`, each a name and a kind with its marks."""
+    """Parse `id:text batch:integer?`: names, each with a kind and its marks."""
     return tuple(column(name, kind) for name, kind in (word.split(":") for word in words.split()))
 
 
@@ -36,13 +36,13 @@ OF_STAGES = _keys(
     " guidelines:objects alike:boolean views:texts decision_rule:text instructions:objects not_suitable:objects"
     " audit:object* certainty:number* imported:objects*"
 )
-PARTS = {"captions": CAPTIONS, "images": IMAGES}  # of an item's line
-BESIDE = ("README.md", "croissant.json", "data_statement.md", "figures.json", "statistics.json")  # what is no table
-FILES = sorted([*BESIDE, *(table.file for table in TABLES.values())])  # that every release has
+PARTS = {"captions": CAPTIONS, "images": IMAGES}  # parts of an item's line
+BESIDE = ("README.md", "croissant.json", "data_statement.md", "figures.json", "statistics.json")  # not tables
+FILES = sorted([*BESIDE, *(table.file for table in TABLES.values())])  # files that every release has
 
 
 class UnknownSchemaVersion(ValueError):
-    """The release cannot be read; the message says why, and what to do."""
+    """The release cannot be read; the message explains why, and what to do."""
 
 
 def check_version(manifest: Mapping) -> None:

@@ -1,4 +1,4 @@
-"""Where earlier versions of a release had its items. `benchmarks.construction.splitting` deals the others. Pure."""
+"""Where earlier versions of a release had its items. `benchmarks.construction.splitting` assigns the others. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,19 +9,19 @@ from benchmarks.construction.splitting import SPLIT_NAMES, Unit
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Splits of earlier versions, by item and by the content of images: one may come again with another item."""
+    """Splits of earlier versions, by item and by image content: an image may reappear under another item."""
 
     items: dict[str, str] = field(default_factory=dict)
     images: dict[str, str] = field(default_factory=dict)
 
     def add(self, lines: Iterable[Mapping]) -> None:
-        """Those of items.jsonl of a version later than those that are in."""
+        """Add the items.jsonl of a version later than those already added."""
         for line in lines:
             self.items[line["id"]] = line["split"]
             self.images.update(dict.fromkeys(hashes(line), line["split"]))
 
     def split_of(self, unit: Unit) -> str:
-        """Of an item that is new and has images of several splits, the last of them; empty: of none."""
+        """Return the split of a new item that has images of earlier splits, the last of them; empty if it has none."""
         if unit.key in self.items:
             return self.items[unit.key]
         earlier = (self.images[one] for one in unit.hashes if one in self.images)

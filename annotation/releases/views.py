@@ -1,4 +1,4 @@
-"""The pages of a study's releases: all of them, a new one, one with its files; and what is done to one unfinished."""
+"""The pages of a study's releases: the list, a new one, one with its files; and the actions on an unfinished one."""
 
 from django.contrib import messages
 from django.db import transaction
@@ -33,9 +33,9 @@ def release_list(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def release_new(request: StaffRequest, pk: int) -> HttpResponse:
-    """A form with all of the plan, beside what would be in it now; `look` counts that again for the chosen stages.
+    """Show a form with all of the plan, beside what it would contain now; `look` counts this for the chosen stages.
 
-    `instead` is the number of one that could not be made, and whose place it takes.
+    `instead` is the number of a release that failed, whose place it takes.
     """
     study, by = permissions.study_for(request.user, pk, Role.MANAGER), audit.named(request.user)
     number = request.POST.get("instead") or request.GET.get("instead", "")
@@ -62,7 +62,7 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def release_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """What is in it, or how far it is; htmx gets that alone, while it is made. `?against=3`: beside another."""
+    """Show its contents or its progress; htmx gets only the progress while it is made. `?against=3`: beside another."""
     release = permissions.release_for(request.user, pk)
     shown = {"section": "studies", "study": release.study, **page.release_context(release)}
     if request.htmx and "against" not in request.GET:
@@ -106,5 +106,5 @@ def release_discard(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def release_download(request: StaffRequest, pk: int, name: str = "") -> HttpResponseBase:
-    """The whole zip, or one file of it."""
+    """Return the whole zip, or one file of it."""
     return downloads.download(request, permissions.release_for(request.user, pk), name)

@@ -1,6 +1,6 @@
-"""croissant.json: what is in a release, for machines, in the vocabulary of Croissant 1.0 and its RAI extension. Pure.
+"""croissant.json: a release described for machines, in the vocabulary of Croissant 1.0 and its RAI extension. Pure.
 
-Without a time of day: the date is that of the last judgment, if that is public.
+Its date is that of the last judgment, if that is public, without a time of day.
 """
 
 import re
@@ -58,7 +58,7 @@ KINDS = {
     ".yaml": "application/yaml",
     ".py": "text/x-python",
 }
-MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set: their hashes are in the manifest
+MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files listed as a set: their hashes are in the manifest
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 LISTS = ("texts", "integers")
@@ -74,7 +74,7 @@ TYPES = {
 def croissant(
     facts: Facts, schema: pa.Schema, tables: Mapping[str, list[Column]], files: Mapping[str, Mapping]
 ) -> dict:
-    """`files` has every file but this one and the manifest, with `sha256` and `bytes`."""
+    """Return the description; `files` has every file but this one and the manifest, with `sha256` and `bytes`."""
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -90,7 +90,7 @@ def croissant(
 
 
 def _stated(facts: Facts) -> dict:
-    """Only what the producer stated, or what can be read off the judgments."""
+    """Return only what the producer stated, or what follows from the judgments."""
     authors = [name.strip() for name in facts.stated("authors").split(";") if name.strip()]
     last, licence = facts.manifest.get("last_judgment_at"), facts.stated("licence")
     found = {
@@ -105,7 +105,7 @@ def _stated(facts: Facts) -> dict:
 
 
 def _semantic(version: str) -> str:
-    """Three numbers: 1.0 is 1.0.0."""
+    """Return the version as three numbers: 1.0 becomes 1.0.0."""
     return ".".join([*map(str, map(int, version.split("."))), "0", "0"][:3])
 
 
@@ -124,7 +124,7 @@ def _objects(files: Mapping[str, Mapping]) -> Iterator[dict]:
 
 
 def _sets(facts: Facts, files: Mapping[str, Mapping]) -> Iterator[dict]:
-    """The shards of the splits, which record sets read together, and folders of images."""
+    """Yield the shards of the splits, which record sets read together, and folders of images."""
     if facts.loadable:
         yield _set(SHARDS, ["data/*.parquet"], KINDS[".parquet"], "The splits, in shards.")
     for folder in sorted({found[1] for name in files if (found := MANY.fullmatch(name))}):
@@ -137,17 +137,17 @@ def _set(name: str, includes: list[str], form: str, says: str) -> dict:
     return {**named, "encodingFormat": form, "includes": includes}
 
 
-# The RAI extension: what only the producer knows, and what the figures say
+# The RAI extension: what only the producer knows, and what the numbers show
 
 
 def _responsible_ai(facts: Facts) -> dict:
-    """Its fields that have something in them."""
+    """Return the extension's fields that are not empty."""
     found = {**_collection(facts), **_annotation(facts), **_use(facts)}
     return {f"rai:{name}": value for name, value in found.items() if value}
 
 
 def _collection(facts: Facts) -> dict:
-    """The specification and `mlcroissant` spell two names differently, so that what they have stands under both."""
+    """Return the collection. The specification and `mlcroissant` spell two names differently, so both are written."""
     counts = facts.manifest["counts"]
     missing = "Of {imported:,} items, {dropped:,} were dropped, {not_asked:,} not asked about, {open:,} not decided."
     return {
@@ -171,7 +171,7 @@ def _raw_data(facts: Facts) -> str:
 
 
 def _changes(facts: Facts) -> str:
-    """What has become of the material since its import."""
+    """Describe what happened to the material since its import."""
     changed = sum("imported" in one for line in facts.files.lines("items.jsonl") for one in line["captions"])
     return (
         f"Captions of kept items that annotators changed: {changed:,} (items.jsonl has the imported texts, texts.jsonl "
@@ -180,7 +180,7 @@ def _changes(facts: Facts) -> str:
 
 
 def _days(text: str) -> list[str]:
-    """The days in a text, as 2026-01-31; Croissant takes only dates."""
+    """Return the dates in a text, as 2026-01-31; Croissant takes only dates."""
     found = []
     for day in DAY.findall(text):
         with suppress(ValueError):
@@ -214,7 +214,7 @@ def _use(facts: Facts) -> dict:
 
 
 def _record_sets(facts: Facts, schema: pa.Schema, tables: Mapping[str, list[Column]]) -> list[dict]:
-    """The splits and their rows, then each table."""
+    """Return the splits and their rows, then each table."""
     found = [_splits(facts), _data(facts, schema)] if facts.loadable else []
     return found + [_table(TABLES[name], columns) for name, columns in tables.items()]
 
@@ -236,7 +236,7 @@ def _splits(facts: Facts) -> dict:
 def _data(facts: Facts, schema: pa.Schema) -> dict:
     parts = facts.manifest["columns"]
     split = _field(f"{DATA}/split", "split", "The item's split, from the file name.", "text")
-    pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # also of what it gave: it is tried twice
+    pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # it is applied to its own result too
     split["source"] = {
         "fileSet": {"@id": SHARDS},
         "extract": {"fileProperty": "fullpath"},

@@ -1,6 +1,6 @@
-"""What the documents of a release state, put together once from its plan, manifest, figures and counts. Pure.
+"""What the documents of a release state, gathered once from its plan, manifest, figures and counts. Pure.
 
-The first half selects; the functions below `Facts` put selections into sentences that several documents share.
+The first half selects; the functions below `Facts` turn selections into sentences that several documents share.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ FATES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """`manifest` is the release's as far as it is known: all of its files but the documents."""
+    """`manifest` is the release's as far as it is known: it lists all files but the documents."""
 
     files: Files
     plan: Plan
@@ -70,7 +70,7 @@ class Facts:
         return self.files.json("figures.json")
 
     def stated(self, word: str) -> str:
-        """What the producer stated under that key of the plan's words, or ""."""
+        """Return what the producer stated under that key of the plan's words, or ""."""
         return self.plan.words.get(word, "").strip()
 
     @property
@@ -83,7 +83,7 @@ class Facts:
 
     @property
     def loadable(self) -> list[str]:
-        """Splits that have items: the `datasets` library opens none of a card that names an empty one."""
+        """Splits that have items: the `datasets` library opens none of them if the card names an empty one."""
         return [name for name in self.splits if name in self.statistics["splits"]]
 
     def rows(self, file: str) -> int:
@@ -91,7 +91,7 @@ class Facts:
 
     @property
     def without_rows(self) -> list[str]:
-        """The tables in JSON Lines that are empty files, which `load_dataset("json")` does not open."""
+        """The tables in JSON Lines that are empty files, which `load_dataset("json")` can't open."""
         return [
             name
             for name in sorted(self.manifest["files"])
@@ -100,24 +100,24 @@ class Facts:
 
     @property
     def stages(self) -> list[Mapping]:
-        """Settings, in order."""
+        """The stages' settings, in order."""
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])
 
     @cached_property
     def by_hand(self) -> Counter[tuple[str, str]]:
-        """(stage's name, state) → how many items an adjudicator gave that state."""
+        """(stage name, state) → the number of items an adjudicator gave that state."""
         lines = chain(self.files.lines("items.jsonl"), self.files.lines("dropped.jsonl"))
         decided = ([one for one in line["decisions"] if one["decided_by"] == ADJUDICATOR] for line in lines)
         return Counter(chain.from_iterable({(one["stage"], one["state"]) for one in found} for found in decided))
 
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
-        """By the stage's name, of those stages that ask one."""
+        """Stage name → protocol file, for stages that use one."""
         return self.files.protocol_files(self.manifest["stages"])
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of every file but the documents."""
+        """The hash of every file but the documents."""
         return content_hash(self.manifest["files"], without=DOCUMENTS)
 
     @cached_property
@@ -126,7 +126,7 @@ class Facts:
 
     @property
     def people(self) -> int:
-        """All annotators, simulated ones too."""
+        """The number of annotators, including simulated ones."""
         return len(self.annotators)
 
     @property
@@ -135,19 +135,19 @@ class Facts:
 
     @cached_property
     def licences(self) -> list[tuple[str, int]]:
-        """Of the images: licence → how many, the most frequent first; "" where none is given."""
+        """Licence → number of images, the most frequent first; "" if none is given."""
         found = Counter(line.get("licence") or "" for line in self.files.lines("images.jsonl"))
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))
 
     @property
     def agreement(self) -> list[tuple[str, Mapping]]:
-        """(stage's name, coefficients) of each view of each stage's answers."""
+        """(stage name, coefficients) of each view of each stage's answers."""
         stages = self.figures.get("stages", ())
         return [(one["study"]["stage_name"], found) for one in stages for found in one.get("agreement", ())]
 
     @property
     def agreed(self) -> list[tuple[str, Mapping]]:
-        """Of the views on which two annotators judged the same."""
+        """The views on which two annotators judged the same item."""
         return [(name, found) for name, found in self.agreement if found["measures"]["percent"]["n"]]
 
     @property
@@ -161,7 +161,7 @@ class Facts:
         return [one for one in self.figures.get("baselines", ()) if one["answered"]]
 
     def papers(self, protocol: str) -> list[tuple[str, Mapping]]:
-        """(stage's name, its paper's figures) of the stages of that protocol that have judgments."""
+        """(stage name, its paper's results) of the stages of that protocol that have judgments."""
         return [
             (stage["study"]["stage_name"], found)
             for stage in self.figures.get("stages", ())
@@ -172,7 +172,7 @@ class Facts:
 
     @property
     def scored(self) -> list[tuple[str, str, Mapping, bool]]:
-        """(stage's name, what, its figure, whether that is a share) of the answers to protocol files."""
+        """(stage name, measure, its result, whether it is a share) for the answers to protocol files."""
         return [
             (stage["study"]["stage_name"], *row)
             for stage in self.figures.get("stages", ())
@@ -181,7 +181,7 @@ class Facts:
 
     @property
     def fates(self) -> list[tuple[str, str]]:
-        """(stage's name, what became of the texts that its annotators could change)."""
+        """(stage name, outcome) for the texts that its annotators could change."""
         found = []
         for stage in self.figures.get("stages", ()):
             fates = stage.get("paper", {}).get("fates") or {}
@@ -191,7 +191,7 @@ class Facts:
 
 
 def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
-    """(what, its figure, whether that is a share): measures.scores of one stage, row by row."""
+    """Yield (measure, its result, whether it is a share) of one stage's measures.scores, row by row."""
     for one in scores.get("answers", ()):
         if "whole" in one:
             score = readable_label(one["score"])
@@ -209,17 +209,17 @@ def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
                 yield f"{one['answer']}: {what} of {row['name']}", row, False
 
 
-# Sentences, plain words without marks
+# Sentences in plain text, without markup
 
 
 def left_out_in_words(counts: Mapping) -> str:
-    """The items that are in no split and that nobody dropped."""
+    """Word how many items are in no split although nobody dropped them."""
     asked = f" Nobody was asked about {counts['not_asked']:,} more." if counts["not_asked"] else ""
     return asked + (f" Not yet decided and in no split: {counts['open']:,}." if counts["open"] else "")
 
 
 def part_in_words(part: str) -> str:
-    """The content of a column of the split, by its part."""
+    """Describe a column of the split, by its part."""
     kind, _, role = part.partition(":")
     role, _, place = role.partition("-")
     number = int(place or 0) + 1
@@ -231,8 +231,8 @@ def part_in_words(part: str) -> str:
 
 
 def stage_in_words(facts: Facts, stage: Mapping) -> str:
-    """What a stage asked, of which items, and by which rule; of a protocol file also what could be answered, and how
-    agreement is measured.
+    """Describe what a stage asked, about which items, and by which rule; for a protocol file also the possible answers,
+    and how agreement is measured.
     """
     said = in_words(stage, facts.manifest["study"].get("part", {}))
     items, file = (
@@ -250,7 +250,7 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
 
 
 def _by_hand(facts: Facts, stage: str) -> str:
-    """The exceptions to the decision rule."""
+    """Describe the exceptions to the decision rule."""
     kept, dropped = facts.by_hand[stage, KEPT], facts.by_hand[stage, DROPPED]
     if not kept + dropped:
         return ""
@@ -258,7 +258,7 @@ def _by_hand(facts: Facts, stage: str) -> str:
 
 
 def _mapped(protocol: str) -> str:
-    """Of a protocol whose roles the benchmark calls otherwise."""
+    """Describe the roles of a protocol that the benchmark names differently."""
     of = roles.split(protocol)[1]
     return f", with its roles under the benchmark’s names: {roles.in_words(of)}" if of else ""
 
@@ -276,7 +276,7 @@ def simulated_in_words(facts: Facts) -> str:
 
 
 def imported_in_words(facts: Facts) -> list[str]:
-    """Of each file of judgments that were made elsewhere, a sentence."""
+    """Return a sentence for each file of judgments made elsewhere."""
     return [
         f"Stage {stage['name']}: {one['judgments']:,} judgments were made elsewhere and imported from {one['source']} "
         f"({one['file']}, SHA-256 {one['sha256']}). The order of options on their screens, the time that they took and "
@@ -300,7 +300,7 @@ def pay_in_words(facts: Facts) -> str:
 
 
 def limits_in_words(facts: Facts) -> Sequence[str]:
-    """Limits of the split that its figures show."""
+    """Return the limits of the split that its results show."""
     counts, found = facts.manifest["counts"], []
     if facts.simulated:
         found.append(simulated_in_words(facts))
@@ -324,14 +324,14 @@ def agreement_in_words(facts: Facts) -> list[str]:
 
 
 def measure_in_words(key: str, figure: Mapping) -> tuple[str, str, str, str]:
-    """Its name, value, interval and n."""
+    """Return its name, value, interval and n."""
     measure, write = BY_KEY[key], percent if key == "percent" else decimal
     n = f"{figure['n']:,} {units_in_words(measure, figure['n'])}"
     return measure.name, write(figure["value"]), interval(figure, write), n
 
 
 def results_in_words(facts: Facts) -> list[str]:
-    """What people were measured to do: the human baseline, the rankings, and the scores of protocol files' answers."""
+    """Return people's results: the human baseline, the rankings, and the scores of protocol files' answers."""
     found = [
         (f"Human baseline, {what}", measured)
         for one in facts.figures.get("baselines", ())
@@ -357,7 +357,7 @@ def _over(figure: Mapping) -> str:
 
 
 def baseline_intervals_in_words(baseline: Mapping) -> str:
-    """What the intervals of a human baseline are over."""
+    """Describe what the intervals of a human baseline are over."""
     over_items = [what for name, what in MEASURES.items() if baseline["measures"].get(name, {}).get("over") == ITEMS]
     words = (
         "Intervals are Wilson's, over annotators: where annotators differ, items judged by one of them carry less "
@@ -372,7 +372,7 @@ def baseline_intervals_in_words(baseline: Mapping) -> str:
 
 
 def judgments_per_item(facts: Facts) -> str:
-    """How many judgments the tasks of each stage were to get."""
+    """Word how many judgments each stage's tasks should get."""
     found = []
     for stage in facts.stages:
         line = f"{stage['name']}: {stage['overlap']}"

@@ -10,11 +10,11 @@ from annotation.exports.markdown import yaml_text
 from annotation.releases.documents.facts import Facts
 
 with Path(__file__).with_name("licences.csv").open(encoding="utf-8", newline="") as file:
-    LICENCES = {row["spdx"]: row["hub"] for row in csv.DictReader(file)}  # both in small letters
+    LICENCES = {row["spdx"]: row["hub"] for row in csv.DictReader(file)}  # both in lower case
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 CROWDS = re.compile(r"\b(prolific|mechanical turk|mturk|toloka|crowdworkers?|crowd workers?|crowdsourc\w*)\b", re.I)
 EXPERTS = re.compile(r"\bexperts?\b", re.I)
-SOURCES = {  # what a source is called in words → what a hub calls what is made of it
+SOURCES = {  # a source's name in words → a hub's name for data made from it
     "coco": "coco", "sugarcrepe": "sugarcrepe", "bivlc": "bivlc", "visla": "visla", "winoground": "winoground",
     "visual genome": "visual_genome", "flickr30k": "flickr30k", "vl-checklist": "vl-checklist", "aro": "aro",
 }  # fmt: skip
@@ -24,7 +24,7 @@ JUDGMENTS, ROWS = "judgments.parquet", "rows"  # its one split
 
 
 def yaml_head(facts: Facts) -> str:
-    """The block between the `---` lines, without them; what was not stated is not there."""
+    """Return the block between the `---` lines, without them; it leaves out whatever was not stated."""
     entries = {
         "pretty_name": facts.plan.title,
         **licence(facts.stated("licence")),
@@ -40,13 +40,13 @@ def yaml_head(facts: Facts) -> str:
 
 
 def tags(facts: Facts) -> list[str]:
-    """Only the first where all roles are the producers' own."""
+    """Return the tags; only the first if all roles are the producers' own."""
     parts = {part.partition("-")[0] for part in facts.manifest["columns"].values()}
     return list(TAGS if parts & {"caption:positive", "caption:negative"} else TAGS[:1])
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
-    """`name: value`; a list's marks stand beneath the name."""
+    """Yield `name: value`; a list's dashes are below the name."""
     if not isinstance(value, list):
         yield f"{name}: {yaml_text(value)}"
         return
@@ -61,7 +61,7 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 
 def licence(stated: str) -> dict[str, str]:
-    """A hub's own id; another licence by its name."""
+    """Return a hub's own id, or another licence by its name."""
     small = stated.strip().lower()
     known = LICENCES.get(small, small)  # a hub's own id, such as `odbl`, is also known
     if not small:
@@ -77,7 +77,7 @@ def _languages(stated: str) -> list[str]:
 
 
 def _creators(facts: Facts) -> list[str]:
-    """Only what was stated, or what the annotators' own lines say."""
+    """Return only what was stated, or what the annotators' own lines show."""
     if facts.people and facts.people == facts.simulated:
         return ["machine-generated"]
     stated = f"{facts.stated('platform')} {facts.stated('demographics')}"
@@ -97,10 +97,9 @@ def _categories(parts: set[str]) -> list[str]:
 
 
 def _configs(facts: Facts) -> list[dict]:
-    """The splits, and the judgments: the only table beside them, since one loader opens all that a card names, and
-    theirs is that of parquet.
-
-    The hash of the files stands here, since a loader keeps what it has read under a hash of this YAML and would else
+    """Return the splits, and the judgments: the only other table, since one loader opens all that a card names, and
+    that loader is parquet's.
+    The files' hash is included because a loader caches what it has read under a hash of this YAML, and would otherwise
     take a later release in a folder of the same name for an earlier one.
     """
     hashed = f"Release {facts.plan.version}; its files have SHA-256 {facts.fingerprint}"

@@ -1,9 +1,9 @@
-"""How much there is in a release, counted from its items.jsonl alone. Pure, a line at a time.
+"""The sizes in a release, counted only from its items.jsonl. Pure, a line at a time.
 
 Verification counts with it, too; tests/independent/counts.py counts a second time.
 
-A retrieval question (BiVLC, Table 1) is one image with a positive and a negative caption to tell apart, or one
-caption with two images: an item with two of each makes four.
+A retrieval question (BiVLC, Table 1) is one image with a positive and a negative caption to tell apart, or one caption
+with two images: an item with two of each makes four.
 """
 
 from collections import Counter, defaultdict
@@ -15,13 +15,13 @@ SIDES, POSITIVE = ("positive", "negative"), "positive-0"
 
 
 def lengths(counted: Counter[int]) -> dict:
-    """Of so many texts of each length."""
+    """Summarise how many texts have each length."""
     mean = sum(length * texts for length, texts in counted.items()) / counted.total()
     return {"mean": mean, "min": min(counted), "max": max(counted)}
 
 
 class Cell:
-    """What is counted of some of the items."""
+    """Counts over some of the items."""
 
     def __init__(self) -> None:
         self.items, self.to_text, self.to_image = 0, 0, 0
@@ -51,7 +51,7 @@ class Cell:
                 mine[role].update(counted)
 
     def as_json(self) -> dict:
-        """Images are counted once for each content."""
+        """Return the counts; images are counted once for each content."""
         captions = {
             role: {"captions": words.total(), "words": lengths(words), "characters": lengths(self.characters[role])}
             for role, words in sorted(self.words.items())
@@ -68,8 +68,8 @@ class Cell:
 
 
 def shown(line: Mapping) -> list[Mapping]:
-    """The images of a line of items.jsonl that are counted: the positive one, the negative one if there is, and all in
-    roles of the user's own. Candidates that nobody chose are in the data, but in no question.
+    """Return the images of a line of items.jsonl that are counted: the positive one, the negative one (if any), and all
+    in user-defined roles. Candidates that nobody chose are in the data, but in no question.
     """
     return [image for image in line["images"] if image["chosen"] or image["key"] == POSITIVE or is_own(_role(image))]
 
@@ -79,7 +79,7 @@ def _role(image: Mapping) -> str:
 
 
 def questions(roles: set[str], images: int) -> tuple[int, int]:
-    """Image to text, text to image; of an item with captions in these roles and so many images."""
+    """Return image-to-text and text-to-image questions for an item with captions in these roles and `images` images."""
     captions = len(roles.intersection(SIDES))
     return (images if captions == 2 else 0), (captions if images == 2 else 0)
 

@@ -1,6 +1,6 @@
-"""Writing the documents of a release: card, data statement, Croissant description and statistics. Pure.
+"""Write the documents of a release: card, data statement, Croissant description and statistics. Pure.
 
-The card and the data statement are Jinja templates in `templates/`; what people wrote comes through escaped, by the
+The card and the data statement are Jinja templates in `templates/`; what people wrote is escaped by the
 filters of `markdown`.
 """
 
@@ -44,14 +44,14 @@ NOT_IN_BIVLC = {("swap", "rel"), ("add", "rel")}
 
 
 def write_documents(folder: Path, manifest: Mapping, schema: pa.Schema) -> None:
-    """`folder` and `manifest["files"]` have all other files by now, with what is public of them."""
+    """Write the documents; `folder` and `manifest["files"]` already have all other files, as far as they are public."""
     counts = statistics.compute(Files(folder).lines("items.jsonl"))
     for name, content in documents(folder, manifest, schema, counts).items():
         (folder / name).write_bytes(content)
 
 
 def documents(folder: Path, manifest: Mapping, schema: pa.Schema, counts: Mapping) -> dict[str, bytes]:
-    """Each document by its name. `counts` are the statistics, `schema` that of the parquet files; what `manifest` and
+    """Return each document. `counts` are the statistics, `schema` that of the parquet files; what `manifest` and
     `folder` have of the documents themselves is not read.
     """
     release, files = Files(folder), {name: of for name, of in manifest["files"].items() if name not in DOCUMENTS}
@@ -65,7 +65,7 @@ def documents(folder: Path, manifest: Mapping, schema: pa.Schema, counts: Mappin
 
 
 def _columns_there(release: Files, table: Table) -> list[Column]:
-    """Those of its columns that its file has, in the table's order: all of a file without rows, none without a file."""
+    """Return the table's columns that its file has, in order: all if it has no rows, none without a file."""
     if table.file not in release.names():
         return []
     if table.file.endswith(".parquet"):
@@ -80,7 +80,7 @@ def _columns_there(release: Files, table: Table) -> list[Column]:
 
 
 def _table_one_columns(statistics: Mapping) -> list[tuple[str, str]]:
-    """Types and subtypes as BiVLC's Table 1 has them; none where there are others."""
+    """Return types and subtypes as in BiVLC's Table 1; none if there are others."""
     found = {(row["type"], row["subtype"]) for row in statistics["types"]}
     if not found or not found <= set(TABLE_ONE):
         return []
@@ -90,7 +90,7 @@ def _table_one_columns(statistics: Mapping) -> list[tuple[str, str]]:
 def _table_one_rows(
     statistics: Mapping, splits: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> list[tuple[str, Mapping, list[int]]]:
-    """Of each split that has items, and of all of several: name, its counts, and its questions by column."""
+    """Return for each split with items, and for all together: name, its counts, and its questions by column."""
     there: list[tuple[str, Mapping, str | None]] = [
         (f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]
     ]
@@ -108,7 +108,7 @@ def _licences_of(facts: Facts, file: str) -> Counter[str]:
 
 
 def _protocols(facts: Facts) -> list[tuple[str, str]]:
-    """The path and the text of each protocol file."""
+    """Return the path and the text of each protocol file."""
     paths = {stage["protocol_file"]["path"] for stage in facts.stages if stage["protocol_file"]}
     return [(path, facts.files.read(path).decode()) for path in sorted(paths)]
 

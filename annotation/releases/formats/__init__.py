@@ -1,5 +1,5 @@
-"""The forms of a release: each module lays the kept items out as files in one way.
+"""The forms of a release: each module writes the kept items as files in one layout.
 
 Pure: a form gets rows (`releases.export_reader.Row`) and writes below its own folder. `releases.build` runs those that
-a plan names. Start reading at `base`, which says what a form is; a new one is a module here and a line in `registry`.
+a plan names. Start reading at `base`, which defines a form; a new one is a module here and a line in `registry`.
 """

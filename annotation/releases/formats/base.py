@@ -1,4 +1,4 @@
-"""What a form of a release is, a way to lay the same kept items out as files; and splits in several files. Pure."""
+"""The form of a release (a way to write the same kept items as files), and splits in several files. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotation.releases.export_reader import Row
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a form may need to know before the first row."""
+    """What a form may need before the first row."""
 
     folder: Path  # of the release; each form writes below a folder of its own
     schema: pa.Schema  # of the split
@@ -26,18 +26,18 @@ class Writer(Protocol):
     def add(self, row: Row) -> None: ...
 
     def close(self) -> dict[str, int]:
-        """Finish the files; the rows of each by its name in the release."""
+        """Finish the files; return the rows of each by its name in the release."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     name: str
     title: str
-    what: str  # for people who choose, in a sentence
+    what: str  # a sentence that helps to choose
     writer: Callable[[Layout], Writer] | None  # None: releases.scoring writes it, from the other files
 
 
-# A split in several files, each with about so many bytes of images
+# A split in several files, each with images of about the same total size
 
 
 class Shard(Protocol):
@@ -47,13 +47,13 @@ class Shard(Protocol):
 
 
 class Shards:
-    """Begins a split's next shard when a row's images would take the one at hand past the limit. A shard has a row at
-    least; only the one shard of a split without rows has none. `begin(split, number)` opens a shard, from 0."""
+    """Begins a split's next shard when a row's images would take the current one past the limit. A shard has a row at
+    least; only the single shard of an empty split has none. `begin(split, number)` opens a shard, from 0."""
 
     def __init__(self, layout: Layout, begin: Callable[[str, int], Shard]):
         self.limit, self.begin = layout.shard_bytes, begin
-        self.rows = {split: [0] for split in layout.splits}  # of each shard
-        self.weight = dict.fromkeys(layout.splits, 0)  # of the last one
+        self.rows = {split: [0] for split in layout.splits}  # per shard
+        self.weight = dict.fromkeys(layout.splits, 0)  # of the last shard
         self.last = {split: begin(split, 0) for split in layout.splits}
 
     def add(self, row: Row) -> None:
@@ -68,7 +68,7 @@ class Shards:
         self.weight[split] += weight
 
     def close(self) -> dict[str, list[int]]:
-        """The rows of each split's shards."""
+        """Return the rows of each split's shards."""
         for shard in self.last.values():
             shard.close()
         return self.rows

@@ -1,4 +1,4 @@
-"""Tables of text without the images, twice: as they are for programs, and safe to open in a spreadsheet. Pure."""
+"""Tables of text without the images, twice: exact for programs, and safe to open in a spreadsheet. Pure."""
 
 from collections.abc import Iterable
 from pathlib import Path

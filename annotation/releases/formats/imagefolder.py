@@ -1,4 +1,4 @@
-"""Images as files beside a list of items: for people who look, and for `load_dataset("imagefolder")`. Pure.
+"""Images as files beside a list of items: for browsing, and for `load_dataset("imagefolder")`. Pure.
 
 That loader makes an image column `<name>` of each column `<name>_file_name`.
 """
@@ -15,7 +15,7 @@ LIST = "metadata.jsonl"
 
 
 class Writer:
-    """Each content is one file a split, named by its hash."""
+    """Writes each distinct image once per split, named by its hash."""
 
     def __init__(self, layout: Layout):
         self.folder = layout.folder / FOLDER

@@ -1,4 +1,4 @@
-"""JSON Lines without the images: an item a line, each image by its name and hash. Pure."""
+"""JSON Lines without the images: one item per line, each image by its name and hash. Pure."""
 
 from annotation.exports.files import LinesFile
 from annotation.releases.export_reader import Row, sha256
@@ -22,7 +22,7 @@ class Writer:
 
 
 def row_as_json(row: Row) -> dict[str, object]:
-    """The row's columns, an image as {"path", "sha256", "width", "height"}; null where the item lacks something."""
+    """Return the row's columns, an image as {"path", "sha256", "width", "height"}; null if the item lacks something."""
     sizes = {image["sha256"]: (image["width"], image["height"]) for image in row.line["images"]}
     cells = dict(row.cells)
     for column, image in row.images():

@@ -1,4 +1,4 @@
-"""Parquet with the images inside: what the `datasets` library opens by itself, every column typed. Pure."""
+"""Parquet with the images inside: the `datasets` library opens it directly, with typed columns. Pure."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ FOLDER = "data"
 
 
 class Shard:
-    """Keeps at most `heavy` bytes of images waiting."""
+    """Buffers at most `heavy` bytes of images."""
 
     def __init__(self, path: Path, schema: pa.Schema, heavy: int):
         self.file, self.heavy = ParquetFile(path, schema), heavy
@@ -27,7 +27,7 @@ class Shard:
 
 
 class Writer:
-    """A shard is named when all are there, since each says how many they are."""
+    """Names the shards at the end, since each name has their number."""
 
     def __init__(self, layout: Layout):
         self.folder, self.schema = layout.folder / FOLDER, layout.schema

@@ -1,4 +1,4 @@
-"""What the files of a release in WebDataset are called, and the entries in its tars. Pure."""
+"""Names of a release's WebDataset files, and of the entries in its tars. Pure."""
 
 from collections.abc import Mapping
 
@@ -8,21 +8,21 @@ TYPE = f"{FOLDER}/dataset_type.txt", b"retrieval\n"
 
 
 def shard_name(split: str, number: int) -> str:
-    """As clip_benchmark counts them."""
+    """Return the shard's name, numbered as clip_benchmark expects."""
     return f"{FOLDER}/{split}/{number}.tar"
 
 
 def lists(shards: Mapping[str, int]) -> dict[str, bytes]:
-    """What clip_benchmark reads beside so many tars of each split, by name."""
+    """Return the other files that clip_benchmark reads for a split with this many tars, by name."""
     return {f"{FOLDER}/{split}/nshards.txt": f"{count}\n".encode() for split, count in shards.items()} | dict([TYPE])
 
 
 def image_entry(columns: Mapping[str, str], column: str, path: str) -> str:
-    """The rest of an image's entry after the key."""
+    """Return the part of an image entry's name after the key."""
     ending = path.rpartition(".")[2]
     return ending if columns.get(column) == SHOWN else f"{column}.{ending}"
 
 
 def caption_of(columns: Mapping[str, str], cells: Mapping[str, object]) -> str:
-    """The positive caption in one line, since lines are taken for several captions; empty if there is none."""
+    """Return the positive caption on one line, since lines count as several captions; empty if there is none."""
     return next((" ".join(str(cells[name] or "").splitlines()) for name, part in columns.items() if part == SAID), "")

@@ -1,4 +1,4 @@
-"""The kept items in the files of the benchmark's own format, as its source publishes them. Pure."""
+"""The kept items as files in the benchmark's own format, as its source publishes them. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,7 +11,7 @@ FOLDER = "source"
 
 
 class Writer:
-    """Keeps the items in memory, without their images: a source's file may begin with what its last row says."""
+    """Keeps the items in memory, without their images: a source's file may begin with data from its last row."""
 
     def __init__(self, layout: Layout):
         self.layout = layout
@@ -22,7 +22,7 @@ class Writer:
             self.records[row.split].append(record(row.line))
 
     def close(self) -> dict[str, int]:
-        """Empty: only the format knows what a row of its files is. Files are where items are."""
+        """Return no row counts: only the format knows what a row of its files is. Files are where items are."""
         for name, content in contents(self.layout.source_format, self.records):
             path = self.layout.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ class Writer:
 
 
 def contents(source_format: str, records: Mapping[str, Sequence[ItemRecord]]) -> Iterator[tuple[str, bytes]]:
-    """Each file by its name in the release; `records` are the kept items by split."""
+    """Yield each file with its name in the release; `records` are the kept items by split."""
     for split, items in records.items():
         if items:
             writer = FORMATS[source_format].writer

@@ -1,8 +1,8 @@
-"""Tar files with an item's images and texts one after the other: for reading in a stream. Pure.
+"""Tar files with an item's images and texts one after the other: for streaming. Pure.
 
-`00000017.jpg`, `00000017.negative_image.png`, `00000017.txt`, `00000017.json`: the item's place among all that were
-kept, which has no dot; then the positive image and the column of each other one, the positive caption in one line, and
-the item's line as in JSON Lines. So open_clip trains on the tars, img2dataset writes such ones, and clip_benchmark,
+`00000017.jpg`, `00000017.negative_image.png`, `00000017.txt`, `00000017.json`: the item's place among all kept
+items (without a dot); then the positive image and the column of each other one, the positive caption on one line, and
+the item's line as in JSON Lines. open_clip trains on such tars, img2dataset writes them, and clip_benchmark,
 which reads `nshards.txt` and `dataset_type.txt` beside them, retrieves images by captions.
 """
 
@@ -32,13 +32,13 @@ class Shard:
         self.put(f"{key}.json", json.dumps(row_as_json(row), ensure_ascii=False, allow_nan=False).encode())
 
     def put(self, name: str, content: bytes) -> None:
-        """As a file of nobody, of no time."""
+        """Add a file without owner and time."""
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = len(content), 0, 0o644
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
         self.file.addfile(entry, io.BytesIO(content))
-        self.file.members.clear()  # type: ignore[attr-defined]  # else it remembers every file
+        self.file.members.clear()  # type: ignore[attr-defined]  # else it keeps a record of every file
 
     def close(self) -> None:
         self.file.close()

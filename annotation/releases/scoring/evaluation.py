@@ -1,4 +1,4 @@
-"""The kind of evaluation of a release's items, for its manifest; and the files that evaluate a model on them. Pure."""
+"""The kind of evaluation for a release's items, for its manifest; and the files that evaluate a model on them. Pure."""
 
 import json
 import re
@@ -18,13 +18,13 @@ from benchmarks.predictions.choices import LETTERS
 from benchmarks.predictions.item_figures import ItemFigure
 from benchmarks.records import VIDEOS
 
-KEY = "evaluation"  # in the manifest
+KEY = "evaluation"  # key in the manifest
 SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"
 QUESTIONS = f"{PACKAGE}/{questions.FILE}"
 ITEMS = "items.jsonl"
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-# What the package of a release is made of: all in one folder there, so no two have the same name.
+# The modules of a release's package: all are in one folder there, so no two have the same name.
 MODULES = {
     "annotation.releases.scoring.released": (
         "__init__", "answers", "command", "images", "items", "models", "picks", "prompts", "rows",
@@ -40,9 +40,9 @@ IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? imp
 def evaluation_of(
     kind: str, lines: Iterable[Mapping], asked: Mapping[str, ProtocolFile] = NO_FILES
 ) -> dict[str, Any] | None:
-    """How to evaluate the items in these lines of items.jsonl, and the `modules` that do it: by the pick with a right
-    answer that a stage `asked`, or by the benchmark's `kind`, which stands over answers that are right by construction.
-    None if that is not what was asked, or if an item has a video, since models see images.
+    """Return how to evaluate the items in these lines of items.jsonl, with the `modules` that do it: by the pick with a
+    right answer that a stage `asked`, or by the benchmark's `kind`, which takes precedence over answers that are right
+    by construction. None if neither was asked, or if an item has a video, since models see images.
     """
     picks = questions.picks_of(asked)
     found: set[Parts] = set()
@@ -61,8 +61,8 @@ def evaluation_of(
 
 
 def _fits(kind: str, found: Iterable[Parts]) -> bool:
-    """Whether an item has the captions and images of a question of the kind, and none has more negative captions than
-    its questions compare.
+    """Return whether an item has the captions and images of the kind's questions, and none has more negative captions
+    than these compare.
     """
     fits = False
     for parts in found:
@@ -78,7 +78,7 @@ def _fits(kind: str, found: Iterable[Parts]) -> bool:
 
 
 def _parts(line: Mapping[str, Any]) -> Parts:
-    """The roles of its captions that scores compare, and the places of its images that they compare them with."""
+    """Return the roles of its captions that scores compare, and the places of the images they are compared with."""
     keys = [image["key"] for image in line["images"]]
     images = [("positive", 0)] if "positive-0" in keys else []
     images += [("negative", 0)] if line["negative_image"] or "negative-0" in keys else []
@@ -87,7 +87,7 @@ def _parts(line: Mapping[str, Any]) -> Parts:
 
 
 def files(manifest: Mapping) -> list[str]:
-    """The files that a release with this manifest brings for its evaluation."""
+    """Return the files that a release with this manifest has for its evaluation."""
     evaluation = manifest.get(KEY)
     if not evaluation:
         return []
@@ -116,13 +116,13 @@ def write(
 
 
 def tables(settings: Mapping) -> dict[str, str]:
-    """The tables for VLMEvalKit that the release brings: their splits by name."""
+    """Split → name of its table for VLMEvalKit."""
     there = settings.get(KEY) and vlmevalkit.FOLDER in settings["release"].get("forms", ())
     return {vlmevalkit.table_name(split): split for split in settings["splits"]} if there else {}
 
 
 def contents(settings: Mapping, items: Iterable[Mapping]) -> dict[str, bytes]:
-    """Each of those files but the questions, by its name. `items`: the lines of the release's items.jsonl."""
+    """Return each of those files but the questions, by name. `items`: the lines of the release's items.jsonl."""
     rows = rows_of(settings[KEY], items)
     found = {SCRIPT: (HERE / "score.py").read_bytes(), f"{FOLDER}/utils.py": (HERE / "utils.py").read_bytes()}
     for package, names in MODULES.items():
@@ -133,7 +133,7 @@ def contents(settings: Mapping, items: Iterable[Mapping]) -> dict[str, bytes]:
 
 
 def task_name(settings: Mapping, split: str) -> str:
-    """The name of the task in lmms-eval."""
+    """Return the name of the task in lmms-eval."""
     return re.sub(r"\W+", "_", f"{settings['release']['name']}_{settings['release']['version']}_{split}".lower())
 
 

@@ -1,5 +1,5 @@
-"""The questions of a release whose study asks for a pick with a right answer: what is shown, the options, and which of
-them are right, as `scoring/questions.jsonl` has them. Pure.
+"""The questions of a release whose study asks for a pick with a right answer: what is shown, the options, and the right
+ones, as in `scoring/questions.jsonl`. Pure.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ FILE = "questions.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """Of the stage with this name, which asks this file."""
+    """The picks of the stage with this name, which uses this file."""
 
     stage: str
     file: ProtocolFile
@@ -33,7 +33,7 @@ class Picks:
         return bool(item_data.rights(self.file))
 
     def settings(self) -> dict[str, Any]:
-        """For the manifest. `measures` has by its name the answer or the group that a measure is about."""
+        """Return the settings for the manifest. `measures` maps each measure's name to its answer or group."""
         names = list(self.file.right)
         measures = {"accuracy" if len(names) == 1 else f"accuracy_{name}": {"answer": name} for name in names}
         for group in self._groups():
@@ -42,12 +42,12 @@ class Picks:
         return {"kind": PICK, "stage": self.stage, "asks": asks, "measures": measures}
 
     def _groups(self) -> list[str]:
-        """Without comparisons, which rest on the shares of several annotators."""
+        """Return the groups except comparisons, which depend on the shares of several annotators."""
         return [name for name, of in self.file.group.items() if not isinstance(of, schema.Comparison)]
 
     def questions(self, lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Of the items in these lines of items.jsonl, without those that lack what the file asks about, or that
-        have no right answer.
+        """Yield the questions about the items in these lines of items.jsonl, except items that lack what the file asks
+        about, or a right answer.
         """
         for line in lines:
             item, carried = record(line), {}
@@ -74,8 +74,8 @@ class Picks:
     def _question(
         self, line: Mapping[str, Any], task: TaskSpec, name: str, of_item: Attributes, parts: Mapping[str, dict]
     ) -> dict[str, Any]:
-        """The options that the item has are in its own order if the right one is the item's; otherwise in an order
-        drawn by the question, so that their place tells nothing.
+        """Return a question. If the right option is the item's own, options keep the item's order; otherwise the order
+        is drawn by the question, so that places reveal nothing.
         """
         file, answer = self.file, self.file.answer(name)
         options = [
@@ -98,12 +98,12 @@ class Picks:
 
 
 def picks_of(files: Mapping[str, ProtocolFile]) -> Picks | None:
-    """The last stage that asks for picks with right answers, if one does. `files` are those of stages, by name."""
+    """Return the last stage that asks for picks with right answers, if any. `files` are those of stages, by name."""
     return next((Picks(stage, file) for stage, file in reversed([*files.items()]) if _fits(file)), None)
 
 
 def _fits(file: ProtocolFile) -> bool:
-    """Whether each answer with a right one is a pick of one option that every annotator makes, and nothing is drawn."""
+    """Return whether each answer with a right one is a pick of one option by every annotator, and nothing is drawn."""
     picks = [file.answer(name) for name in file.right]
     return (
         bool(picks)
@@ -113,7 +113,7 @@ def _fits(file: ProtocolFile) -> bool:
 
 
 def _is_asked(answer: schema.Pick) -> bool:
-    """Whatever else is answered."""
+    """Return whether it is asked whatever else is answered."""
     return not answer.when or not (answer.when.all or answer.when.any)
 
 

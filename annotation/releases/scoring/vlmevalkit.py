@@ -1,7 +1,7 @@
 """A table of a split's questions for VLMEvalKit, in the columns of its benchmarks with options. Pure.
 
-Each question has two rows, with its options in both orders. An image is in `image` as base64, several are a list;
-where the same were in an earlier row, its `index` stands for them. Questions without an image are left out.
+Each question has two rows, with its options in both orders. An image is in `image` as base64, several are a list; an
+image that an earlier row had is given by that row's `index`. Questions without an image are left out.
 """
 
 from base64 import b64encode
@@ -23,7 +23,7 @@ def table_name(split: str) -> str:
 
 
 def rows(folder: Path, split: str) -> Iterator[bytes]:
-    """Of the table of a split, from the other files in the folder of the release."""
+    """Yield the rows of a split's table, from the other files in the folder of the release."""
     release = Release(folder, split, SETTINGS)
     asked = [(one, step) for one in prompts.asked(release) if one.shown(1).roles for step in (1, -1)]
     letters = LETTERS[: max((len(one.options) for one, _ in asked), default=2)]

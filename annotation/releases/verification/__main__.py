@@ -1,4 +1,4 @@
-"""`python -m annotation.releases.verification DIR`: as `manage.py verify_release DIR`, without settings."""
+"""`python -m annotation.releases.verification DIR`: like `manage.py verify_release DIR`, without settings."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from annotation.releases.verification.verifying import verify
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(prog="verify_release", description="Verify a release from its files alone.")
+    options = argparse.ArgumentParser(prog="verify_release", description="Verify a release from its files only.")
     options.add_argument("folder", type=Path)
     options.add_argument("--json", action="store_true", help="print the result as JSON")
     given = options.parse_args()

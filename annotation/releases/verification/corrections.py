@@ -1,4 +1,4 @@
-"""corrections.jsonl against the items that have the corrected words, and the tasks that showed what was there."""
+"""Check corrections.jsonl against the items with the corrected words, and the tasks that showed the earlier ones."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ AUDIT, OF_PARTS = "audit", ("caption", "image")
 
 
 def by_item(place: Place) -> dict[str, list[dict]]:
-    """The corrections of each item, by its id, in their order."""
+    """Return the corrections of each item, by its id, in order."""
     found = defaultdict(list)
     for line in place.lines(CORRECTIONS):
         found[line["item"]].append(line)
@@ -21,7 +21,7 @@ def by_item(place: Place) -> dict[str, list[dict]]:
 
 
 def withdrawn(place: Place) -> set[str]:
-    """The ids of the items that were withdrawn and not put back."""
+    """Return the ids of the items that were withdrawn and not put back."""
     return {item for item, lines in by_item(place).items() if _is_withdrawn(lines)}
 
 
@@ -31,7 +31,7 @@ def _is_withdrawn(lines: list[dict]) -> bool:
 
 
 def words_before(lines: list[dict], number: int) -> dict[str, str]:
-    """By place, the words that stood there before that correction and are others since."""
+    """Return by place the words that were there before that correction and have changed since."""
     found: dict[str, str] = {}
     for line in lines:
         if line["number"] >= number and line["action"] == "caption" and line["old"] is not None:
@@ -72,7 +72,7 @@ def check_corrections(place: Place, report: Report) -> None:
 
 
 def _of_item(line: Mapping, corrections: list[dict]) -> Iterator[str]:
-    """The last words of each place are those of the item, unless a stage changed them since."""
+    """Check that the last words of each place are those of the item, unless a stage changed them since."""
     words: dict[str, str | None] = {}
     for caption in line["captions"]:
         place = f"caption-{caption['role']}-"
@@ -88,6 +88,6 @@ def _of_item(line: Mapping, corrections: list[dict]) -> Iterator[str]:
 def _of_task(task: Mapping, corrections: list[dict], audits: set[str]) -> Iterator[str]:
     shown = {*task["shows"], *task["options"]}
     if not any(one["number"] == task["corrected"] and one["place"] in shown for one in corrections):
-        yield f"corrected is {task['corrected']}, which is no correction of what it shows"
+        yield f"corrected is {task['corrected']}, which is not a correction of what it shows"
     if task["live"] and task["stage"] not in audits:
         yield "it is about words that were corrected, and still live"

@@ -1,4 +1,4 @@
-"""What the manifest counts, counted again; what it says about people and splits against the tables; and release.json,
+"""Count again what the manifest counts; check what it has on people and splits against the tables, and release.json,
 which repeats it.
 """
 
@@ -23,7 +23,7 @@ def check_counts(place: Place, report: Report) -> None:
     for state, name in ((DROPPED, "reasons"), (NOT_ASKED, "not_asked_in")):
         reasons = Counter((line["stage"], line["reason"]) for line in place.lines(FILES_OF_ITEMS[state]))
         number[state] = reasons.total()
-        del reasons[None, WITHDRAWN]  # where no stage selects
+        del reasons[None, WITHDRAWN]  # if no stage selects
         told = Counter({(row["name"], row["reason"]): row["items"] for row in counts[name]})
         _compare(report, f"counts/{name}", told, reasons)
     for state in STATES:
@@ -47,7 +47,7 @@ def _compare(report: Report, name: str, ours: object, theirs: object) -> None:
 
 
 def _check_funnel(place: Place, report: Report) -> None:
-    """The funnel stands in the manifest as in the figures, which are computed again elsewhere."""
+    """Check that the manifest's funnel equals that in the figures, which are computed again elsewhere."""
     funnel = place.part_of_figures("funnel")
     counts = {name: funnel[name] for name in place.manifest["counts"]}
     for words in differences(counts, place.manifest["counts"], "counts"):
@@ -56,7 +56,7 @@ def _check_funnel(place: Place, report: Report) -> None:
 
 
 def check_settings(place: Place, report: Report) -> None:
-    """The manifest's words stand in a file of their own too, which the hash of all content is of."""
+    """Check that the manifest equals the separate file that the hash of all content includes."""
     if SETTINGS not in place.names:
         return
     ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}

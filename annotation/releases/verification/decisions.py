@@ -1,4 +1,4 @@
-"""What the files of items say of each against the tasks: decisions, words, images, the negative one."""
+"""Check what the files of items have on each item against the tasks: decisions, words, images, the negative one."""
 
 import marshal
 from collections import Counter, defaultdict
@@ -21,10 +21,9 @@ ORDER = itemgetter("stage_position", "question", "round")
 
 
 class Items:
-    """By position: `kinds` (id, type, subtype), `words` as they were imported and `images`, by identity; `decisions`,
-    what the tasks make of an item. Open ones stand in no file: `open_words` are those that the first task shows.
-
-    Words and decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
+    """By position: `kinds` (id, type, subtype), `words` as imported and `images`, by identity; `decisions`, what the
+    tasks decide about an item. Open items are in no file: `open_words` are those that the first task shows. Words and
+    decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
     """
 
     def __init__(self, corrections: Mapping[str, list[dict]], withdrawn: Collection[str]) -> None:
@@ -53,7 +52,7 @@ class Items:
             self.images[position] = self._once(frozenset(image["key"] for image in line["images"]))
 
     def check_task(self, task: Mapping, stage: Mapping, votes: Mapping, quiet: bool) -> Iterator[str]:
-        """What it says of its item that another file, or a task before, does not."""
+        """Yield what contradicts another file, or an earlier task, about its item."""
         position, shown = task["position"], [*task["shows"], *task["options"]]
         if quiet and (task["content"] or {}).get("reason") is not None:
             yield "its content has a reason, which is not public"
@@ -87,12 +86,12 @@ class Items:
 
 
 def _own_texts(task: Mapping) -> list[str]:
-    """The identities of its item's own texts; the others were written in the stages before."""
+    """Return the identities of its item's own texts; the others were written in earlier stages."""
     return sorted(task["texts"].keys() - {f"{key}-0" for key in task["carried"]})
 
 
 def _imported(line: Mapping) -> dict[str, str]:
-    """The words that an item came with, by identity."""
+    """Return an item's words as imported, by identity."""
     places: Counter[str] = Counter()
     words = {}
     for caption in line["captions"]:
@@ -149,7 +148,7 @@ def _decided(line: Mapping, items: Items) -> Iterator[str]:
 
 
 def _carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
-    """What the stages up to the one with the last word on the item chose and wrote, by its own decisions."""
+    """Return what the stages up to the last to decide the item chose and wrote, by its own decisions."""
     chain, name = [], line["stage"]
     while name is not None and name not in chain:
         chain.append(name)
@@ -180,7 +179,7 @@ def _captions(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
 
 
 def _writer(line: Mapping, role: str, text: str) -> dict:
-    """The last stage whose outcome has these words, and what they were made of."""
+    """Return the last stage whose outcome has these words, and their source."""
     for row in reversed(line["decisions"]):
         content = row.get("content", {})
         if content.get("texts", {}).get(role) == text:

@@ -1,4 +1,4 @@
-"""The answers to a protocol file against the file, in words and as labels; and what it calls the parts of a task."""
+"""Check answers to a protocol file against it, in words and as labels, and the file's names for a task's parts."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ Row = Mapping
 
 
 def check_answers(row: Row, task: Row, file: ProtocolFile | None) -> Iterator[str]:
-    """A judgment, whose label must be one that the file allows on this screen. Without a file it has no `answers`."""
+    """Check a judgment, whose label the file must allow on this screen. Without a file it has no `answers`."""
     if file is None:
         if row["answers"] is not None:
             yield "answers has a value, but the stage uses no protocol file"
@@ -27,7 +27,7 @@ def check_answers(row: Row, task: Row, file: ProtocolFile | None) -> Iterator[st
 
 
 def _is_allowed(answer: Answer, row: Row, task: Row, file: ProtocolFile) -> bool:
-    """Whether a screen could have sent it: read again from its fields, it is the same."""
+    """Return whether a screen could have sent it: parsed again from its fields, it is the same."""
     if answer.label in ("", CANNOT_JUDGE):
         return not answer.content
     if compile.is_plain(file):

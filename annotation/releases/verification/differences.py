@@ -1,4 +1,4 @@
-"""Where two trees of figures differ: what was computed here from what was said."""
+"""Find where two trees of figures differ: those computed here and those stated."""
 
 from collections.abc import Iterator
 from numbers import Real
@@ -6,11 +6,11 @@ from numbers import Real
 TOLERANCE = 1e-9
 MISSING = object()
 PLAIN = {int, float, str, bool, type(None)}
-WORDS = {"reason", "note"}  # why a figure is not defined, in words: no figure
+WORDS = {"reason", "note"}  # words on why a figure is undefined, not figures
 
 
 def differences(ours: object, theirs: object, path: str = "", file: str = "figures.json") -> list[str]:
-    """A sentence for each figure that differs, numbers by more than 1e-9 (of numbers above 1, of themselves)."""
+    """Return a sentence for each figure that differs; numbers differ by more than 1e-9 (relative if above 1)."""
     return list(_differing(ours, theirs, path, file))
 
 
@@ -35,7 +35,7 @@ def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[s
 
 
 def _is_equal(ours: object, theirs: object) -> bool:
-    """Whether both are the same value and no tree, as nearly all of a million figures are."""
+    """Return whether both are the same value and not a tree, as nearly all of a million figures are."""
     return type(ours) in PLAIN and type(ours) is type(theirs) and ours == theirs
 
 
@@ -52,7 +52,7 @@ def _short(value: object) -> str:
 
 
 def leaves(tree: object) -> int:
-    """How many figures a tree has."""
+    """Return how many figures a tree has."""
     if not isinstance(tree, dict | list | tuple):
         return 1
     return sum(map(leaves, tree.values() if isinstance(tree, dict) else tree))

@@ -1,4 +1,4 @@
-"""Every figure of figures.json, computed again and compared to 1e-9."""
+"""Compute every figure of figures.json again, and compare to 1e-9."""
 
 from annotation.exports.columns import FILES_OF_ITEMS
 from annotation.measures.funnel import fates
@@ -12,7 +12,7 @@ TASKS = "tasks.jsonl"
 
 
 def check_figures(place: Place, report: Report) -> None:
-    """A part that cannot be computed is a problem and leaves the others to be checked."""
+    """Check the figures; a part that cannot be computed is a problem, and the others are still checked."""
     rows, theirs = Rows(place), place.figure_parts
     decided = outcomes.decide(rows)
     known = recomputed.parts(rows, decided)
@@ -46,7 +46,7 @@ def compare(report: Report, file: str, what: str, ours: object, theirs: object) 
 
 
 def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.Outcomes) -> None:
-    """Where the tables put each item is where its outcomes leave it."""
+    """Check that each item is where its outcomes leave it."""
     with report.reading("items.jsonl"):
         ends = fates(recomputed.walk_of(rows, decided))
     for state, name in FILES_OF_ITEMS.items():

@@ -1,4 +1,4 @@
-"""The files themselves: that all are there and no others, with the bytes, rows and hashes that the manifest says."""
+"""Check the files themselves: all are there and no others, with the bytes, rows and hashes listed in the manifest."""
 
 import csv
 import hashlib
@@ -16,7 +16,7 @@ from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
 DATA = "data"
-FORMS = {  # what the files of a split are called in each form
+FORMS = {  # patterns of a split's file names in each form
     DATA: r"-(?P<shard>\d{5,})-of-(?P<shards>\d{5,})\.parquet",
     "jsonl": r"\.jsonl",
     "csv": r"(\.spreadsheet)?\.csv",
@@ -52,8 +52,8 @@ def check_files(place: Place, report: Report) -> None:
 
 
 def _belongs(place: Place, name: str) -> bool:
-    """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`; or
-    a protocol that a stage asks.
+    """Return whether a file is of a form in the plan and of a split (`data/test-…`, `csv/test.csv`,
+    `imagefolder/test/…`) or a protocol that a stage uses.
     """
     folder, _, rest = name.partition("/")
     if name in {stage["protocol_file"]["path"] for stage in place.manifest["stages"] if stage["protocol_file"]}:
@@ -72,7 +72,7 @@ def _matches(folder: str, split: str, rest: str) -> re.Match | None:
 
 
 def _check_shards(place: Place, report: Report) -> None:
-    """A split's shards are numbered from 0 without gaps, and none is empty unless it is the only one."""
+    """Check that a split's shards are numbered from 0 without gaps, and none is empty unless it is the only one."""
     found: dict[tuple[str, str], list[tuple[int, int | None, str]]] = defaultdict(list)
     for folder in (DATA, "webdataset"):
         for name in place.below(folder):
@@ -106,7 +106,7 @@ def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:
 
 
 def _check_content(place: Place, report: Report) -> None:
-    """One hash over all: of what `sha256sum` prints of every file but the manifest, in the order of names."""
+    """Check the hash over all: of the output of `sha256sum` for every file but the manifest, in the order of names."""
     lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(place.digests.items()))
     found = hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
     report.count("content hash")
@@ -120,7 +120,7 @@ def digest(path: Path) -> str:
 
 
 def _count_rows(path: Path, name: str) -> int | None:
-    """None where a file has no rows, or the source's own format counts."""
+    """Return the rows; None if a file has none, or the source's own format counts."""
     folder, _, rest = name.partition("/")
     if folder in ("source", "vlmevalkit") or (folder == "imagefolder" and not rest.endswith("/metadata.jsonl")):
         return None

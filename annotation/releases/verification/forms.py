@@ -1,7 +1,7 @@
-"""The forms of a release, each read a row at a time as {column: value}; an image stands there by its name.
+"""Read each form of a release a row at a time as {column: value}, with images by name.
 
-So rows of different forms can be held against each other. Whatever a form says twice, as an image by its bytes and by
-its name, is checked here: Wrong where it is not the same.
+So rows of different forms can be compared. Whatever a form has twice, such as an image by its bytes and by its name, is
+checked here: Wrong if they differ.
 """
 
 import csv
@@ -20,8 +20,8 @@ from workers import images, videos
 Row = dict
 BATCH = 16  # rows with their images in memory
 MEDIA = "images/"
-KEY = re.compile("[0-9]{8,}")  # of a WebDataset sample
-csv.field_size_limit(sys.maxsize)  # a cell is as long as a caption is
+KEY = re.compile("[0-9]{8,}")  # key of a WebDataset sample
+csv.field_size_limit(sys.maxsize)  # a cell can be as long as a caption
 
 
 def is_image(part: str) -> bool:
@@ -29,12 +29,12 @@ def is_image(part: str) -> bool:
 
 
 def content(name: str) -> str:
-    """The hash in an image's name."""
+    """Return the hash in an image's name."""
     return name.partition(".")[0]
 
 
 def parquet(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    """(the shard, a row): images are hashed, and each distinct one is decoded once."""
+    """Yield (the shard, a row): images are hashed, and each distinct one is decoded once."""
     columns = place.manifest["columns"]
     for name in place.below("data", ".parquet"):
         if name.startswith(f"data/{split}-"):
@@ -45,7 +45,7 @@ def parquet(place: Place, split: str) -> Iterator[tuple[str, Row]]:
 
 
 def _cell(place: Place, row: Mapping, column: str, part: str) -> object:
-    """An image whose bytes are not those that its name tells stands there by their hash."""
+    """Return the cell; an image whose bytes don't match its name is given by their hash."""
     value = row[column]
     if not is_image(part) or value is None:
         return value
@@ -56,7 +56,7 @@ def _cell(place: Place, row: Mapping, column: str, part: str) -> object:
 
 
 def _decode(data: bytes) -> tuple[str, int, int] | None:
-    """Its format, width and height, upright; None if it is not a whole image or video that an import would take."""
+    """Return format, width and height, upright; None unless it is a whole image or video that an import would take."""
     try:
         if videos.is_video(data):
             video = videos.checked(data)
@@ -73,7 +73,7 @@ def _jsonl(place: Place, split: str) -> Iterator[tuple[str, Row]]:
 
 
 def named(row: Mapping) -> Row:
-    """A line of JSON Lines, its images by their names."""
+    """Return a line of JSON Lines with its images by name."""
     return {column: _named(value) if isinstance(value, dict) else value for column, value in row.items()}
 
 
@@ -84,7 +84,7 @@ def _named(image: Mapping) -> str:
 
 
 def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, Row]]:
-    """Cells as they stand; those for spreadsheets have an apostrophe before what may be taken for a formula."""
+    """Yield the cells unchanged; those for spreadsheets have an apostrophe before what looks like a formula."""
     name = f"csv/{split}.{ending}"
     with (place.folder / name).open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, strict=True)
@@ -96,7 +96,7 @@ def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, R
 
 
 def _imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    """The files were hashed before (place.digests)."""
+    """Yield the rows; the files were hashed before (place.digests)."""
     used: set[str | None] = set()
     name = f"imagefolder/{split}/metadata.jsonl"
     pictures = {column for column, part in place.manifest["columns"].items() if is_image(part)}
@@ -121,7 +121,7 @@ def _file(place: Place, split: str, value: str | None) -> str | None:
 
 
 def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    """`__key__` is the place of the item among all, as the entries' names have it."""
+    """Yield the rows; `__key__` is the item's place among all, as in the entries' names."""
     names = place.below(f"{shard_files.FOLDER}/{split}", ".tar")
     for name, content in shard_files.lists({split: len(names)}).items():
         if (place.folder / name).read_bytes() != content:
@@ -134,7 +134,7 @@ def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
 
 
 def _check_end(path: Path, end: int) -> None:
-    """After the last entry there are two blocks of zeros, filled up with more to a whole record: 2 to 21 blocks."""
+    """Check that the last entry is followed by two blocks of zeros, padded to a whole record: 2 to 21 blocks."""
     whole = -(-(end + 2 * tarfile.BLOCKSIZE) // tarfile.RECORDSIZE) * tarfile.RECORDSIZE
     with path.open("rb") as file:
         file.seek(end)
@@ -144,7 +144,7 @@ def _check_end(path: Path, end: int) -> None:
 
 
 def _samples(archive: tarfile.TarFile, columns: Mapping[str, str]) -> Iterator[Row]:
-    found: dict[str, str] = {}  # what follows the key → an image by its name, or the text
+    found: dict[str, str] = {}  # after the key → an image by its name, or the text
     sample = ""
     for entry in archive:
         key, _, rest = entry.name.partition(".")
@@ -170,12 +170,12 @@ def _samples(archive: tarfile.TarFile, columns: Mapping[str, str]) -> Iterator[R
             raise Wrong(f"the images and the caption before {entry.name} are not the ones that it names")
         yield row | {"__key__": key}
         found, sample = {}, ""
-        archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every entry
+        archive.members.clear()  # type: ignore[attr-defined]  # else it keeps a record of every entry
     if found:
         raise Wrong(f"the images of {sample} have no text")
 
 
-READERS: Mapping[str, tuple[str, Callable[[Place, str], Iterator[tuple[str, Row]]]]] = {  # in the words of a report
+READERS: Mapping[str, tuple[str, Callable[[Place, str], Iterator[tuple[str, Row]]]]] = {  # by its name in a report
     "jsonl": ("JSON Lines", _jsonl),
     "csv": ("CSV", _csv),
     "spreadsheet": ("CSV for spreadsheets", partial(_csv, ending="spreadsheet.csv")),

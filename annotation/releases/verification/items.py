@@ -1,7 +1,7 @@
-"""That the forms of a release say the same, row by row: ids, words and images; that no image is in two splits; and that
-one content has one form and size, and all its licences are listed.
+"""Check that the forms of a release agree, row by row, in ids, words and images; that no image is in two splits; and
+that a content has one form and size, and all its licences are listed.
 
-items.jsonl says which items there are; the parquet files have them in its order, and so does every other form.
+items.jsonl lists the items; the parquet files and every other form have them in its order.
 """
 
 import json
@@ -33,7 +33,7 @@ def check_items(place: Place, report: Report) -> None:
     forms = ["spreadsheet" if form == "csv" else form for form in place.manifest["release"]["forms"]]
     forms += ["csv"] if "spreadsheet" in forms else []
     chosen = {name: READERS[name] for name in sorted(forms) if name in READERS}
-    seen: dict[str, set[str]] = {}  # of each image in the data, its names
+    seen: dict[str, set[str]] = {}  # image in the data → its names
     files: dict[str, ProtocolFile] = {}  # by stage
     with report.reading(MANIFEST):
         files = {one["name"]: place.protocol_file(one) for one in place.manifest["stages"] if one["protocol_file"]}
@@ -52,7 +52,7 @@ def check_items(place: Place, report: Report) -> None:
 def _check_split(
     place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict, files: dict
 ) -> None:
-    """All forms of a split side by side."""
+    """Check all forms of a split side by side."""
     readers = {DATA: safely(report, f"{DATA}/{split}", parquet(place, split))}
     for name, (_, reader) in chosen.items():
         readers[name] = safely(report, f"{name}/{split}", reader(place, split))
@@ -81,7 +81,7 @@ def _check_split(
 
 
 def safely(report: Report, file: str, rows: Iterator) -> Iterator:
-    """The rows up to where they cannot be read."""
+    """Yield the rows up to the first that cannot be read."""
     with report.reading(file):
         yield from rows
 
@@ -104,7 +104,7 @@ def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict
 
 
 def _check_whole(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
-    """Every text and image of an item is in some column of its row, whatever the columns are called."""
+    """Check that every text and image of an item is in some column of its row, whatever the columns' names."""
     cells: Counter[object] = Counter()
     for column, part in columns.items():
         if part.startswith(item_parts.KINDS) and row[column] is not None:
@@ -120,7 +120,7 @@ def _check_whole(report: Report, file: str, row: Row, line: dict, columns: dict)
 
 
 def _check_texts(place: Place, report: Report) -> None:
-    """What annotators wrote stands in the items, too."""
+    """Check that texts written by annotators are in the items too."""
     written = item_parts.written_texts(place.lines(TEXTS))
     for name in FILES_OF_ITEMS.values():
         for line in place.lines(name):
@@ -134,7 +134,7 @@ def _check_texts(place: Place, report: Report) -> None:
 
 
 def _against_data(report: Report, name: str, file: str, row: Row, data: Row, item: tuple[int, Mapping] | None) -> None:
-    """A row against that of the parquet files, and its number, where it has one, against the item's."""
+    """Compare a row with that of the parquet files, and its number (if any) with the item's."""
     key = row.pop("__key__", None)
     if key is not None and item is not None and int(key) != item[0]:
         report.problem(file, f"item {item[1]['id']!r} is listed as {key}, but as number {item[0]} in {ITEMS}")
@@ -148,7 +148,7 @@ def _against_data(report: Report, name: str, file: str, row: Row, data: Row, ite
 
 
 def _same(form: str, cell: Any, value: object) -> bool:
-    """Whether a cell says the value: in CSV as text; in CSV for spreadsheets with an apostrophe exactly where the
+    """Return whether a cell has the value: in CSV as text; in CSV for spreadsheets with an apostrophe exactly if the
     text may be run as a formula.
     """
     if form not in ("csv", "spreadsheet"):
@@ -165,7 +165,7 @@ def _brief(value: object) -> str:
 
 
 def _part_of(line: dict, parts: dict[str, list], part: str) -> object:
-    """What an item has where a column has it (columns of the manifest); an image by its hash."""
+    """Return what a column (of the manifest) has of an item; an image by its hash."""
     of, _, name = part.partition(":")
     if part.startswith(item_parts.KINDS):
         found = item_parts.part_of(parts, part)
@@ -174,7 +174,7 @@ def _part_of(line: dict, parts: dict[str, list], part: str) -> object:
 
 
 def _check_apart(place: Place, report: Report) -> None:
-    """Whatever image an item has, shown or not: it is in one split. And each item is there once."""
+    """Check that each image, shown or not, is in only one split, and that each item is listed once."""
     split_of: dict[bytes, str] = {}
     ids: set[str] = set()
     for line in place.lines(ITEMS):
@@ -197,9 +197,9 @@ def _check_apart(place: Place, report: Report) -> None:
 
 
 def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) -> None:
-    """`seen` has the names of each image in the data, by its hash."""
+    """Check the images; `seen` has the names of each image in the data, by its hash."""
     sizes: dict[str, tuple] = {}
-    said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
+    said: dict[str, tuple[dict, ...]] = {}  # image in the data → what items state about it, in order of appearance
     for name in FILES_OF_ITEMS.values():
         with report.reading(name):
             fine: set[tuple] = set()
@@ -215,7 +215,7 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
 
 
 def _check_captions(report: Report, name: str, line: Mapping) -> None:
-    """Roles are the known ones, or fit to be a user's own."""
+    """Check that roles are known, or valid as user-defined roles."""
     roles = {one["role"] for one in line["captions"]} | {one["key"].rpartition("-")[0] for one in line["images"]}
     odd = sorted(role for role in roles if is_own(role) and not NAME.fullmatch(role))
     if odd:
@@ -227,7 +227,7 @@ def _check_captions(report: Report, name: str, line: Mapping) -> None:
 
 
 def _invalid(part: Mapping, kind: str) -> list[str]:
-    """The keys of a caption or an image that it should not have, that it lacks, or whose values do not fit."""
+    """Return the keys of a caption or an image that are superfluous, missing, or have unsuitable values."""
     columns = PARTS[kind]
     return other_keys(part, columns) or [
         one.name for one in columns if one.name in part and not fits(part[one.name], one)
@@ -237,7 +237,7 @@ def _invalid(part: Mapping, kind: str) -> list[str]:
 def _check_image(
     report: Report, name: str, item: str, image: Mapping, sizes: dict[str, tuple], fine: set[tuple]
 ) -> None:
-    """`sizes` has the format and size of each image, `fine` the keys and types of images that have the right ones."""
+    """Check an image; `sizes` has the format and size of each image, `fine` the keys and types of valid images."""
     report.count("images of items by their keys")
     shape = *image, *map(type, image.values())
     if shape in fine and sizes.get(image["sha256"]) == (image["format"], image["width"], image["height"]):

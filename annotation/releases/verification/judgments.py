@@ -1,7 +1,7 @@
-"""judgments.parquet against tasks.jsonl, annotators.jsonl, flags.jsonl and the manifest, some tasks at a time.
+"""Check judgments.parquet against tasks.jsonl, annotators.jsonl, flags.jsonl and the manifest, some tasks at a time.
 
-A rule about one judgment is a function of some of its columns, called once for each combination of values that occurs
-(`_Rows.unlike`): there are few. A rule about several judgments is one about sorted columns. So a million judgments take
+A rule about one judgment is a function of some of its columns, called once for each distinct combination of values
+(`_Rows.unlike`): there are few. A rule about several judgments works on sorted columns. So a million judgments take
 seconds, and no rule needs a faster copy of itself.
 """
 
@@ -26,21 +26,21 @@ from annotation.releases.verification.place import Place, Wrong
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import key_of
 
-SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task
+SAME = ("position", "type", "subtype", "live")  # columns in which a judgment equals its task
 OF_TASK = (*SAME, "overlap", "options", "corrected")
 FLAGGED = ("stage", "item", "question", "round", "annotator")
 FILLED = tuple(column.name for column in TABLES["judgments"].columns if not column.may_be_null)
 EDIT = "edit-"
 EMPTY = (None, "", "{}")  # the content of an answer that is only a pick
-SEPARATOR = "\x1f"  # in no name that a release may have
+SEPARATOR = "\x1f"  # allowed in no name of a release
 BATCH = 10_000  # rows in memory
 Found = Iterator[tuple[int, str]]  # the number of a row, and what is wrong with it
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What other files say: the versions of each stage's instructions, who is excluded, what (stage, item, question,
-    round, annotator) was flagged with, which columns are not public, and whether free comments are not (`quiet`);
+    """What other files have: the versions of each stage's instructions, who is excluded, what (stage, item, question,
+    round, annotator) was flagged with, which columns are not public, and whether free comments are hidden (`quiet`);
     who judged elsewhere (`elsewhere`), and the files of their judgments by stage.
     """
 
@@ -70,14 +70,14 @@ class Known:
 
 @dataclass
 class Tasks:
-    """Each task's number, by its key, and by name what tasks.jsonl says of each in their order, equal values once."""
+    """Each task's number, by its key, and the values of tasks.jsonl by name in the tasks' order, equal values once."""
 
     numbers: dict[tuple, int] = field(default_factory=dict)
     columns: Mapping[str, list] = field(default_factory=lambda: {name: [] for name in OF_TASK})
     _kept: dict[Any, Any] = field(default_factory=dict)
 
     def add(self, line: Mapping) -> tuple | None:
-        """The task's key if it was there before."""
+        """Add a task; return its key if it was there before."""
         key = tuple(map(self._once, key_of(line)))
         number = len(self.columns["options"])
         for name in OF_TASK:
@@ -91,8 +91,8 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True)
 class TaskJudgments:
-    """The judgments of a task, which are `n` rows of a batch from `start`: the answers of those that count, and
-    whether any answer has more than a label.
+    """The judgments of a task, which are `n` rows of a batch from `start`: the answers of those that count, and whether
+    any answer has more than a label.
     """
 
     batch: pa.RecordBatch
@@ -108,7 +108,7 @@ class TaskJudgments:
 def judgments_by_task(
     place: Place, tasks: Tasks, known: Known, report: Report
 ) -> Iterator[tuple[tuple, TaskJudgments]]:
-    """The key of each task with its judgments, as the file has them. Each has been checked, and problems reported."""
+    """Yield each task's key with its judgments, in the file's order, after checking them and reporting problems."""
     rest = None  # the last task of a batch may have more judgments in the next
     for batch in filter(len, safely(report, JUDGMENTS, place.judgments(rows=BATCH))):
         whole = batch if rest is None else pa.concat_batches([rest, batch])
@@ -123,7 +123,7 @@ def judgments_by_task(
 def _checked(
     batch: pa.RecordBatch, tasks: Tasks, known: Known, report: Report
 ) -> Iterator[tuple[tuple, TaskJudgments]]:
-    """`batch` has whole tasks."""
+    """Check a `batch` of whole tasks."""
     columns = _keys(batch)
     starts = np.flatnonzero(_begins(columns))
     keys = list(zip(*(column[starts].tolist() for column in columns), strict=True))
@@ -152,7 +152,7 @@ def _coded(column: pa.Array) -> Coded:
 
 
 def _coded_lists(column: pa.Array) -> Coded:
-    """Of lists of texts. Orders of options are few, however many judgments there are."""
+    """Encode a column of lists of texts. There are few orders of options, however many judgments."""
     members = column.flatten()
     if members.null_count or pc.any(pc.match_substring(members, SEPARATOR)).as_py():
         raise Wrong("a list has a text that cannot be one")
@@ -162,7 +162,7 @@ def _coded_lists(column: pa.Array) -> Coded:
 
 
 def _begins(columns: Iterable[Coded | Array]) -> Array:
-    """Of each row, whether it differs from the row before in any of the columns."""
+    """Return for each row whether it differs from the row before in any of the columns."""
     first, *others = (column.code if isinstance(column, Coded) else column for column in columns)
     found: Array = np.arange(len(first)) == 0
     for code in (first, *others):
@@ -171,8 +171,8 @@ def _begins(columns: Iterable[Coded | Array]) -> Array:
 
 
 class _Rows:
-    """The judgments of whole tasks by columns; `task` is the position of each one's task among `starts`, `of_task` what
-    tasks.jsonl says of it, as a column beside the others.
+    """The judgments of whole tasks by columns; `task` is the position of each one's task among `starts`, `of_task` the
+    task's values in tasks.jsonl, as a further column.
     """
 
     def __init__(self, batch: pa.RecordBatch, starts: Array, numbers: Sequence[int | None], tasks: Tasks):
@@ -196,14 +196,14 @@ class _Rows:
         return found
 
     def holds(self, rule: Callable[..., bool], *columns: Coded) -> Array:
-        """Of each row, whether the rule holds of its values of these columns."""
+        """Return for each row whether the rule holds for its values in these columns."""
         both = Coded.of_columns(*columns)
         found: Array = np.array([rule(*values) for values in both.values], dtype=bool)[both.code]
         return found
 
     def unlike(self, rule: Callable[..., bool], *columns: Coded) -> Iterator[tuple[int, Sequence]]:
-        """The number of each row of whose values the rule does not hold, with these values. Rows of tasks that
-        tasks.jsonl does not have are left out: they are reported as such.
+        """Yield the number of each row whose values break the rule, with these values. Rows of tasks that tasks.jsonl
+        lacks are left out: they are reported as such.
         """
         fine = self.holds(rule, *(column[self.known] for column in columns))
         for row in self.known[~fine].tolist():
@@ -211,7 +211,7 @@ class _Rows:
 
 
 def _contradictions(rows: _Rows, known: Known) -> Found:
-    """What a judgment says that its task, its annotator or its stage says otherwise."""
+    """Yield contradictions between a judgment and its task, its annotator or its stage."""
     if empty := [name for name in FILLED if rows.batch.column(name).null_count]:
         raise Wrong(f"there are judgments without {', '.join(empty)}")
     for name in SAME:
@@ -251,7 +251,7 @@ def _contradictions(rows: _Rows, known: Known) -> Found:
 
 
 def _imported(rows: _Rows, known: Known) -> Found:
-    """What a judgment says of the file that it was imported from, if the manifest or its annotator say otherwise."""
+    """Yield contradictions between a judgment and the manifest or its annotator about the file it was imported from."""
     stage, who = rows["stage"], rows["annotator"]
     file, at_row = rows["imported"], rows["imported_row"]
     for row, (name, said) in rows.unlike(lambda name, said: said is None or said in known.imported[name], stage, file):
@@ -265,7 +265,7 @@ def _imported(rows: _Rows, known: Known) -> Found:
 
 
 def _published(rows: _Rows, known: Known) -> Found:
-    """What a judgment says though it is not public."""
+    """Yield values of a judgment that are not public."""
     for name in known.hidden:
         for row in np.flatnonzero(rows.batch.column(name).is_valid()).tolist():
             yield row, f"{name} is not public and has a value"
@@ -275,7 +275,7 @@ def _published(rows: _Rows, known: Known) -> Found:
 
 
 def _are_options(shown: Sequence[str], options: Sequence[str]) -> bool:
-    """Whether a screen showed the task's options (sorted), and besides only edits."""
+    """Return whether a screen showed the task's options (sorted), plus only edits."""
     return sorted(one for one in shown if not one.startswith(EDIT)) == [*options]
 
 
@@ -288,7 +288,7 @@ def _is_at(shown: Sequence[str], answer: str | None, place: int | None) -> bool:
 
 
 def _disorder(rows: _Rows) -> Found:
-    """What the judgments of a task cannot all be together. A screen has the revisions of one answer."""
+    """Yield what a task's judgments cannot all be at once. A screen has the revisions of one answer."""
     task, annotator, given = rows.task, rows["annotator"], rows.numbers("given")
     screen, revision, counted = (rows.numbers(name) for name in ("screen", "revision", "counted"))
     for row in _not_numbered(given, task):
@@ -311,7 +311,7 @@ def _disorder(rows: _Rows) -> Found:
     firsts = order[begins]
     for row in firsts[_not_numbered(screen[firsts], task[firsts], annotator.code[firsts])].tolist():
         yield row, f"the screens of {annotator.values[annotator.code[row]]} are not numbered from 1"
-    # Who came back counts with what they said before they went, so a surplus revision replaces nothing.
+    # Annotators who come back count with their earlier answers, so a surplus revision replaces nothing.
     mine = order[~rows.numbers("surplus")[order].astype(bool)]
     is_replaced = ~_begins(column[mine] for column in (task, annotator.code, screen))[1:]
     for row in mine[:-1][is_replaced & counted[mine[:-1]].astype(bool)].tolist():
@@ -332,7 +332,7 @@ def edit_name(row: Mapping) -> str:
 
 
 def _not_numbered(number: Array, *groups: Array) -> list[int]:
-    """Of each group of rows whose numbers are not 1, 2, 3 …, the position of one."""
+    """Return one position for each group of rows that is not numbered 1, 2, 3 …"""
     order = np.lexsort((number, *reversed(groups)))  # its last key sorts first
     begins = _begins(group[order] for group in groups)
     first = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
@@ -341,7 +341,7 @@ def _not_numbered(number: Array, *groups: Array) -> list[int]:
 
 
 def _repeated(task: Array, value: Array, some: Array) -> list[int]:
-    """Of each task, a position among `some` whose value another of them has too."""
+    """Return, for each task, a position among `some` whose value occurs twice."""
     order = some[np.lexsort((value[some], task[some]))]
     again = order[~_begins([task[order], value[order]])]
     found: list[int] = again[np.unique(task[again], return_index=True)[1]].tolist()
@@ -349,7 +349,7 @@ def _repeated(task: Array, value: Array, some: Array) -> list[int]:
 
 
 def _out_of_time(rows: _Rows, given: Array) -> Found:
-    """Times are null where they are not public."""
+    """Yield rows out of order; times are null if they are not public."""
     is_longer = pc.greater(rows.batch.column("active_ms"), rows.batch.column("elapsed_ms"))
     for row in np.flatnonzero(is_longer.fill_null(False)).tolist():
         yield row, "active_ms is more than elapsed_ms"

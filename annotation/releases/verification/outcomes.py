@@ -1,4 +1,4 @@
-"""What each task's judgments come to, decided again by the rule of its stage (protocols/decision_rule.py)."""
+"""Decide each task's judgments again by the rule of its stage (protocols/decision_rule.py)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,13 +12,13 @@ from annotation.protocols.item_data import attributes_of
 from annotation.protocols.rules import FileRule
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
-Decided = Sequence[tuple[ReleasedTask, Decision]]  # the live tasks of a stage, each with what it comes to
+Decided = Sequence[tuple[ReleasedTask, Decision]]  # the live tasks of a stage, each with its decision
 NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "content", "carried")
 
 
 def decide(rows: Rows) -> dict[str, Decided]:
-    """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did. A protocol file
-    says what an adjudicator's answer decides.
+    """Return decisions by stage. An adjudicator's decision stands; otherwise the judgments decide. What an
+    adjudicator's answer decides comes from the protocol file, if there is one.
     """
     found: dict[str, Decided] = {}
     for stage in rows.stages:
@@ -31,10 +31,10 @@ def decide(rows: Rows) -> dict[str, Decided]:
 def _decide(
     rows: Rows, stage: ReleasedStage, task: ReleasedTask, posteriors: Mapping, known: dict[tuple, Decision]
 ) -> Decision:
-    """`known` has what labels alone decided before: with few options, most tasks repeat another's."""
+    """Decide a task; `known` has what labels decided before: with few options, most tasks repeat another's."""
     rule = _rule_about(rows, stage, task)
     if word := rows.adjudicated.get(about(task)):
-        if rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
+        if rule.protocol.file and word["outcome"]:  # an item dropped as broken has no answer
             return replace(rule.adjudicated(Answer(word["outcome"])), content=word["content"] or AnswerContent())
         return _as_listed(word, ADJUDICATOR)
     place = task.place
@@ -53,14 +53,14 @@ def _as_listed(row: Mapping | ReleasedTask, by: str | None) -> Decision:
 
 
 def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule:
-    """The stage's rule for the task's item."""
+    """Return the stage's rule for the task's item."""
     if not isinstance(stage.rule, FileRule) or not stage.rule.asks_items:
         return stage.rule
     return stage.rule.about(attributes_of(stage.rule.file, rows.records[task["position"]]))
 
 
 def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
-    """By task, how probable each kind of answer is, where that decides."""
+    """Return, by task, the probability of each kind of answer, if that decides."""
     if stage.rule.rule == MAJORITY:
         return {}
     given = [(task.place, said) for task in stage.live_tasks for said in stage.answers_to(task)]
@@ -71,7 +71,7 @@ def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
 
 
 def computed(rows: Rows, decided: Mapping[str, Decided]) -> Iterator[dict]:
-    """A row of each live task: what it comes to, and what its item has from the stages before."""
+    """Yield a row for each live task: its decision, and what its item has from earlier stages."""
     sources = {stage.source_id for stage in rows.stages}
     carried: dict[str, dict] = {}
     for stage in rows.stages:
@@ -95,7 +95,7 @@ def _row(task: ReleasedTask, decision: Decision, carried: Mapping | None) -> dic
 
 
 def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, str]]:
-    """By item: what came in and, where all of its tasks keep it, what they chose or wrote."""
+    """Return, by item, what came in and, if all its tasks keep it, what they chose or wrote."""
     of_item: dict[int, list] = defaultdict(list)
     for task, decision in decided:
         of_item[task["position"]].append((task, decision))
@@ -110,7 +110,7 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
 
 
 def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
-    """The live tasks of stages that use a protocol file, each with what every rule of it decides."""
+    """Return the live tasks of stages with a protocol file, each with the decision of its every rule."""
     found = []
     for stage in rows.stages:
         if (file := stage.rule.protocol.file) is None:
@@ -128,7 +128,7 @@ def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
 
 
 def listed(stages: Iterable[ReleasedStage]) -> Iterator[dict]:
-    """The same rows as tasks.jsonl has them."""
+    """Yield the same rows as tasks.jsonl has."""
     for stage in stages:
         for task in stage.live_tasks:
             row = {name: task[name] or None for name in NAMES}

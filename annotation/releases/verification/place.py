@@ -1,4 +1,4 @@
-"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds."""
+"""A release in a folder: the files actually there, not those its manifest names, and readers for some kinds."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,28 +22,28 @@ FIGURES = "figures.json"
 
 
 class Wrong(ValueError):
-    """What a file holds is not what a release's file holds; the message says what."""
+    """A file's content is not what a release's file has; the message names the problem."""
 
 
 class DuplicateKey(Wrong):
-    """A JSON object names a key twice."""
+    """A JSON object has a key twice."""
 
 
 @dataclass
 class Place:
-    """`digests` has the SHA-256 of each file, by name, once files.py has read them; `decoded` format, width
+    """`digests` has the SHA-256 of each file, by name, once files.py has read them; `decoded` the format, width
     and height of each image in the data, by its SHA-256, once forms.py has decoded it (None if it is not an image).
     """
 
     folder: Path
     digests: dict[str, str] = field(default_factory=dict)
     decoded: dict[str, tuple[str, int, int] | None] = field(default_factory=dict)
-    _protocols: dict[str, ProtocolFile] = field(default_factory=dict)  # those that were read, by path
-    _distinct: set[str] = field(default_factory=set)  # .jsonl files that were read once: no object has a key twice
+    _protocols: dict[str, ProtocolFile] = field(default_factory=dict)  # files read so far, by path
+    _distinct: set[str] = field(default_factory=set)  # .jsonl files read before, in which no object has a key twice
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the files that are there, links aside: below the folder and nowhere else."""
+        """Names of the files that are there, except links, and only below the folder."""
         return sorted(path.relative_to(self.folder).as_posix() for path in self._below() if not path.is_symlink())
 
     @cached_property
@@ -55,7 +55,7 @@ class Place:
 
     @cached_property
     def manifest(self) -> dict:
-        """Raises OSError or ValueError."""
+        """The manifest. Raises OSError or ValueError."""
         return self.json(MANIFEST)
 
     @cached_property
@@ -64,7 +64,7 @@ class Place:
         return list(self.json(FIGURES))  # in which no object has a key twice
 
     def part_of_figures(self, name: str) -> Any:
-        """One part alone, since it may have a million values."""
+        """Return only one part, since it may have a million values."""
         return msgspec.json.decode(_parts((self.folder / FIGURES).read_bytes())[name])
 
     @property
@@ -79,12 +79,12 @@ class Place:
         return as_object((self.folder / name).read_text(encoding="utf-8"))
 
     def lines_of_items(self) -> Iterator[dict]:
-        """Of every item that is not open."""
+        """Yield the lines of every item that is not open."""
         for name in FILES_OF_ITEMS.values():
             yield from self.lines(name)
 
     def lines(self, name: str) -> Iterator[dict]:
-        """Of a .jsonl file, a line at a time."""
+        """Yield the lines of a .jsonl file, one at a time."""
         decode = _decode if name in self._distinct else _decode_distinct  # which takes four times as long
         with (self.folder / name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
@@ -93,38 +93,38 @@ class Place:
                 except DuplicateKey as why:
                     raise Wrong(f"line {number}: {why}") from None
                 except ValueError:
-                    raise Wrong(f"line {number} is no JSON object") from None
+                    raise Wrong(f"line {number} is not a JSON object") from None
         self._distinct.add(name)
 
     def judgments(self, columns: Sequence[str] | None = None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
-        """So many rows of judgments.parquet at a time; all columns, or these."""
+        """Yield `rows` rows of judgments.parquet at a time, with all columns or only these."""
         with streamed(self.folder / JUDGMENTS) as file:
             yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     @property
     def judgment_count(self) -> int:
-        """As judgments.parquet says."""
+        """The number of judgments, from judgments.parquet's metadata."""
         with streamed(self.folder / JUDGMENTS) as file:
             return file.metadata.num_rows
 
     def protocol_file(self, stage: Mapping[str, Any]) -> ProtocolFile:
-        """Of a stage in the manifest that asks one, in the names that its roles have there. Raises OSError or
-        ValueError.
+        """Return the protocol file of a stage in the manifest that uses one, with its roles' names there. Raises
+        OSError or ValueError.
         """
         path = stage["protocol_file"]["path"]
         if path not in self._protocols:
-            if path not in self.names:  # nor is anything read outside the folder
+            if path not in self.names:  # nothing is read outside the folder
                 raise Wrong(f"{path} is missing")
             log = ProblemLog()
             try:
                 self._protocols[path] = read_protocol((self.folder / path).read_text(encoding="utf-8"), path, log)
             except Unreadable:
                 one = log.problems[0]
-                raise Wrong(f"it is no protocol file: line {one.row}, {one.column}: {one.advice}") from None
+                raise Wrong(f"it is not a protocol file: line {one.row}, {one.column}: {one.advice}") from None
         return asked_under(self._protocols[path], stage["protocol"])
 
     def below(self, folder: str, ending: str = "") -> list[str]:
-        """The names of the files there, in order."""
+        """Return the names of the files there, sorted."""
         return [name for name in self.names if name.startswith(f"{folder}/") and name.endswith(ending)]
 
 
@@ -134,7 +134,7 @@ def as_object(text: str | bytes) -> dict:
 
 def _only_object(found: Any) -> dict:
     if not isinstance(found, dict):
-        raise Wrong("it is no JSON object")
+        raise Wrong("it is not a JSON object")
     return found
 
 
@@ -152,5 +152,5 @@ _decode = msgspec.json.Decoder().decode
 
 
 def streamed(path: Path) -> pq.ParquetFile:
-    """To be read in batches, without keeping whole columns of what was read."""
+    """Open a file to be read in batches, without keeping whole columns of what was read."""
     return pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False)

@@ -1,4 +1,4 @@
-"""The protocol files in a release: those that its stages name, with the manifest’s hashes, compiled again."""
+"""Check a release's protocol files: those its stages name, with the manifest’s hashes, compiled again."""
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -38,7 +38,7 @@ def _check_stage(place: Place, report: Report, stage: Mapping) -> None:
 
 
 def check_questions(place: Place, report: Report) -> None:
-    """The questions by which models are scored, made again of the items and the protocol files."""
+    """Check the questions for scoring models, made again from the items and the protocol files."""
     said = place.manifest["evaluation"]
     if not said or said["kind"] != PICK:
         return
@@ -54,7 +54,7 @@ def check_questions(place: Place, report: Report) -> None:
 
 
 def _differing(file: ProtocolFile, stage: Mapping) -> Iterator[str]:
-    """What the manifest says of a stage that follows otherwise from its file."""
+    """Yield what the manifest has on a stage that contradicts its file."""
     protocol, said = compile.as_protocol(file, stage["protocol"]), stage["protocol_file"]
     for key, ours in (("name", file.name), ("title", file.title)):
         if said[key] != ours:
@@ -70,7 +70,7 @@ def _differing(file: ProtocolFile, stage: Mapping) -> Iterator[str]:
 
 
 def files_by_stage(place: Place) -> dict[str, ProtocolFile]:
-    """By the stage's name, of those whose files can be read; `check_protocols` names the others."""
+    """Stage name → protocol file, for those that can be read; `check_protocols` reports the others."""
     found = {}
     for stage in place.manifest["stages"]:
         if stage["protocol_file"]:

@@ -1,6 +1,6 @@
-"""What follows from other files, made again by the code that wrote it: documents, score.py, the task for lmms-eval.
+"""Rebuild files that follow from others, with the code that wrote them: documents, score.py, the task for lmms-eval.
 
-What people wrote stands in release.json, from which the documents repeat it.
+What people wrote is in release.json, from which the documents repeat it.
 """
 
 import hashlib
@@ -65,7 +65,7 @@ def check_source(place: Place, report: Report) -> None:
 
 
 def _is_ours(place: Place, report: Report, names: list[str] | tuple[str, ...]) -> bool:
-    """Whether this Winnow would write the same: another one may have other words and another score.py."""
+    """Return whether this Winnow would write the same: another version may have other words and another score.py."""
     if place.manifest["version"] == WINNOW:
         return True
     made_by = f"Winnow {place.manifest['version']!s:.60} made them, and this is Winnow {WINNOW}"
@@ -81,7 +81,7 @@ def _check(place: Place, report: Report, made: dict[str, bytes]) -> None:
 
 
 def _difference(ours: bytes, theirs: bytes) -> str:
-    """The first line that differs, in words; nothing if none does."""
+    """Return the first line that differs, in words; nothing if none does."""
     lines = zip_longest(*(one.decode(errors="replace").split("\n") for one in (ours, theirs)))
     for number, (one, other) in enumerate(lines, 1) if ours != theirs else ():
         if one != other:

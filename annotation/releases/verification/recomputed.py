@@ -1,6 +1,6 @@
-"""The figures of a release by the measures that the web application uses (annotation/measures), fed from its files.
+"""Recompute the figures of a release from its files with the web application's measures (annotation/measures).
 
-tests/independent computes them a second time, with other code, and holds these against them.
+tests/independent computes them a second time, with other code, and compares.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ _IS_KEPT, _IS_OPEN = (KEPT, ""), (OPEN, "")
 
 
 def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
-    """How each part of figures.json is computed, of those that are public."""
+    """Return how to compute each public part of figures.json."""
     public = rows.place.public
     people = "annotators" in public
     found = {
@@ -49,7 +49,7 @@ def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
 
 
 def walk_of(rows: Rows, decided: Outcomes) -> Walk:
-    """Items by their positions. Those of which no file tells, as they wait for a stage, have places below 0."""
+    """Return the funnel, with items by position. Items in no file, which wait for a stage, have places below 0."""
     stages = [stage for stage in rows.stages if not stage.settings["measures"]]
     known = {one.pk: [task for task in one.known_tasks if task["own"]] for one in rows.stages}
     unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}
@@ -77,7 +77,7 @@ def _positions(found: Mapping[object, list]) -> dict[object, set[int]]:
 
 
 def _of_items(decided: Decided) -> dict[int, tuple[str, str]]:
-    """(state, reason) of each item: dropped by its first task that says so, kept when all keep it."""
+    """Return (state, reason) of each item: dropped by the first task that drops it, kept if every task keeps it."""
     found: dict[int, tuple[str, str]] = {}
     for task, decision in decided:
         item = task["position"]
@@ -128,7 +128,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
 
 
 def _attributes(rows: Rows, stage: ReleasedStage) -> dict[int, Attributes]:
-    """By position, what items and their parts say of themselves."""
+    """Return the attributes of items and their parts, by position."""
     file = stage.rule.protocol.file
     if file is None or not item_data.asks_items(file):
         return {}
@@ -155,7 +155,7 @@ def _paper(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
 
 
 def _audit(stage: ReleasedStage, decided: Decided) -> dict:
-    """The order drawn again from the keys of all items, and what the items judged in it say."""
+    """Return the order drawn again from the keys of all items, and the results of the items judged in it."""
     if stage.settings["strategy"] != AUDIT:
         return {}
     settings = {"stratify": stage.settings["stratify"], **stage.settings["audit"]}

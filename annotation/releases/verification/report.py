@@ -1,4 +1,4 @@
-"""What a verification found: what was checked, how much of it, and every problem as a sentence that names the file."""
+"""The result of a verification: what was checked, how much, and every problem as a sentence that names the file."""
 
 import json
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-MOST = 20  # sentences of one file in one check; where a row is missing, all that follow it differ
+MOST = 20  # sentences per file and check; after a missing row, all others differ
 
 
 @dataclass
 class Report:
     checked: Counter[str] = field(default_factory=Counter)  # what, in the plural → how many
     problems: list[str] = field(default_factory=list)
-    more: Counter[str] = field(default_factory=Counter)  # by file, problems beyond those that are told
+    more: Counter[str] = field(default_factory=Counter)  # by file, problems beyond those listed
     told: Counter[str] = field(default_factory=Counter)
     not_checked: list[str] = field(default_factory=list)  # sentences about what only another Winnow can check
 
@@ -33,7 +33,7 @@ class Report:
 
     @contextmanager
     def reading(self, file: str) -> Iterator[None]:
-        """Whatever a damaged file makes of reading it is a problem of that file and no crash."""
+        """Turn any exception that a damaged file causes into a problem of that file."""
         try:
             yield
         except Exception as problem:
@@ -49,7 +49,7 @@ class Report:
         yield "No problems found." if self.good else f"{count:,} problem{'s' if count > 1 else ''}."
 
     def written(self, as_json: bool) -> str:
-        """For people, or as JSON for programs."""
+        """Return the report for people, or as JSON for programs."""
         if not as_json:
             return "\n".join(self._lines())
         found = {"good": self.good, "checked": dict(self.checked), "problems": self.problems}
@@ -58,7 +58,7 @@ class Report:
 
 
 def _in_words(problem: Exception) -> str:
-    """In one line; a KeyError's only word is what is missing."""
+    """Return the exception on one line; a KeyError's only word is what is missing."""
     words = " ".join(str(problem).split())[:300]
     if isinstance(problem, KeyError):
         return f"{words} is missing"

@@ -1,7 +1,7 @@
-"""The rows of a release in the shape that the measures count (annotation/measures), read from its files alone.
+"""The rows of a release in the shape that the measures need (annotation/measures), read from its files only.
 
-Where times are not public, the place of a judgment among those of its task stands for the moment at which it was given,
-and it took no time: what rests on times is not in the figures of such a release.
+If times are not public, a judgment's place among those of its task replaces the moment it was given, and its duration
+is zero: figures that depend on times are not in such a release.
 """
 
 import json
@@ -39,13 +39,13 @@ WORDS = ("stage", "item", "question", "kind", "type", "subtype", "annotator", "a
 NUMBERS = (
     "position", "round", "live", "slot", "screen", "place", "active_ms", "counted", "withdrawn", "surplus", "given",
 )  # fmt: skip
-EMPTY = ("answer", "content")  # may be
+EMPTY = ("answer", "content")  # columns that may be empty
 about = itemgetter("stage", "item", "question", "round")
 place_of = itemgetter("position", "question", "round")  # a TaskKey
 
 
 class ReleasedTask:
-    """What figures need of a line of tasks.jsonl, under the same keys; and its place among the tasks of the judgments
+    """What figures need from a line of tasks.jsonl, under the same keys; and its place among the tasks of the judgments
     (`code`, None if it has none).
 
     `kept` has each distinct value once, for all tasks that share it; there may be hundreds of thousands of tasks.
@@ -84,9 +84,9 @@ class ReleasedTask:
 
 @dataclass(eq=False)
 class ReleasedStage:
-    """A stage's settings, under the names that measures.funnel and measures.human_baseline ask for, and its rows.
+    """A stage's settings, under the names that measures.funnel and measures.human_baseline use, and its rows.
 
-    `judgments` are in the order of items, a task's in the order of giving; `contents` has the content of each as JSON.
+    `judgments` are in the order of items, a task's in the order given; `contents` has the content of each as JSON.
     `live_tasks` are those without checks and practice, in the same order; `known_tasks` are lines of tasks.jsonl.
     """
 
@@ -112,7 +112,7 @@ class ReleasedStage:
     overlap = property(lambda self: self.settings["overlap"])
 
     def set_judgments(self, words: Mapping[str, Coded], numbers: Mapping[str, Array]) -> None:
-        """The columns of judgments.parquet, a task's in the order of giving."""
+        """Set the columns of judgments.parquet, a task's in the order given."""
         position, round_ = (Coded.of_numbers(numbers[name]) for name in ("position", "round"))
         annotators = np.array([number_of(name) for name in words["annotator"].values], dtype=np.int32)
         self.contents = words["content"]
@@ -132,7 +132,7 @@ class ReleasedStage:
                 self.checked_answers.append((task, said["answer"]))
 
     def find_judgments(self) -> None:
-        """Put the live tasks into the order of items, and let each know where its judgments are."""
+        """Put the live tasks into the order of items, and record where each one's judgments are."""
         self.live_tasks.sort(key=attrgetter("place"))
         places = self.judgments.task.values
         codes = {place: code for code, place in enumerate(places)}
@@ -142,7 +142,7 @@ class ReleasedStage:
                 task.place = places[task.code]  # of two equal ones, one is enough
 
     def answers_to(self, task: ReleasedTask) -> list[CountedJudgment]:
-        """Those that count on a live task, in the order of giving."""
+        """Return the judgments that count on a live task, in the order given."""
         if task.code is None:
             return []
         starts, annotators, code_of, answers = self._counted
@@ -152,7 +152,7 @@ class ReleasedStage:
 
     @cached_property
     def _counted(self) -> tuple[Array, Array, Array, list[Answer]]:
-        """(where each task's begin, the annotators, the answers as positions in what follows, the distinct answers)."""
+        """Return (where each task's begin, annotators, answers as positions in what follows, distinct answers)."""
         given = self.judgments
         rows = np.flatnonzero(given.is_judge & given.counted & given.live)
         rows = rows[np.argsort(given.task.code[rows], kind="stable")]
@@ -162,12 +162,12 @@ class ReleasedStage:
         return starts, given.annotator[rows], said.code, answers
 
     def known_answers(self) -> list[tuple[list[str] | None, str]]:
-        """Of each counted judgment of a check its right answers, None if they are not public, and the one given."""
+        """Return the right answers (None if they are not public) and the answer of each counted judgment of a check."""
         gold = {about(task): task["gold"] for task in self.known_tasks if task["kind"] == "check"}
         return [(gold[task], answer) for task, answer in self.checked_answers]
 
     def checked(self) -> dict[int, Checked]:
-        """By annotator: how the attention checks went, of which the right answers are public."""
+        """Return, by annotator, the results of the attention checks whose right answers are public."""
         known = {about(task): task for task in self.known_tasks if task["kind"] == "check"}
         fixed, found = len(self.settings["fixed_answers"]), defaultdict(list)
         for task, annotator, answer, withdrawn in self.checks.values():
@@ -182,13 +182,13 @@ class ReleasedStage:
 
 @dataclass
 class Rows:
-    """Every table that figures rest on. KeyError, ValueError or OSError where a file is not what it should be."""
+    """Every table that figures depend on. KeyError, ValueError or OSError if a file is not what it should be."""
 
     place: Place
 
     @cached_property
     def stages(self) -> list[ReleasedStage]:
-        """In the manifest's order, each with its rows."""
+        """The stages in the manifest's order, each with its rows."""
         found = {one["name"]: ReleasedStage(one, rule_of(one, self.place)) for one in self.place.manifest["stages"]}
         kept: dict[bytes, Any] = {}
         for task in self.place.lines("tasks.jsonl"):
@@ -204,12 +204,12 @@ class Rows:
 
     @cached_property
     def annotators(self) -> list[dict]:
-        """Lines of annotators.jsonl, each with its `number`."""
+        """The lines of annotators.jsonl, each with its `number`."""
         return [line | {"number": number_of(line["annotator"])} for line in self.place.lines("annotators.jsonl")]
 
     @cached_property
     def flags(self) -> dict[str, list[bool]]:
-        """By stage: of each flag, whether it is settled."""
+        """Stage → for each flag, whether it is settled."""
         found = defaultdict(list)
         for line in self.place.lines("flags.jsonl"):
             found[line["stage"]].append(line["settled"])
@@ -217,12 +217,12 @@ class Rows:
 
     @cached_property
     def adjudicated(self) -> dict[tuple, dict]:
-        """By stage, item, question and round: what an adjudicator decided."""
+        """(stage, item, question, round) → what an adjudicator decided."""
         return {about(line): line for line in self.place.lines("adjudications.jsonl")}
 
     @cached_property
     def edits(self) -> dict[tuple, dict[str, dict[str, str]]]:
-        """By stage, item, question and round: the words of each edit by its identity and role."""
+        """(stage, item, question, round) → the words of each edit by its identity and role."""
         found: dict[tuple, dict] = defaultdict(lambda: defaultdict(dict))
         for line in self.place.lines("texts.jsonl"):
             if line["edit"]:
@@ -231,7 +231,7 @@ class Rows:
 
     @cached_property
     def origins(self) -> dict[str, Sequence[str]]:
-        """By item: whose its negative captions are, where it says so."""
+        """Item → the source of its negative captions, if it has one."""
         lines = self.place.lines_of_items()
         return {line["id"]: line["meta"]["origins"] for line in lines if "origins" in line["meta"]}
 
@@ -241,12 +241,12 @@ class Rows:
 
     @property
     def pay(self) -> Pay:
-        """0 where it is not public."""
+        """The pay; 0 if it is not public."""
         return Pay.of(self.place.manifest["study"])
 
 
 def item_records(place: Place) -> dict[int, ItemRecord]:
-    """By position. Open items have no line; of those, their tasks say what the protocol file needs."""
+    """Return items by position. Open items have no line; their tasks have what the protocol file needs."""
     found = {line["position"]: record(line) for line in place.lines_of_items()}
     for task in place.lines("tasks.jsonl"):
         if "of_item" in task and task["position"] not in found:
@@ -255,18 +255,18 @@ def item_records(place: Place) -> dict[int, ItemRecord]:
 
 
 def number_of(annotator: str) -> int:
-    """7 of A-07."""
+    """Return 7 for A-07."""
     return int(annotator.removeprefix("A-"))
 
 
 def rule_of(settings: Mapping, place: Place) -> Rule:
-    """The decision rule of a stage: by the protocol file in the release if it asks one. Of other protocols, what the
-    manifest says holds, whatever this version says of them.
+    """Return the decision rule of a stage: the release's protocol file if it uses one. For other protocols the manifest
+    holds, whatever this version of them.
     """
     if settings["protocol_file"]:
         protocol = as_protocol(place.protocol_file(settings), settings["protocol"])
         return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
-    there = built_in(settings["protocol"])  # never one that is published on this server
+    there = built_in(settings["protocol"])  # never one published on this server
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )
@@ -288,14 +288,14 @@ def _add_judgments(place: Place, stages: Mapping[str, ReleasedStage]) -> None:
     for code in dict.fromkeys(stage_of.code.tolist()):
         rows = order[stage_of.code[order] == code]
         if len(rows) == rows[-1] - rows[0] + 1 and (np.diff(rows) == 1).all():
-            rows = slice(rows[0], rows[-1] + 1)  # as is so in every release; it saves copies
+            rows = slice(rows[0], rows[-1] + 1)  # true in every release; it saves copies
         of = {name: column[rows] for name, column in words.items()}
         given = {name: column[rows] for name, column in numbers.items()}
         stages[stage_of.values[code]].set_judgments(of, given)
 
 
 def _in_order_given(words: Mapping[str, Coded], numbers: Mapping[str, Array]) -> Array:
-    """The positions of all judgments, as the file has their tasks, and a task's in the order of giving."""
+    """Return the positions of all judgments by task in the file's order, and within a task in the order given."""
     given = numbers["given"]
     begins = np.zeros(len(given), dtype=bool)
     for column in (*(words[name].code for name in TASK_KEY if name in words), numbers["round"]):
@@ -304,8 +304,8 @@ def _in_order_given(words: Mapping[str, Coded], numbers: Mapping[str, Array]) ->
 
 
 def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
-    """Of all judgments, in the order of the file. `places` says how many options were shown, `at` when each was given,
-    in microseconds or else in order.
+    """Return the columns of all judgments, in the file's order. `places` has the number of options shown, `at` when
+    each was given, in microseconds or else in order.
     """
     timed, total, done = "times" in place.public, place.judgment_count, 0
     words = {name: _Words(total) for name in WORDS}

@@ -1,4 +1,4 @@
-"""That each table has the columns and keys of the release's schema version, and in them what belongs there; that tables
+"""Check that each table has the columns and keys of the release's schema version, with suitable values, and that tables
 fit each other.
 """
 
@@ -17,7 +17,7 @@ from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from benchmarks.records import VIDEOS
 
-IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by the kind of a column
+IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by kind of column
     "text": str, "time": str, "integer": int, "long": int, "number": (int, float), "boolean": bool, "texts": list,
     "integers": list, "objects": list, "object": dict,
 }  # fmt: skip
@@ -45,7 +45,7 @@ def check_schemas(place: Place, report: Report) -> None:
 
 
 def _media(place: Place) -> Media:
-    """For each column with images, `are_videos` of what it has in all splits; nothing where no image is a video."""
+    """For each column with images, return `are_videos` for all splits; nothing if no image is a video."""
     if not any(line["format"] in VIDEOS for line in place.lines(TABLES["images"].file)):
         return {}
     found: dict[str, set[str]] = {column: set() for column, part in place.manifest["columns"].items() if is_image(part)}
@@ -58,7 +58,7 @@ def _media(place: Place) -> Media:
 
 
 def _check_shard(place: Place, name: str, media: Media, report: Report) -> None:
-    """Images, words, and fields of meta of any plain kind."""
+    """Check images, words, and fields of meta of any plain kind."""
     schema, columns = pq.read_schema(place.folder / name), place.manifest["columns"]
     report.count("schemas of tables")
     if sorted(schema.names) != sorted(columns):
@@ -68,13 +68,13 @@ def _check_shard(place: Place, name: str, media: Media, report: Report) -> None:
         kind = schema.field(column).type
         fitting = kind == EMBEDDED if is_image(part) else kind in (PLAIN if part.startswith("meta:") else PLAIN[:1])
         if not fitting:
-            report.problem(name, f"its column {column} is {kind}, as {part} it cannot be")
+            report.problem(name, f"its column {column} is {kind}, which {part} cannot be")
     wanted = split_schema([(field.name, field.type) for field in schema], media).metadata
     _check_metadata(name, schema, wanted, report)
 
 
 def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report: Report) -> None:
-    """Of a parquet file: what the `datasets` library reads, and nothing else."""
+    """Check a parquet file's metadata: what the `datasets` library reads, and nothing else."""
     if (schema.metadata or {}) != (wanted or {}) or any(field.metadata for field in schema):
         report.problem(name, "its metadata is not what its columns give")
 
@@ -105,7 +105,7 @@ def _check_manifest(place: Place, report: Report) -> None:
 
 def _check_lines(place: Place, table: Table, report: Report) -> None:
     name, hidden = table.file, table.hidden(place.public)
-    fine: set[tuple] = set()  # keys and types of lines that were
+    fine: set[tuple] = set()  # keys and types of valid lines
     for number, line in enumerate(place.lines(name), 1):
         report.count("lines of JSON by their keys")
         shape = *line, *map(type, line.values())
@@ -120,23 +120,23 @@ def _check_lines(place: Place, table: Table, report: Report) -> None:
 
 
 def _odd_keys(found: Mapping, columns: Sequence[Column]) -> Iterator[str]:
-    """What its keys and their values should not be."""
+    """Yield what is wrong with its keys and their values."""
     if odd := other_keys(found, columns):
         yield f"has other keys than it should: {', '.join(odd)}"
         return
     for column in columns:
         if column.name in found and not fits(found[column.name], column):
-            yield f"has {column.name} {found[column.name]!r:.60}, which is no {column.kind}"
+            yield f"has {column.name} {found[column.name]!r:.60}, not of kind {column.kind}"
 
 
 def other_keys(found: Mapping, columns: Sequence[Column]) -> list[str]:
-    """Those that it should not have, and those that it lacks."""
+    """Return the superfluous and the missing keys."""
     wanted = {column.name for column in columns if column.name in found or not column.may_be_missing}
     return sorted(found.keys() ^ wanted)
 
 
 def fits(value: object, column: Column) -> bool:
-    """Whether a value of a JSON object is of the column's kind."""
+    """Return whether a value of a JSON object is of the column's kind."""
     if value is None:
         return column.may_be_null
     if isinstance(value, bool):

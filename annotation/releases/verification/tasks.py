@@ -1,4 +1,4 @@
-"""Each task beside its judgments and its texts, and what that says of items; flags and adjudications beside tasks.
+"""Check each task against its judgments, its texts and its item; flags and adjudications against tasks.
 
 tasks.jsonl, judgments.parquet and texts.jsonl have the tasks in one order, so they are read side by side, a task's rows
 at a time.
@@ -49,7 +49,7 @@ class Beside:
                 yield number, rows
 
     def rows_of(self, number: int) -> Any:
-        """None if there are none. Asked for in order."""
+        """Return the task's rows, None if there are none. Call it in order."""
         if self.next is None or self.next[0] != number:
             return None
         rows, self.next = self.next[1], next(self.groups, None)
@@ -61,7 +61,7 @@ def check_tasks(place: Place, report: Report) -> None:
     for line in place.lines(TASKS):
         if twice := known_tasks.add(line):
             report.problem(TASKS, f"{twice} is listed twice")
-        if line.get("decided_by", "adjudicator") == "adjudicator":  # of one without it, the check says that it lacks it
+        if line.get("decided_by", "adjudicator") == "adjudicator":  # a line without it is reported by another check
             adjudicated.append(line)
     with report.reading(ANNOTATORS):
         _check_seats(place, report)
@@ -79,7 +79,7 @@ def check_tasks(place: Place, report: Report) -> None:
 
 
 def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> None:
-    """Rows of judgments are read only if an answer has more than a label, or a protocol file says what it may be."""
+    """Check all tasks; judgments are read only if an answer has more than a label, or a protocol file restricts it."""
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known, files = Known.of(place), files_by_stage(place)
     by_item = any(depends_on_items(answer) for file in files.values() for answer in file.answers)
@@ -102,7 +102,7 @@ def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> Non
             TEXTS: [texts.check_texts(written, task, rows, stage["confirms"], file)],
             TASKS: [_check_proposals(task, rows), items.check_task(task, stage, votes, known.quiet)],
         }
-        if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check says
+        if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check reports
             asked = _asked(file, task, records) if file else None
             found[JUDGMENTS] += [declared.check_answers(row, task, file if row["corrected"] else asked) for row in rows]
             found[TASKS].append(declared.check_names(task, file))
@@ -112,7 +112,7 @@ def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> Non
 
 
 def _asked(file: ProtocolFile, task: Mapping, records: Mapping[int, ItemRecord]) -> ProtocolFile:
-    """The file with the questions that the task's item is asked; not of items as they were before, or withdrawn."""
+    """Return the file with the questions for the task's item; not for items as they were before, or withdrawn."""
     record = records.get(task["position"]) if task["live"] else None
     return file_about(file, record, task["carried"]) if record and (record.images or record.captions) else file
 
@@ -125,7 +125,7 @@ def _check_proposals(task: Mapping, rows: Iterable[Mapping]) -> Iterator[str]:
 
 
 def _check_seats(place: Place, report: Report) -> None:
-    """Whoever has a place in a batch is the only one there."""
+    """Check that nobody shares a place in a batch."""
     taken: set[tuple] = set()
     for line in place.lines(ANNOTATORS):
         for seat in line["stages"]:
@@ -151,7 +151,7 @@ def _check_flags(place: Place, report: Report, tasks: Set[tuple]) -> None:
 
 
 def _check_adjudications(place: Place, report: Report, adjudicated: Iterable[Mapping]) -> None:
-    """Each is what came of its task, and each task that an adjudicator decided has one."""
+    """Check that each is its task's outcome, and each task that an adjudicator decided has one."""
     tasks: dict[tuple, list[tuple]] = {}
     for line in adjudicated:
         if line["decided_by"] == "adjudicator":
@@ -171,5 +171,5 @@ def _check_adjudications(place: Place, report: Report, adjudicated: Iterable[Map
 
 
 def _outcome(line: Mapping) -> tuple:
-    """What an export writes as null here it may write as an empty text there."""
+    """Return the outcome; what an export writes as null in one file may be an empty text in the other."""
     return tuple(line[name] or None for name in CAME)

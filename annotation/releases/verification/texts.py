@@ -1,4 +1,4 @@
-"""The texts that people wrote (texts.jsonl) against the judgments and verdicts that they stand in."""
+"""Check the texts that people wrote (texts.jsonl) against the judgments and verdicts they are from."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ OF_ROW = ("stage", "item", "position", "question", "round", "kind", "live")
 def check_texts(
     texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool, file: ProtocolFile | None = None
 ) -> Iterator[str]:
-    """Every revision of every text is listed once, as its judgment or the adjudicator's verdict has it. `rows` are the
-    task's judgments, `file` is that of the stage's protocol, if it has one.
+    """Check that every revision of every text is listed once, as in its judgment or the adjudicator's verdict. `rows`
+    are the task's judgments, `file` is that of the stage's protocol, if it has one.
     """
     there = {_text_key(text): text for text in texts}
     if len(there) < len(texts):
@@ -41,7 +41,7 @@ def _text_key(text: Row) -> tuple:
 
 
 def _written(task: Row, rows: Sequence[Row], confirms: bool, file: ProtocolFile | None) -> Iterator[dict]:
-    """Lines as they should be; without `before` where the files cannot tell what it was."""
+    """Yield the lines as they should be; without `before` if the files don't show it."""
     edits = {edit_name(row): _content_of(row).get("texts", {}) for row in rows} if confirms else {}
     withdrawn = {(row["annotator"], row["screen"], row["revision"]): row["withdrawn"] for row in rows}
     for row in rows:

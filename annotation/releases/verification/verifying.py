@@ -1,6 +1,6 @@
-"""A release verified from its files alone: nothing is asked of a database, and nothing is believed that can be counted.
+"""Verify a release from only its files: no database is used, and whatever can be counted is counted again.
 
-A damaged folder has problems; it never makes this fail.
+A damaged folder has problems, but never makes this fail.
 """
 
 from pathlib import Path
@@ -20,7 +20,7 @@ from annotation.releases.verification import (
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
-CHECKS = {  # in order, by what a failing one is called
+CHECKS = {  # in order, by the name under which a failure is reported
     "files": files.check_files,
     "schemas": schemas.check_schemas,
     "protocols": protocols.check_protocols,
@@ -54,10 +54,10 @@ def _is_release(place: Place, report: Report) -> bool:
     with report.reading(MANIFEST):
         manifest = place.manifest
         if manifest.get("made_by") != "Winnow" or manifest.get("kind") != "release":
-            report.problem(MANIFEST, "it does not say that this is a release by Winnow")
+            report.problem(MANIFEST, "it does not identify this as a release by Winnow")
             return False
         try:
-            check_version(manifest)  # of an unknown version nothing more can be said
+            check_version(manifest)  # nothing more can be checked in an unknown version
         except UnknownSchemaVersion as why:
             report.problem(MANIFEST, str(why))
     return report.good

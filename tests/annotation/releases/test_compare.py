@@ -368,7 +368,7 @@ def test_another_reason_of_an_exclusion_and_a_warning_are_told(release):
     )
     said = list(sentences(found))
     assert not found["same"] and found["totals"]["unchanged"] == 1
-    assert "Annotator A-01 is excluded for another reason: Clicked at random → Too fast." in said
+    assert "Annotator A-01 is excluded for a different reason: Clicked at random → Too fast." in said
     assert "Made by: warnings none → ['Beware.']." in said
 
 

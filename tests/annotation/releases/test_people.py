@@ -81,4 +81,4 @@ def test_figures_of_another_shape_are_noted_and_do_not_stop_the_import(released,
     benchmark = brought(folder)
     assert benchmark.items.exists() and not benchmark.runs.exists()
     [note] = [one for one in Job.objects.latest("pk").report["notes"] if one["code"] == "FILE_IGNORED"]
-    assert note["file"] == "figures.json" and "do not stand beside models" in note["advice"]
+    assert note["file"] == "figures.json" and "are not shown beside models" in note["advice"]

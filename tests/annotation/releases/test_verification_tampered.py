@@ -339,7 +339,7 @@ CHANGES = [
         adjudication: ("tasks.jsonl", "state: 'kept' here"),
     }),
     ("protocol_files", {
-        written(PATH, "winnow: protocol/1\nname: mixed\n"): (PATH, "it is no protocol file: line "),
+        written(PATH, "winnow: protocol/1\nname: mixed\n"): (PATH, "it is not a protocol file: line "),
         of_judgment(answer="both", place=None): ("judgments.parquet", "by the protocol file"),
     }),
     ("protocol_files", {
