@@ -1,4 +1,4 @@
-"""How questions suit a benchmark: as they are, or under its own names for roles; and how much of an item they show."""
+"""Fit questions to a benchmark, unchanged or with its own names for roles; and how much of an item they show."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from annotation.protocols.values import role_of
 from benchmarks.records import ItemRecord, role_order
 
 _PICTURES, _TEXTS = "images", "captions"
-_ALIKE = {  # names that people have for the same part
+_ALIKE = {  # names that people use for the same part
     _TEXTS: (
         {"positive", "caption", "text", "sentence", "statement", "description", "prompt"},
         {"positive", "caption", "text", "sentence", "description", "candidate"},
@@ -29,13 +29,13 @@ _ALIKE = {  # names that people have for the same part
         {"picture", "image", "option", "candidate", "choice"},
     ),
 }
-_WRONG = _ALIKE[_TEXTS][2] | _ALIKE[_PICTURES][1]  # nothing else is meant by them
+_WRONG = _ALIKE[_TEXTS][2] | _ALIKE[_PICTURES][1]  # names that can have only this meaning
 
 
 @dataclass(frozen=True, slots=True)
 class RoleChoice:
-    """A role of a question that the benchmark lacks or that is mapped: `name` is what the benchmark calls it, and
-    `there` what it could be, each with the number of such parts of an item.
+    """A role of a question that the benchmark lacks or that is mapped: `name` is the benchmark's name for it, and
+    `there` its possible names, each with the number of such parts in an item.
     """
 
     role: str
@@ -45,7 +45,7 @@ class RoleChoice:
 
 
 def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | None:
-    """The stages as they can ask about the item, with roles mapped where they must be; None if they cannot."""
+    """Return the stages as they can ask about the item, with roles mapped if needed; None if they cannot."""
     if unsuited(stages, item) is None:
         return list(stages)
     found = guessed(stages, item)
@@ -53,7 +53,7 @@ def fitted(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | N
 
 
 def guessed(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | None:
-    """The stages with the roles mapped whose meaning is clear, whether or not they suit the item then."""
+    """Return the stages with roles mapped if their meaning is clear, whether or not they then suit the item."""
     found: list[StagePlan] = []
     for stage in stages:
         roles = {choice.role: choice.name for choice in role_choices(stage, [*found, stage], item)}
@@ -65,8 +65,8 @@ def guessed(stages: Sequence[StagePlan], item: ItemRecord) -> list[StagePlan] | 
 
 
 def role_choices(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord) -> list[RoleChoice]:
-    """The roles of the stage that need the benchmark's name, with a guess or with the name that the plan has.
-    `stages` has the stage and those before it.
+    """Return the stage's roles that need the benchmark's name, with a guess or with the name in the plan. `stages` has
+    the stage and those before it.
     """
     base, mapped = split(stage.protocol)
     file = protocol_named(base).made_from
@@ -91,7 +91,7 @@ def role_choices(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord
 
 
 def _parts(item: ItemRecord, stage: StagePlan, stages: Sequence[StagePlan]) -> Counter[tuple[str, str]]:
-    """How many pictures and texts of each role the item would have in the stage."""
+    """Return how many pictures and texts of each role the item would have in the stage."""
     carried = expected_carry(stage, stages)
     record = item.with_captions(carried_texts(carried))
     found = Counter((_TEXTS, one.role) for one in record.captions)
@@ -109,16 +109,16 @@ def _name(role: str) -> str:
 
 
 def _free(file: ProtocolFile, role: str, there: Counter[tuple[str, str]]) -> list[str]:
-    """The parts of the item that no role of the file is called like."""
+    """Return the parts of the item whose name is not that of a role in the file."""
     own = {(_kind(one), _name(one)) for one in file.roles}
     return [name for kind, name in there if kind == _kind(role) and (kind, name) not in own]
 
 
 def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tuple[str, str]]) -> str:
-    """The part of the item that is meant: by a name of the same meaning, or the only one with a name that has none; the
-    role's own name if neither can be. A part known to be something else, such as a negative, is never meant.
+    """Return the part of the item that is meant: one with a name of the same meaning, or the only one with an unknown
+    name; the role's own name if neither exists. A part known to be something else, such as a negative, is never meant.
     """
-    kind, (least, most) = _kind(role), bounds(file.roles[role])  # of `first` too, one is meant
+    kind, (least, most) = _kind(role), bounds(file.roles[role])  # `first` also means one
     fitting = [name for name in free if least <= there[kind, name] <= (most or 99)]
     alike = [name for name in fitting if any({name, _name(role)} <= names for names in _ALIKE[kind])]
     strange = [name for name in fitting if least and not any(name in names for names in _ALIKE[kind])]
@@ -126,7 +126,7 @@ def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tu
 
 
 def mapped_by_hand(stage: StagePlan, item: ItemRecord, before: Sequence[StagePlan] = ()) -> dict[str, str]:
-    """Role → a part of the item that could be meant, where names leave it open: the way to ask a question that does
+    """Role → a part of the item that could be meant, if names leave it open: the way to ask a question that does
     not suit the item; nothing if no choice of parts would. `before`: the stages whose results it may take.
     """
     found: dict[str, str] = {}
@@ -142,13 +142,13 @@ def mapped_by_hand(stage: StagePlan, item: ItemRecord, before: Sequence[StagePla
 
 
 def coverage(stages: Sequence[StagePlan], item: ItemRecord) -> float:
-    """The share of the item's roles that the stages show."""
+    """Return the share of the item's roles that the stages show."""
     roles = _roles(item)
     return 1 - len(hidden(stages, item)) / len(roles) if roles else 0
 
 
 def hidden(stages: Sequence[StagePlan], item: ItemRecord) -> list[tuple[str, str]]:
-    """Kind and role of the parts of the item that no stage shows."""
+    """Return kind and role of the item's parts that no stage shows."""
     return sorted(_roles(item) - {role for stage in stages for role in _shown(stage, stages, item)})
 
 

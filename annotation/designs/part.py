@@ -1,9 +1,9 @@
-"""Which items of a benchmark a study asks about, if not about all: by type, parts, attributes, keys, or at random.
+"""The items of a benchmark that a study asks about, if not all: by type, parts, attributes, keys, or at random.
 
 A study keeps its part as JSON: `types` (`replace`, or with its subtype `replace/obj`), `roles` (`images.scene` → how
 many of them an item has, as in protocol files), `attributes` (name → values, one of which some part of the item has),
-`keys`, and `sample`: how many of these items are drawn by `seed`, of those in the benchmark until position `until`.
-What is left out does not restrict.
+`keys`, and `sample`: how many of these items are drawn by `seed`, from those in the benchmark up to position `until`.
+Keys that are left out do not restrict.
 """
 
 import re
@@ -26,17 +26,17 @@ class Part(TypedDict, total=False):
 
 
 class WrongPart(ValueError):
-    """The part cannot be read; the message says what to write."""
+    """The part cannot be read; the message explains what to write."""
 
 
 _ROLE = re.compile(rf"(images|texts)\.({NAME.pattern})")
 _COUNT = re.compile(r"[0-9]{1,3}(\.\.[0-9]{0,3})?")
-NAMED_KEYS = 5  # in sentences
+NAMED_KEYS = 5  # keys named in sentences
 MOST_KEYS = 10_000  # they are read with the study
 
 
 def read_roles(text: str) -> dict[str, str]:
-    """`images.scene=2.., texts.foil=1`. Raises WrongPart."""
+    """Parse `images.scene=2.., texts.foil=1`. Raises WrongPart."""
     found = {}
     for name, count in _pairs(text, "images.scene=2.."):
         if not _ROLE.fullmatch(name):
@@ -48,7 +48,7 @@ def read_roles(text: str) -> dict[str, str]:
 
 
 def read_attributes(text: str) -> dict[str, list[str]]:
-    """`model=sd-3|dall-e-3, style=oil`. Raises WrongPart."""
+    """Parse `model=sd-3|dall-e-3, style=oil`. Raises WrongPart."""
     pairs = _pairs(text, "model=sd-3|dall-e-3")
     found = {name: [value.strip() for value in values.split("|")] for name, values in pairs}
     check_names(found)
@@ -56,7 +56,7 @@ def read_attributes(text: str) -> dict[str, list[str]]:
 
 
 def check_names(attributes: Iterable[str]) -> None:
-    """Raises WrongPart unless all can be names of attributes."""
+    """Raise WrongPart unless all can be names of attributes."""
     for name in attributes:
         if not NAME.fullmatch(name):
             raise WrongPart(f"{name} is not the name of an attribute. Write NAME=VALUE, as in model=sd-3|dall-e-3.")
@@ -70,7 +70,7 @@ def _pairs(text: str, example: str) -> list[tuple[str, str]]:
 
 
 def read_keys(text: str) -> list[str]:
-    """One key a line; lines may come twice."""
+    """Return the keys, one per line; duplicate lines are allowed."""
     keys = list(dict.fromkeys(line.strip() for line in text.removeprefix("\ufeff").splitlines() if line.strip()))
     if len(keys) > MOST_KEYS:
         raise WrongPart(f"A list can have at most {MOST_KEYS:,} keys.")
@@ -80,7 +80,7 @@ def read_keys(text: str) -> list[str]:
 def part_of(
     *, types: Sequence[str] = (), roles: str = "", attributes: str = "", keys: str = "", sample: int | None = None
 ) -> Part:
-    """From what forms and commands take. Raises WrongPart."""
+    """Return the part from the input of forms and commands. Raises WrongPart."""
     found = {
         "types": list(types), "roles": read_roles(roles), "attributes": read_attributes(attributes),
         "keys": read_keys(keys), "sample": sample,
@@ -89,7 +89,7 @@ def part_of(
 
 
 def as_text(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse of `part_of`: its arguments."""
+    """Invert `part_of`: return its arguments."""
     return {
         "types": part.get("types", []),
         "roles": ", ".join(f"{role}={count}" for role, count in part.get("roles", {}).items()),
@@ -100,11 +100,11 @@ def as_text(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SET_WHEN_DRAWN = ("seed", "until")
-DRAWN = ("sample", *SET_WHEN_DRAWN)  # of a part: how it is drawn
+DRAWN = ("sample", *SET_WHEN_DRAWN)  # keys of a part that define how it is drawn
 
 
 def in_words(part: Mapping[str, Any]) -> str:
-    """`items of the type swap with 2 or more pictures as “scene”; 100 of them drawn with seed 7`; "" of all items."""
+    """`items of the type swap with 2 or more pictures as “scene”; 100 of them drawn with seed 7`; "" for all items."""
     if not part:
         return ""
     which = []
@@ -127,7 +127,7 @@ def in_words(part: Mapping[str, Any]) -> str:
 
 
 def in_short(part: Mapping[str, Any], total: int) -> str:
-    """`a random 60 of 332 items`, where the benchmark has `total`; "" of all items."""
+    """Return `a random 60 of 332 items`, if the benchmark has `total`; "" for all items."""
     which, sample = in_words({name: part[name] for name in part if name not in DRAWN}), part.get("sample")
     if not sample:
         return which

@@ -16,9 +16,9 @@ from annotation.wording import hours_in_words
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
 _HOUR = 3600
-_LEAST = 0.501  # a tie is 0.5 certain
-_POOL, _BATCHES, _EVERYONE, _AUDIT = "pool", "batches", "everyone", "audit"  # of models.choices.Strategy
-_ADJUDICATE = "adjudicate"  # of models.choices.TieRule
+_LEAST = 0.501  # a tie is 50% certain
+_POOL, _BATCHES, _EVERYONE, _AUDIT = "pool", "batches", "everyone", "audit"  # as in models.choices.Strategy
+_ADJUDICATE = "adjudicate"  # as in models.choices.TieRule
 NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
 _TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
 _NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you do not adjudicate."
@@ -50,16 +50,16 @@ class StagePlan:
         return self.name or base_name(self.protocol)
 
     def with_settings(self, **settings: object) -> "StagePlan":
-        """The same plan with these settings changed."""
+        """Return the same plan with these settings changed."""
         return replace(self, settings={**self.settings, **settings})
 
 
 def contradictions(
     settings: Settings, own_items_apart: bool = False, protocol: Protocol | None = None
 ) -> dict[str, str]:
-    """Settings of a stage that contradict each other, or its protocol: field to correct → a sentence for the manager.
+    """Find settings that contradict each other, or the protocol: field to correct → a sentence for the manager.
 
-    `own_items_apart`: its items make several questions each, and no annotator may get two of one item.
+    `own_items_apart`: its items have several questions each, and no annotator may get two about one item.
     """
     found = _form_contradictions(protocol.form, settings) if protocol and protocol.form else {}
     if protocol and protocol.file:
@@ -111,7 +111,7 @@ def _audit_contradictions(settings: Settings) -> dict[str, str]:
 
 
 def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
-    """Settings that do not fit answers that are more than a choice of option."""
+    """Return settings that do not fit answers that are more than a choice of option."""
     found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
     if not form.confirms:
         return found
@@ -147,7 +147,7 @@ class Assumptions:
 class ExpectedEffort:
     """The expected effort of a stage. `screens` are judgments and checks; `annotators`: how many are needed.
 
-    That of an audit is what its guess leads to, without a guess the most that it can take (`is_most`); `at_most` is the
+    For an audit it follows from the guess, or without one is the most that it can take (`is_most`); `at_most` is the
     latter, and `of` the items of the benchmark.
     """
 
@@ -168,7 +168,7 @@ class ExpectedEffort:
 def expected_effort(
     stages: Sequence[StagePlan], *, items: int, assumed: Mapping[str, Assumptions], pay: float = 0
 ) -> list[ExpectedEffort]:
-    """The effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
+    """Return the effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
 
     Judgments beyond the overlap, up to the cap, are not included.
     """
@@ -208,7 +208,7 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     screens = judgments + int(round_half_up(judgments * rate / (1 - rate)))
     hours = screens * assumed.seconds / _HOUR
     people = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
-    # Of some of the items, the mean of all is a guess
+    # For only some of the items, the mean of all is a guess
     guessed = later or (bool(items < coming or shared) and assumed.tasks != int(assumed.tasks))
     return ExpectedEffort(
         stage.stage_name, items, judgments, screens, hours, hours * pay, people, bool(stage.after), guessed
@@ -216,7 +216,7 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
 
 
 def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], people: int) -> int:
-    """Annotators needed if each has one batch, or judges up to the quota; never fewer than the overlap or `people`."""
+    """Return the annotators needed if each has one batch or judges up to the quota; at least overlap and `people`."""
     if not judgments:
         return 0
     size: int | None = given.get("batch_size")
@@ -227,7 +227,7 @@ def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], p
 
 
 def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
-    """All stages together. Annotators who continue from one stage to the next are counted once."""
+    """Return all stages together. Annotators who continue from one stage to the next are counted once."""
     return ExpectedEffort(
         stage="all",
         items=stages[0].items if stages else 0,
@@ -242,13 +242,13 @@ def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
 
 
 def round_half_up(value: float, digits: int = 0) -> float:
-    """`value` rounded to `digits` decimals, halves up."""
+    """Return `value` rounded to `digits` decimals, halves up."""
     scale: int = 10**digits
     return floor(value * scale + 0.5) / scale
 
 
 def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumptions, currency: str) -> str:
-    """What an audit takes, as expected from the guess and at most; empty for other stages."""
+    """Describe what an audit takes, as expected from the guess and at most; empty for other stages."""
     if expected.at_most is None:
         return ""
 
@@ -265,11 +265,11 @@ def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumpti
     return f"{needs[0].upper()}{needs[1:]}.{_errors_count(stage.settings)}"
 
 
-_WRONG, _FALSE_ALARMS, _MISSED = 0.03, 0.05, 0.1  # of the example: items, and judgments of right and of wrong ones
+_WRONG, _FALSE_ALARMS, _MISSED = 0.03, 0.05, 0.1  # for the example: items, and judgments of right and of wrong ones
 
 
 def found_wrong(judgments: int) -> float:
-    """The share of items that most of so many judgments find wrong, if annotators err as in the example; a tie finds
+    """Return the share of items that most of `judgments` find wrong, if annotators err as in the example; a tie finds
     nothing.
     """
     most = judgments // 2 + 1
@@ -282,7 +282,7 @@ def found_wrong(judgments: int) -> float:
 
 
 def _errors_count(settings: Settings) -> str:
-    """What one or two judgments per item do to an audit; empty with more."""
+    """Describe what only one or two judgments per item do to an audit; empty with more."""
     judgments = settings.get("overlap") or 1
     if max(judgments, settings.get("cap") or 0) > 2:
         return ""
@@ -298,8 +298,8 @@ def _errors_count(settings: Settings) -> str:
 
 
 def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, str]:
-    """The numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit takes.
-    `each` has the time of one annotator.
+    """Return the numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit
+    takes. `each` has the time of one annotator.
     """
     unpaid = expected.hours and not expected.cost
     return {
@@ -313,13 +313,13 @@ def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, s
 
 
 _NO_AGREEMENT = ", so agreement cannot be measured: that needs two."
-_MISTAKEN = 0.1  # the share of answers for which the sentence says what majorities make of it
-_WRONG_ITEMS = 0.05  # the share of a benchmark's items for which it says how closely a sample shows it
+_MISTAKEN = 0.1  # assumed share of mistakes, to show what majorities make of it
+_WRONG_ITEMS = 0.05  # assumed share of wrong items, to show how closely a sample estimates it
 _Z_95 = 1.96  # the normal distribution's quantile of a 95% interval
 
 
 def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
-    """What the stage's number of judgments is enough for, and its sample of so many `items` `of` a benchmark's."""
+    """Describe what the stage's number of judgments, and its sample of `items` out of `of`, are enough for."""
     protocol, given = protocol_named(stage.protocol), stage.settings
     judgments, shared = given.get("overlap") or 1, given.get("agreement_items")
     if protocol.confirms:

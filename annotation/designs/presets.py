@@ -40,7 +40,7 @@ class Preset:
 
 
 def _stage(protocol: str, name: str, **settings: object) -> StagePlan:
-    """A stage with the judgments per task that the protocol's file names, and the image that it passes on."""
+    """Return a stage with the judgments per task that the protocol's file gives, and the image that it passes on."""
     file = protocol_named(protocol).made_from
     return StagePlan(protocol, name, settings={**(settings_of_file(file) if file else {"overlap": 1}), **settings})
 
@@ -65,9 +65,9 @@ def baseline_plans(
     seed_settings: Mapping[str, object] | None = None,
     apart: Sequence[str] = (),
 ) -> list[StagePlan]:
-    """Plans of both stages, placed after the stage `source` (none: they ask about the benchmark's own items).
+    """Return plans of both stages, after the stage `source` (none: they ask about the benchmark's own items).
 
-    The sample is drawn when the source is closed; both stages draw the same items, since they have one seed. In both
+    The sample is drawn when the source is closed; both stages draw the same items, since they share a seed. In both
     designs an annotator answers at most `batch_items` times two questions in a stage. `seed_settings` are further
     settings of both stages (their own seed, a lease); `apart` names earlier stages whose annotators do not get the
     items they saw there. In the design `one`, the protocol decides (`leaks`) unless stages are named.
@@ -148,7 +148,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def single_stage(protocol: str) -> Preset:
-    """One stage of a protocol, without a paper's numbers.
+    """Return one stage of a protocol, without a paper's numbers.
 
     If the stage's settings decide, a task that drops items has two judgments or more, so that agreement can be seen.
     """
@@ -163,7 +163,7 @@ def single_stage(protocol: str) -> Preset:
 
 
 def stages_in_order(protocols: Sequence[str]) -> Preset:
-    """A stage of each protocol; each after the first takes the items that the one before it keeps."""
+    """Return a stage for each protocol; each after the first takes the items that the one before it keeps."""
     if len(protocols) == 1:
         return single_stage(protocols[0])
     stages: list[StagePlan] = []
@@ -178,7 +178,7 @@ def stages_in_order(protocols: Sequence[str]) -> Preset:
 
 
 def with_roles_of_benchmark(stages: Sequence[StagePlan], given: str) -> list[StagePlan]:
-    """The stages with roles mapped as in `picture=scene, foil=negative`, in every protocol that has them. Raises
+    """Return the stages with roles mapped as in `picture=scene, foil=negative`, in every protocol that has them. Raises
     CannotMap.
     """
     files = {stage.protocol: file for stage in stages if (file := protocol_named(stage.protocol).made_from)}
@@ -192,7 +192,7 @@ def with_roles_of_benchmark(stages: Sequence[StagePlan], given: str) -> list[Sta
 
 
 def with_stage_settings(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
-    """The stages, with changed settings for one of them. KeyError if there is no such stage."""
+    """Return the stages, with changed settings for one of them. KeyError if there is no such stage."""
     if name not in {stage.stage_name for stage in stages}:
         raise KeyError(name)
     return [stage.with_settings(**settings) if stage.stage_name == name else stage for stage in stages]
@@ -206,7 +206,7 @@ SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
 
 
 def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumptions]:
-    """The default assumptions of a plan; `item` shows how many screens an item makes."""
+    """Return the default assumptions of a plan; `item` shows how many screens an item needs."""
     return {
         stage.stage_name: Assumptions(
             _seconds(stage.protocol),
@@ -224,7 +224,7 @@ def _seconds(protocol: str) -> float:
 
 
 def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
-    """Names of the stages that a plan is kept apart from; by default those whose protocol would reveal the answer."""
+    """Return the stages that a plan is kept apart from; by default those whose protocol would reveal the answer."""
     if stage.apart_from is not None:
         return list(stage.apart_from)
     leaks = protocol_named(stage.protocol).leaks
@@ -232,7 +232,7 @@ def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
 
 
 def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
-    """What an item would bring along from the stages before it."""
+    """Return what an item would bring along from the stages before it."""
     named = {one.stage_name: one for one in stages}
     carried: dict[str, str] = {}
     while stage.source:
@@ -242,7 +242,7 @@ def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, s
 
 
 def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | None:
-    """The first reason why a stage could not ask about the item; none if all could."""
+    """Return the first reason why a stage could not ask about the item; none if all could."""
     for stage in stages:
         try:
             protocol_named(stage.protocol).tasks_for(item, expected_carry(stage, stages))
@@ -252,7 +252,7 @@ def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | 
 
 
 def mean_tasks(stage: StagePlan, stages: Sequence[StagePlan], kinds: Sequence[tuple[ItemRecord, int]]) -> float:
-    """The mean number of tasks that items make in the stage; `kinds` has one of each kind, and how many there are."""
+    """Return the mean number of tasks per item in the stage; `kinds` has an item and the number of each kind."""
     carried, items = expected_carry(stage, stages), sum(count for _, count in kinds)
     tasks = sum(tasks_per_item(stage.protocol, item, carried) * count for item, count in kinds)
     return tasks / items if items else 1

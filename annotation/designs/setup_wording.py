@@ -122,7 +122,7 @@ REFERENCES = {
 
 
 def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) -> list[dict[str, Any]]:
-    """The definitions that this study needs: names, texts, and the numbers of their references."""
+    """Return the definitions that this study needs: names, texts, and the numbers of their references."""
     rows = [*ALWAYS, *(PAID if paid else ()), *(ESTIMATED if "dawid-skene" in rules else ())]
     rows += DECLARED if any(VERSION_SIGN in name for name in protocols) else ()
     rows += [row for name, some in OF_PROTOCOL.items() if name in protocols for row in some]
@@ -139,7 +139,7 @@ def _cited(rows: Iterable[Sequence[Any]]) -> list[str]:
 
 
 def references(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The references that the definitions cite, by author, numbered from 1."""
+    """Return the references that the definitions cite, by author, numbered from 1."""
     names = {row["name"] for row in found}
     rows = [*ALWAYS, *PAID, *ESTIMATED, *DECLARED, *(row for some in OF_PROTOCOL.values() for row in some)]
     return [REFERENCES[key] for key in _cited(row for row in rows if row[0] in names)]
@@ -151,7 +151,7 @@ _ALL: Mapping[str, Any] = {}
 
 
 def in_words(settings: Mapping[str, Any], of_benchmark: Mapping[str, Any] = _ALL) -> list[dict[str, str]]:
-    """Settings (exports.readme.settings_of) as a list of names and what they mean. `of_benchmark`: the study's part."""
+    """Return settings (exports.readme.settings_of) as names and meanings. `of_benchmark`: the study's part."""
     return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings, of_benchmark) if says]
 
 
@@ -170,7 +170,7 @@ def _lines(stage: Mapping[str, Any], of_benchmark: Mapping[str, Any]) -> Iterato
 
 
 def _target(audit: Mapping[str, Any]) -> str:
-    """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
+    """Word an audit's target: when it stops, which items are wrong, and whose scores it uses."""
     interval = "95% interval valid at any look"
     if not audit["any_look"]:
         interval = "the audit stops when its 95% interval is narrow enough"

@@ -14,7 +14,7 @@ class Busy(ValueError):
 
 @contextmanager
 def appearing(out: Path) -> Iterator[Path]:
-    """An empty folder beside `out`, which replaces it when the block succeeds; otherwise `out` stays as it was.
+    """Yield an empty folder beside `out`, which replaces it when the block succeeds; otherwise `out` stays as it was.
 
     Leftovers of a killed process are removed first: only the holder of this lock writes there.
     """

@@ -1,4 +1,4 @@
-"""The columns of exports and releases: name, kind, where a value is null or missing, and what stands in it. Pure.
+"""The columns of exports and releases: name, kind, when a value is null or missing, and what it contains. Pure.
 
 Whatever names columns is made from here: the schemas of parquet files, what a release hides and what verification
 expects, the README of an export, the card and Croissant description of a release, docs/reference/columns.md. A new
@@ -24,7 +24,7 @@ class Column:
     says: str = ""
     part: str = ""
     may_be_null: bool = False
-    may_be_missing: bool = False  # a row has it only if there is something in it
+    may_be_missing: bool = False  # a row has it only if it is not empty
     only_released: bool = False  # exports do not have it
     of: tuple["Column", ...] = ()
 
@@ -35,7 +35,7 @@ class Table:
     file: str
     says: str
     columns: tuple[Column, ...]
-    key: tuple[str, ...] = ()  # columns that tell rows apart
+    key: tuple[str, ...] = ()  # columns that identify a row
     only_released: bool = False
 
     @cached_property
@@ -43,7 +43,7 @@ class Table:
         return tuple(column for column in self.columns if not column.only_released)
 
     def hidden(self, public: Collection[str]) -> list[str]:
-        """The names of its columns that are null in a release in which only these parts are public."""
+        """Return the columns that are null in a release in which only these parts are public."""
         return hidden(self.columns, public)
 
 
@@ -55,8 +55,8 @@ _KIND = re.compile(r"([a-z]+)([?*+]*)(?:/([a-z]+))?")
 
 
 def column(name: str, kind: str, says: str = "", of: tuple[Column, ...] = ()) -> Column:
-    """`kind` with its marks: `text?` may be null, `text*` may be missing, `text+` is in releases only, `text/times` is
-    null unless the part `times` is public.
+    """Parse a kind with its marks: `text?` may be null, `text*` may be missing, `text+` is in releases only,
+    `text/times` is null unless the part `times` is public.
     """
     found = _KIND.fullmatch(kind)
     assert found, kind
@@ -65,7 +65,7 @@ def column(name: str, kind: str, says: str = "", of: tuple[Column, ...] = ()) ->
 
 
 def columns(block: str, **of: tuple[Column, ...]) -> tuple[Column, ...]:
-    """A line each: name, kind with its marks, what stands in it. `of` has the columns of objects by their name."""
+    """Parse one column per line: name, kind with its marks, contents. `of` has the columns of objects by their name."""
     rows = (line.split(maxsplit=2) for line in block.splitlines() if line.strip())
     return tuple(column(name, kind, says, of.get(name, ())) for name, kind, says in rows)
 
@@ -295,5 +295,5 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (
     _table("images", "Each image of the data once, with its licence and attribution.", columns(_LISTED), "sha256"),
 )}  # fmt: skip
 
-# Of every item that is not open, by what became of it (measures.funnel.STATES).
+# Files of items that are not open, by state (measures.funnel.STATES).
 FILES_OF_ITEMS = {"kept": "items.jsonl", "dropped": "dropped.jsonl", "not_asked": "not_asked.jsonl"}

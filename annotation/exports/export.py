@@ -1,4 +1,4 @@
-"""Exports a validated split: the kept items with their images, every judgment, and how items were decided.
+"""Export a validated split: the kept items with their images, every judgment, and how items were decided.
 
 An export is one snapshot of the database, in a total order, without the time of day: the same state gives the same
 bytes. The folder appears complete or not at all.
@@ -31,7 +31,7 @@ from benchmarks.records import ItemRecord
 from benchmarks.runs import material
 
 MADE_BY = "Winnow"
-Step = Callable[[int, int], None]  # items done, items in all
+Step = Callable[[int, int], None]  # items done, items in total
 
 
 class CannotExport(ValueError):
@@ -49,7 +49,7 @@ def export_split(
 ) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
-    New imports are taken in first, and stages with an estimate are estimated again, so that the split is current.
+    New imports are included first, and stages with an estimate are estimated again, so that the split is current.
     `stages` are positions, if only some of them count; each must come with the stages that it depends on. Without
     `embed_images`, data.parquet only names its images, for a release, which embeds them itself.
 
@@ -71,7 +71,7 @@ def export_split(
 
 
 def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
-    """Those, or all; raises CannotExport if one does not exist or depends on a stage that is not among them."""
+    """Return those stages, or all; raises CannotExport if one does not exist or depends on a stage left out."""
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
     some = [stage for stage in stages if not positions or stage.position in positions]
     if unknown := set(positions) - {stage.position for stage in some}:
@@ -150,7 +150,7 @@ def _in_manifest(study: Study) -> dict:
 
 
 def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder: Path, step: Step) -> dict[str, int]:
-    """Returns the rows of each file. `records`, if there are any, receive the kept items with their final captions."""
+    """Write the items; return each file's rows. `records`, if given, receive the kept items with final captions."""
     files = {state: export_files.LinesFile(folder / name) for state, name in FILES_OF_ITEMS.items()}
     total = items.items.count()
     for done, item in enumerate(items.in_order(), 1):
@@ -168,7 +168,7 @@ def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder:
 def _write_rows(
     study: Study, stages: Sequence[Stage], edits: Edits, items: ExportedItems, folder: Path
 ) -> dict[str, int]:
-    """Everything that was asked, answered and reported; returns the rows of each file."""
+    """Write everything that was asked, answered and reported; return the rows of each file."""
     lines = {
         "tasks.jsonl": export_rows.tasks(stages, edits, items.still_open()),
         "adjudications.jsonl": export_rows.adjudications(stages, edits),
@@ -182,8 +182,8 @@ def _write_rows(
 
 
 def _write_figures(study: Study, stages: Sequence[Stage], whole: dict, folder: Path) -> str | None:
-    """All that the study's pages show and that does not depend on the time of day. They are written before the items
-    are read and not kept: the pairs of 500 annotators take a lot of memory. Returns when the last judgment was given.
+    """Write all figures on the study's pages that do not depend on the time of day. They are written before the items
+    are read and not kept: the pairs of 500 annotators take a lot of memory. Return when the last judgment was given.
     """
     found = [study_figures(stage) for stage in stages]
     figures = {

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from annotation.exports.columns import TABLES, Column
 from benchmarks.records import VIDEOS
 
-ROWS = 100  # of images, in a row group
-BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
+ROWS = 100  # rows with images in a row group
+BYTES = 32 * 1024 * 1024  # bytes of images after which a row group is closed early
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "AVIF": "avif", **VIDEOS}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -30,18 +30,18 @@ def parquet_schema(found: Iterable[Column]) -> pa.Schema:
 
 JUDGMENTS = parquet_schema(TABLES["judgments"].exported)
 
-FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
+FEATURES = {pa.float64(): "float64"}  # if the `datasets` library's name differs from arrow's
 
 
 BYTES_AND_PATH = {name: {"dtype": str(IMAGE.field(name).type), "_type": "Value"} for name in ("bytes", "path")}
-MEDIA: Mapping[frozenset[bool], dict] = {  # by whether its cells are videos
+MEDIA: Mapping[frozenset[bool], dict] = {  # by the kinds of its cells (videos or not)
     frozenset([True]): {"_type": "Video"},
-    frozenset([True, False]): BYTES_AND_PATH,  # which no feature decodes
+    frozenset([True, False]): BYTES_AND_PATH,  # no feature decodes a mixture
 }
 
 
 def are_videos(names: Iterable[str]) -> frozenset[bool]:
-    """What files of these names are: videos, images, or some of each."""
+    """Return what files with these names are: videos, images, or some of each."""
     return frozenset(name.rpartition(".")[2] in VIDEOS.values() for name in names)
 
 
@@ -54,19 +54,19 @@ def _feature(kind: pa.DataType, media: frozenset[bool]) -> dict:
 def split_schema(
     columns: Sequence[tuple[str, pa.DataType]], media: Mapping[str, frozenset[bool]] = MappingProxyType({})
 ) -> pa.Schema:
-    """With the features that the `datasets` library reads, so that images arrive decoded. `media`: `are_videos` of the
-    columns that have some."""
+    """Return the schema with the features that the `datasets` library reads, so that images arrive decoded. `media`:
+    `are_videos` of the columns that have some."""
     features = {name: _feature(kind, media.get(name, frozenset())) for name, kind in columns}
     return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
 def feature_of(schema: pa.Schema, column: str) -> dict:
-    """Of a `split_schema`."""
+    """Return the column's feature in a `split_schema`."""
     return json.loads(schema.metadata[b"huggingface"])["info"]["features"][column]
 
 
 class ParquetFile:
-    """A parquet file that is written a row group at a time, every writer option pinned."""
+    """A parquet file written a row group at a time, with every writer option pinned."""
 
     def __init__(self, path: Path, schema: pa.Schema):
         self.schema, self.count = schema, 0
@@ -85,7 +85,7 @@ class ParquetFile:
             self.flush()
 
     def add_table(self, table: pa.Table) -> None:
-        """As a row group of its own."""
+        """Write the table as a separate row group."""
         self.file.write_table(table)
         self.count += len(table)
 
@@ -118,7 +118,7 @@ class LinesFile:
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> int:
-    """Returns how many rows there were."""
+    """Write the rows and return how many there were."""
     file = LinesFile(path)
     for row in rows:
         file.add(row)
@@ -133,7 +133,7 @@ def read_lines(path: Path) -> Iterator[dict]:
 
 
 def write_judgments(path: Path, parts: Iterable[pa.Table]) -> int:
-    """`parts` have some rows each. Returns how many rows there were."""
+    """Write the tables in `parts` and return how many rows there were."""
     file = ParquetFile(path, JUDGMENTS)
     for table in parts:
         file.add_table(table)
@@ -146,24 +146,24 @@ def write_json(path: Path, content: Mapping) -> None:
 
 
 def as_json(content: Mapping) -> bytes:
-    """Indented by msgspec: json, which indents in Python, takes twice as long."""
+    """Encode as indented JSON, by msgspec: json, which indents in Python, takes twice as long."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
     return msgspec.json.format(text, indent=2) + b"\n"
 
 
 def files_below(folder: Path) -> list[str]:
-    """Every file of the folder and of those in it, by its name relative to it."""
+    """Return every file below the folder, by its relative name."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
 def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) -> str:
-    """The SHA-256 of what `sha256sum` prints of these files ({name: {"sha256"}}), in the order of their names."""
+    """Return the SHA-256 of `sha256sum`'s output for these files ({name: {"sha256"}}), in the order of names."""
     lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name not in without)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
-    """SHA-256, size and rows of each file, by name, except the manifest and the known files."""
+    """Return SHA-256, size and rows of each file, by name, except the manifest and the known files."""
     names = [name for name in files_below(folder) if name != "manifest.json" and name not in known]
     return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
 

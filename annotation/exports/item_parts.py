@@ -1,8 +1,8 @@
-"""The texts, images and votes of a kept item, by where a split has them. Pure: items are lines of items.jsonl.
+"""The texts, images and votes of a kept item, by their place in a split. Pure: items are lines of items.jsonl.
 
 A part is `caption:negative` for the first caption of that role, `caption:negative-1` for the second; `image:` and
-`text:` likewise. `image:negative` is the negative image that was chosen, `text:` has what annotators wrote beside the
-captions, `votes` the answers on which its decisions rest. The writer of a split takes its columns from here, and
+`text:` likewise. `image:negative` is the negative image that was chosen, `text:` has what annotators wrote besides the
+captions, `votes` the answers behind its decisions. The writer of a split takes its columns from here, and
 verification compares them with the items.
 """
 
@@ -23,7 +23,7 @@ Written = Mapping[str, Mapping[str, list[str]]]  # by item and role
 
 
 def written_texts(lines: Iterable[Mapping]) -> Written:
-    """Of lines of texts.jsonl, the texts that count, in their order."""
+    """Return the texts that count in lines of texts.jsonl, in their order."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         if line["kind"] == "judge" and line["live"] and line["counted"]:
@@ -32,7 +32,7 @@ def written_texts(lines: Iterable[Mapping]) -> Written:
 
 
 def texts_beside(captions: Iterable[Mapping], written: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """By role, what annotators wrote about an item, without texts that are among its captions of that role."""
+    """Return by role what annotators wrote about an item, without texts that are among its captions of that role."""
     kept = {(caption["role"], caption["text"]) for caption in captions}
     found = {role: [text for text in texts if (role, text) not in kept] for role, texts in sorted(written.items())}
     return {role: texts for role, texts in found.items() if texts}
@@ -58,15 +58,15 @@ def parts_of(line: Mapping[str, Any]) -> dict[str, list]:
 
 
 def part_of(parts: Mapping[str, list], part: str) -> Any:
-    """One of `parts_of`; None if the item lacks it."""
+    """Return one of `parts_of`; None if the item lacks it."""
     of, _, place = part.partition("-")
     members = parts.get(of, ())
     return members[int(place or 0)] if len(members) > int(place or 0) else None
 
 
 def votes_of(line: Mapping[str, Any], files: Mapping[str, ProtocolFile]) -> str:
-    """The counted judgments of each decision, as JSON: for each answer to its screen, how many gave each value, and
-    their shares (a soft label). `files` are those of the stages that ask one, in whose words the values then are.
+    """Return each decision's counted judgments, as JSON: for each answer to its screen, how many gave each value, and
+    their shares (a soft label). `files` are those of stages with one, whose words the values then use.
 
     `[{"stage": "1", "question": "", "round": 0, "answer": "fit", "votes": {"both": 1, "positive": 2}, "shares": …}]`
     """
@@ -90,7 +90,7 @@ def columns_of(split: Mapping[str, str], lines: Iterable[Mapping]) -> dict[str, 
     """Column → part: the columns of a format, one for every further text and image of any of the items, and the votes
     if they have decisions.
 
-    If items have roles of the user's own, no column stays for another role that no item has.
+    If items have user-defined roles, columns of other roles that no item has are left out.
     """
     most: Counter[str] = Counter()
     decided = False

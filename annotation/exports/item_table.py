@@ -24,13 +24,13 @@ from benchmarks.storage.files import kept
 
 Lines = Callable[[], Iterable[Mapping[str, Any]]]  # the kept items' lines of items.jsonl, from the first one
 
-# What kinds of values a field of `meta` has.
+# The kinds of values in a field of `meta`.
 VALUES = """
 SELECT jsonb_typeof(meta->%(field)s), bool_and(meta->>%(field)s ~ '^-?[0-9]{1,18}$') FROM benchmarks_item
 WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
 """
 AT_ONCE = 4  # rows whose images are being read: a bucket takes longer to answer than to send
-OF_LINE = {"key": "id"}  # what a line of items.jsonl calls a part, if it is another name
+OF_LINE = {"key": "id"}  # a part's name in a line of items.jsonl, if it differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Column:
     packed: bool = False
 
     def cell(self, line: Mapping[str, Any], parts: Mapping[str, list]) -> object:
-        """Its value, an image as the line has it; null if the item lacks it."""
+        """Return its value, an image as the line has it; null if the item lacks it."""
         if self.part.startswith((*item_parts.KINDS, item_parts.VOTES)):
             return item_parts.part_of(parts, self.part)
         kind, _, name = self.part.partition(":")
@@ -90,7 +90,7 @@ def write_data(
 def _made_ahead(
     make: Callable[[Mapping[str, Any]], tuple[dict[str, Any], int]], lines: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """What `make` returns of each line, in order, AT_ONCE of them being made."""
+    """Yield the result of `make` for each line, in order, while AT_ONCE of them are being made."""
     waiting: deque[Future[tuple[dict[str, Any], int]]] = deque()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for line in lines:
@@ -106,7 +106,7 @@ def _has_videos(benchmark: Benchmark) -> bool:
 
 
 def _media(columns: Sequence[Column], lines: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[bool]]:
-    """Whether there are images, videos or both in each column that may have them."""
+    """Return whether there are images, videos or both in each column that may have them."""
     found = {column.name: frozenset[bool]() for column in columns if column.kind == IMAGE}
     for line in lines:
         parts = item_parts.parts_of(line)
@@ -117,14 +117,14 @@ def _media(columns: Sequence[Column], lines: Iterable[Mapping[str, Any]]) -> dic
 
 
 def columns_of(benchmark: Benchmark, lines: Iterable[Mapping[str, Any]]) -> list[Column]:
-    """The columns of its first import's format, and those for whatever else these items have."""
+    """Return the columns of its first import's format, and those for whatever else these items have."""
     found = FORMATS.get(benchmark.source)
     split = item_parts.columns_of(found.split if found else SPLIT, lines)
     return [_column(benchmark, *named) for named in split.items()]
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
-    """The type of a field of `meta` depends on all of the benchmark's items, not only on the kept ones."""
+    """Return the column. The type of a `meta` field depends on all of the benchmark's items, kept or not."""
     kind, _, field = part.partition(":")
     if kind == "image":
         return Column(name, part, IMAGE)
@@ -139,7 +139,7 @@ def _column(benchmark: Benchmark, name: str, part: str) -> Column:
 
 
 def _image_cell(image: Any, embed: bool) -> dict | None:
-    """The original bytes, under a name that is their hash."""
+    """Return the original bytes, under a name that is their hash."""
     if image is None:
         return None
     return {"bytes": original_bytes(image["sha256"]) if embed else None, "path": _name(image)}
@@ -150,12 +150,12 @@ def _name(image: Mapping[str, Any]) -> str:
 
 
 def original_bytes(sha256: str) -> bytes:
-    """Of the image as it was imported."""
+    """Return the image's bytes as they were imported."""
     return kept.read(original_path(sha256))
 
 
 def source_format(benchmark: Benchmark) -> str:
-    """The format in which its records can be written as in their source; empty if there is none."""
+    """Return the format in which its records can be written as in their source; empty if there is none."""
     try:
         return source_layout.format_of(benchmark).name
     except source_layout.CannotWrite:

@@ -26,7 +26,7 @@ from benchmarks import queries
 from benchmarks.models import Item
 from benchmarks.records import CaptionRecord, ItemRecord, with_texts
 
-OWN = "negative-0"  # the negative image that came with the import
+OWN = "negative-0"  # the imported negative image
 
 ITEMS = """
 SELECT id, key, position, type, subtype, meta, truth, withdrawn FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
@@ -61,7 +61,7 @@ class ExportedCaption(NamedTuple):
 
 
 class ExportedImage(NamedTuple):
-    """An image in one of an item's places; `key` is how answers name it."""
+    """An image in one of an item's places; answers name it by `key`."""
 
     role: str
     position: int
@@ -83,7 +83,7 @@ class ExportedImage(NamedTuple):
 
 @dataclass
 class ExportedItem:
-    """With its captions and images in the order of records, and what each stage decided of it."""
+    """An item with its captions and images in the order of records, and each stage's decision about it."""
 
     pk: int
     key: str
@@ -117,13 +117,13 @@ class ExportedItem:
         return chosen[-1] if chosen else OWN
 
     def record(self) -> ItemRecord:
-        """As it was imported, but for its captions."""
+        """The item as it was imported, except for its captions."""
         images = tuple(queries.image_record(*(getattr(use, name) for name in queries.OF_IMAGE)) for use in self.images)
         return ItemRecord(self.key, self.type, self.subtype, self.final_captions, images, self.meta, self.truth)
 
 
 class ExportedItems:
-    """What became of all of a study's items (`fates`, and `funnel` in numbers); the items themselves are read some at a
+    """The outcome of all of a study's items (`fates`, and `funnel` in numbers); the items themselves are read some at a
     time.
     """
 
@@ -139,7 +139,7 @@ class ExportedItems:
         self._written: dict[str, Counter] = defaultdict(Counter)  # by stage, tasks by `_fate`
 
     def _decisions(self, items: Sequence[int]) -> dict[int, list[dict]]:
-        """By item, the outcome of each of its tasks."""
+        """Return by item the outcome of each of its tasks."""
         of_items = {"stages": [stage.pk for stage in self.stages], "items": items}
         votes: dict[int, Counter[str]] = defaultdict(Counter)
         for task, answer, count in fetch(VOTES, **of_items):
@@ -170,18 +170,18 @@ class ExportedItems:
         return decision
 
     def written(self, stage: Stage) -> Counter:
-        """Tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other. Of the items read so
-        far.
+        """Return tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other. Only of items
+        read so far.
         """
         return self._written[stage.name] if protocol_named(stage.protocol).edits else Counter()
 
     def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
-        """Items that the stage could not ask about because they lack something."""
+        """Return items that the stage could not ask about because they lack something."""
         lacking = self._lacking.get(stage.pk, ())
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
     def still_open(self) -> dict[int, dict]:
-        """By position, what open items say of themselves, which have no line; if a stage's protocol file goes by it."""
+        """Return the data of open items, which have no line, by position; if a stage's protocol file needs them."""
         files = [file for stage in self.stages if (file := protocol_named(stage.protocol).file)]
         if not any(asks_items(file) or any(map(depends_on_items, file.answers)) for file in files):
             return {}
@@ -190,7 +190,7 @@ class ExportedItems:
         return {item.position: _material(item) for item in items}
 
     def in_order(self) -> Iterator[ExportedItem]:
-        """In the order of the benchmark."""
+        """Yield the items in benchmark order."""
         for items in in_batches(self.benchmark):
             places = [item.pk for item in items]
             decisions = self._decisions(places)
@@ -202,7 +202,7 @@ class ExportedItems:
                 yield item
 
     def _carried(self, item: int, results: Mapping[object, Mapping[int, promotion.Result]]) -> Carried:
-        """`results` are those of the selecting stages."""
+        """Return what the item carries; `results` are those of the selecting stages."""
         last = self.fates[item].stage
         stage: object = last and last.pk
         while stage in self.selecting and item not in results[stage]:
@@ -210,7 +210,7 @@ class ExportedItems:
         return results[stage][item].carried if stage in self.selecting else {}
 
     def captions(self, item: ExportedItem) -> list[dict]:
-        """The final captions; if a stage changed one, also its imported text, the stage and what it edited."""
+        """Return the final captions; if a stage changed one, also its imported text, the stage and the edited text."""
         came = {caption.role: caption.text for caption in reversed(item.captions)}
         changed = {role: text for role, text in item.texts.items() if text != came.get(role)}
         lines = []
@@ -222,7 +222,7 @@ class ExportedItems:
         return lines
 
     def _writer(self, item: ExportedItem, role: str, text: str) -> dict:
-        """The last stage whose outcome has these words."""
+        """Return the last stage whose outcome has these words."""
         for row in reversed(item.decisions):
             content = row.get("content", {})
             if content.get("texts", {}).get(role) == text:
@@ -230,7 +230,7 @@ class ExportedItems:
         return {}
 
     def line(self, item: ExportedItem) -> dict:
-        """An item with each stage's outcome, down to the hash of every image."""
+        """Return an item with each stage's outcome, down to the hash of every image."""
         fate, negative = self.fates[item.pk], item.negative
         if item.withdrawn:
             return _withdrawn(item, fate)
@@ -255,14 +255,14 @@ class ExportedItems:
 
 
 def _withdrawn(item: ExportedItem, fate: Fate) -> dict:
-    """Nothing of what it shows: it may have been withdrawn because nobody should see it."""
+    """Return nothing of what the item shows: it may have been withdrawn because nobody should see it."""
     named = {"id": item.key, "position": item.position, "type": item.type, "subtype": item.subtype}
     how = {"stage": fate.stage.name if fate.stage else None, "reason": fate.reason}
     return named | how | {"decisions": [], "captions": [], "images": [], "meta": {}}
 
 
 def _fate(row: dict) -> str:
-    """The fate of a task's texts."""
+    """Return the fate of a task's texts."""
     if row["state"] == KEPT:
         return "edited" if is_edit(row["outcome"] or "") else "accepted"
     if row["outcome"] == CANNOT_JUDGE:
@@ -271,7 +271,7 @@ def _fate(row: dict) -> str:
 
 
 def in_batches(benchmark: int) -> Iterator[list[ExportedItem]]:
-    """The items of a benchmark in order, without decisions."""
+    """Yield the items of a benchmark in order, without decisions."""
     for rows in batches(ITEMS, benchmark=benchmark):
         items = [row[0] for row in rows]
         captions = _parts_by_item(ExportedCaption, fetch(CAPTIONS, items=items))
@@ -294,7 +294,7 @@ def in_batches(benchmark: int) -> Iterator[list[ExportedItem]]:
 
 
 def _parts_by_item(kind: type, rows: Iterable[Sequence]) -> Mapping[int, list]:
-    """Captions or images, of rows that end with their attributes."""
+    """Return captions or images by item, from rows that end with their attributes."""
     found: dict[int, list] = defaultdict(list)
     for item, *row, attributes in rows:
         found[item].append(kind(*row, _from_json(attributes)))
@@ -304,7 +304,7 @@ def _parts_by_item(kind: type, rows: Iterable[Sequence]) -> Mapping[int, list]:
 
 
 def _from_json(text: str) -> Any:
-    """Most objects in the database are empty."""
+    """Decode JSON; most objects in the database are empty."""
     return {} if text == "{}" else json.loads(text)
 
 

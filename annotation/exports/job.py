@@ -1,4 +1,4 @@
-"""An export as a job, and what all jobs share that store a folder as one zip, built in the work folder."""
+"""The export job, and what jobs that store a folder as one zip share, built in the work folder."""
 
 import shutil
 import zipfile
@@ -24,13 +24,13 @@ KIND = "export"
 
 
 def queue_export(*, study: Study, by: str, created_by=None) -> Job:
-    """Send it with `tasks.run_export.delay_on_commit`."""
+    """Create the job; send it with `tasks.run_export.delay_on_commit`."""
     title = f"Export of {study.name}"
     return jobs.queue_job(kind=KIND, title=title, params={"study": study.pk}, by=by, created_by=created_by)
 
 
 def exports_of(study: Study) -> QuerySet[Job]:
-    """Newest first."""
+    """Return the study's exports, newest first."""
     return Job.objects.filter(kind=KIND, params__study=study.pk)
 
 
@@ -51,7 +51,7 @@ def run_export(job: Job, progress: jobs.Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredArchive:
-    """`name` is that of the zip in the storage, `local` its copy in the work folder."""
+    """`name` is the zip's name in the storage, `local` its copy in the work folder."""
 
     name: str
     local: Path
@@ -79,7 +79,7 @@ def stored_archive(
         progress.write()
         name = f"{below}/{folder}.zip"
         work_folder.will_store(job, name)
-        kept.delete(name)  # of a run that was cut short on another machine
+        kept.delete(name)  # left by a run that was interrupted on another machine
         with packed.open("rb") as file:
             name = kept.save(name, File(file))
         yield StoredArchive(name, packed, manifest)

@@ -1,4 +1,4 @@
-"""Words as Markdown, and in the YAML at its head: what people wrote comes through as they wrote it, whatever it holds.
+"""Words as Markdown, and in the YAML at its head: what people wrote appears exactly as written, whatever it contains.
 Pure; the cards of exports and the documents of releases are written with it.
 """
 
@@ -10,7 +10,7 @@ from annotation.measures.scored import intervals
 from annotation.wording import signed
 
 FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # of the templates
-URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
+URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop after it is not part of it
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line beneath a heading
 # Whatever a YAML reader would refuse or fold, although JSON lets it stand.
@@ -18,37 +18,37 @@ UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uff
 
 
 def text(words: object) -> str:
-    """In one line. Addresses become links."""
+    """Return the words on one line. Addresses become links."""
     parts = URL.split(" ".join(str(words).split()))
     escaped = "".join(f"<{part}>" if URL.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
     return AT_START.sub(r"\1\\\2", escaped)
 
 
 def phrase(sentence: str) -> str:
-    """A sentence as a cell of a table."""
+    """Return a sentence for a table cell."""
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
 def paragraphs(words: str) -> str:
-    """Empty lines part paragraphs, as in what was written; other line ends stay line ends."""
+    """Return paragraphs separated by empty lines, as in what was written; other line breaks stay."""
     parts = re.split(r"\n\s*\n", words.strip().replace("\r\n", "\n").replace("\r", "\n"))
     return "\n\n".join("\\\n".join(map(text, filter(str.strip, part.split("\n")))) for part in parts)
 
 
 def code(words: str, language: str = "") -> str:
-    """A block whose fence is longer than any in it."""
+    """Return a block whose fence is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`+", words)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{words.strip()}\n{fence}"
 
 
 def yaml_text(words: str) -> str:
-    """As YAML reads it back: no, 1.0, `: ` and # are words here."""
+    """Return the words so that YAML reads them back: no, 1.0, `: ` and # are words here."""
     return UNSAFE_IN_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
 
 
 def sentence(words: str) -> str:
-    """Of plain words."""
+    """Return plain words as a sentence."""
     return text(f"{words[:1].upper()}{words[1:]}.")
 
 
@@ -65,7 +65,7 @@ def decimal(value: float | None) -> str:
 
 
 def both_intervals(score: Mapping, write: Callable = decimal) -> str:
-    """Of a score, for these annotators and for others like them."""
+    """Return a score's intervals, for these annotators and for others like them."""
     each = [f"{write(low)} to {write(high)} {whom}" for low, high, whom in intervals(dict(score))]
     return ", ".join(each) or "–"
 

@@ -1,4 +1,4 @@
-"""The protocol files that the stages of an export ask, as they were published."""
+"""The protocol files of an export's stages, as they were published."""
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ FOLDER = "protocols"
 
 
 def path_of(protocol: str) -> str:
-    """Of the file, in an export's folder: `protocols/prompt-fit@2.yaml`, as it was published."""
+    """Return the file's path in an export's folder: `protocols/prompt-fit@2.yaml`."""
     return f"{FOLDER}/{roles.split(protocol)[0]}.yaml"
 
 
@@ -22,7 +22,7 @@ def _version(protocol: str) -> ProtocolVersion:
 
 
 def describe_file(protocol: str) -> dict:
-    """What the manifest says of a stage's protocol file."""
+    """Return the manifest's entry on a stage's protocol file."""
     version = _version(protocol)
     return {
         "name": version.name,
@@ -34,18 +34,18 @@ def describe_file(protocol: str) -> dict:
 
 
 def text_of(protocol: str) -> str:
-    """The file as it was published."""
+    """Return the file's text as it was published."""
     return _version(protocol).text
 
 
 def files_of(stages: Iterable[Stage]) -> Mapping[str, ProtocolFile]:
-    """By the stage's name, of those stages that ask a published file."""
+    """Stage name → protocol file, for stages that use a published one."""
     found = {stage.name: protocol_named(stage.protocol).file for stage in stages}
     return {name: file for name, file in found.items() if file}
 
 
 def write_files(stages: Collection[Stage], folder: Path) -> None:
-    """Each file's text as it was published."""
+    """Write each file's text as it was published."""
     for protocol in sorted({stage.protocol for stage in stages if protocol_named(stage.protocol).file}):
         target = folder / path_of(protocol)
         target.parent.mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ from annotation.protocols.registry import protocol_named
 from annotation.protocols.rule_words import Asked, deciding
 from annotation.wording import items_in_words
 
-FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts that annotators could change
+FATES = ("accepted", "edited", "rejected", "could not be judged")  # for texts that annotators could change
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "rule", "tie_rule", "takes", "carries",
     "promotion", "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items",
@@ -37,7 +37,7 @@ configs:
   - split: test
     path: data.parquet
 ---"""
-BESIDE = (  # files that are no tables
+BESIDE = (  # files that are not tables
     ("`figures.json`", "the funnel, the figures of each stage and each annotator, and the human baseline"),
     ("`protocols/`", "the protocol files of the stages: what was asked, and what decided"),
     ("`manifest.json`", "SHA-256, size and row count of each file; the settings and instructions of each stage"),
@@ -46,9 +46,9 @@ BESIDE = (  # files that are no tables
 
 
 def settings_of(stage: Stage) -> dict:
-    """Every setting that decides what was asked, who was asked, and how answers became outcomes.
+    """Return every setting that decides what was asked, who was asked, and how answers became outcomes.
 
-    `protocol_file` is null unless the protocol is a published file; only stages that have them name `audit`,
+    `protocol_file` is null unless the protocol is a published file; only stages that have them list `audit`,
     `certainty` and `imported`.
     """
     protocol = protocol_named(stage.protocol)
@@ -74,7 +74,7 @@ def settings_of(stage: Stage) -> dict:
 
 
 def _imported(stage: Stage) -> list[dict]:
-    """The files of judgments that were made elsewhere, with how many of the stage's judgments came from each."""
+    """Return the files of judgments made elsewhere, with the number of the stage's judgments from each."""
     files = stage.ratings_files.annotate(count=Count("judgments"))
     return [
         {"file": one.name, "sha256": one.sha256, "source": one.source, "mapping": one.mapping, "judgments": one.count}
@@ -83,19 +83,19 @@ def _imported(stage: Stage) -> list[dict]:
 
 
 def _audit(stage: Stage) -> dict:
-    """What an audit aims at, and whose scores it uses, if any."""
+    """Return an audit's target, and whose scores it uses, if any."""
     scores = {"scores_of": stage.scores_of} if stage.scores_sha256 else {}
     return {**audits.settings_of(stage), **scores}
 
 
 def describe(stage: Stage) -> str:
-    """How the stage's judgments decide an item, in sentences."""
+    """Describe in sentences how the stage's judgments decide an item."""
     asked = Asked(stage.overlap, stage.cap, stage.certainty, stage.agreement_items, stage.agreement_overlap)
     return deciding(protocol_named(stage.protocol), asked, stage.rule, stage.tie_rule)
 
 
 def line(stage: Stage) -> str:
-    """A stage in the card's list."""
+    """Return a stage's entry in the card's list."""
     taken = (
         f"items {' and '.join(stage.takes)} by {text(stage.source.name)}"
         if stage.source
@@ -108,7 +108,7 @@ def line(stage: Stage) -> str:
 
 
 def _asked(stage: Stage) -> str:
-    """What a protocol file asks and measures; "" of the built-in protocols, which the documentation describes."""
+    """Return what a protocol file asks and measures; "" for built-in protocols, which the documentation describes."""
     file = protocol_named(stage.protocol).file
     if file is None:
         return ""
@@ -125,7 +125,7 @@ def card(
     columns: Iterable[str],
     notes: Mapping,
 ) -> str:
-    """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
+    """Return the dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
     It names the split's SHA-256, because the loader caches by a hash of this YAML and would otherwise mistake another
     export in a folder of the same name for this one. `written` has, by stage name, what became of its tasks' texts.
@@ -170,7 +170,7 @@ def _measured(row: Mapping) -> str:
 
 
 def _table(columns: Iterable[str], no_source: str, has_files: bool) -> str:
-    """What each file holds; and why there is no `source/`, where there is none."""
+    """Return what each file holds; and why there is no `source/`, if there is none."""
     tables = [(f"`{table.file}`", phrase(table.says)) for table in TABLES.values() if not table.only_released]
     rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *tables, *BESIDE]
     missing = {name for name, there in (("`source/`", not no_source), ("`protocols/`", has_files)) if not there}

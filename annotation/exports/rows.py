@@ -1,6 +1,6 @@
 """The content of each line of an export, read from the database: by stage, then in item order.
 
-`columns` says what each column is; here is where its value comes from. The statements lack their `SELECT` and their
+`columns` defines each column; its value comes from here. The statements lack their `SELECT` and their
 `WHERE`: the API reads the same lines by number (annotation/api/rows.py).
 """
 
@@ -25,7 +25,7 @@ from annotation.wording import pseudonym
 
 
 def _selected(expressions: Mapping[str, str], source: str) -> str:
-    """A statement without its `SELECT` and its `WHERE`."""
+    """Return a statement without its `SELECT` and its `WHERE`."""
     return f"\n{', '.join(expressions.values())}\n{source}"
 
 
@@ -204,7 +204,7 @@ def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
 
 
 def judgments(stages: Stages, edits: Edits) -> Iterator[pa.Table]:
-    """The same as `judgment_line`, as columns of some rows at a time; objects are JSON."""
+    """Yield the same as `judgment_line`, as columns of some rows at a time; objects are JSON."""
     files = files_of(stages)
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
     statement = f"SELECT {JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}"
@@ -233,7 +233,7 @@ def _as_json(value: Mapping | None) -> str | None:
 
 
 def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
-    """`content` and `answers` are still objects; None where there is none."""
+    """Return a line; `content` and `answers` are still objects, None if there are none."""
     found = dict(zip(OF_JUDGMENT, row, strict=True))
     file, content = files.get(found["stage"]), _from_json(found["content"])
     return {
@@ -247,8 +247,8 @@ def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
 
 
 def tasks(stages: Stages, edits: Edits, still_open: Mapping[int, dict]) -> Iterator[dict]:
-    """Every task, of every kind, with its outcome; `still_open` has by position what items without a line of their own
-    say of themselves.
+    """Yield every task, of every kind, with its outcome; `still_open` has, by position, the data of items without a
+    line.
     """
     files = files_of(stages)
     rules = {stage.name: _rules(stage, files[stage.name]) for stage in stages if stage.name in files}
@@ -262,7 +262,7 @@ def tasks(stages: Stages, edits: Edits, still_open: Mapping[int, dict]) -> Itera
 
 
 def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[dict]]:
-    """By position, question and round of the live tasks, what each rule of the file decides."""
+    """Return each rule's decisions by position, question and round of the live tasks."""
     given = stage_rules.counted_answers(stage)
     estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
     posteriors = stage_rules.fit(stage, given).posteriors if stage.rule == DAWID_SKENE else {}
@@ -295,7 +295,7 @@ def task_line(row: Sequence, edits: Edits, files: Files) -> dict:
 
 
 def _outcome(edits: Edits, found: Mapping[str, Any]) -> dict:
-    """An outcome as exported; empty while the task is open."""
+    """Return an outcome as exported; empty while the task is open."""
     content = None if found["content"] is None else with_edit_names(edits, _from_json(found["content"]))
     return {"outcome": name_of_edit(edits, found["outcome"]), "content": content}
 
@@ -306,20 +306,20 @@ def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
 
 
 def adjudication_line(row: Sequence, edits: Edits) -> dict:
-    """What an adjudicator decided and why; who decided is never exported."""
+    """Return what an adjudicator decided and why; who decided is never exported."""
     found = dict(zip(OF_ADJUDICATION, row, strict=True))
     return found | _outcome(edits, found) | {"by": "adjudicator"}
 
 
 def corrections(study: Study, stages: Stages) -> Iterator[dict]:
-    """Of the items of the study's benchmark, and of its checks."""
+    """Yield corrections of the study's benchmark's items, and of its checks."""
     places = [stage.pk for stage in stages]
     for row in stream(f"SELECT {CORRECTIONS} {OF_MATERIAL}", benchmark=study.benchmark_id, stages=places):
         yield correction_line(row)
 
 
 def correction_line(row: Sequence) -> dict:
-    """Who made it is never exported."""
+    """Return a line; who made the correction is never exported."""
     found = dict(zip(OF_CORRECTION, row, strict=True))
     return found | {"at": found["at"].isoformat()}
 
@@ -335,7 +335,7 @@ def flag_line(row: Sequence) -> dict:
 
 
 def annotators(study: Study, stages: Stages) -> Iterator[dict]:
-    """Everybody who joined the study, with the stages that they were in."""
+    """Yield everybody who joined the study, with the stages they were in."""
     of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
     statement = f"SELECT {ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number"
     for row in stream(statement, study=study.pk):
@@ -344,11 +344,11 @@ def annotators(study: Study, stages: Stages) -> Iterator[dict]:
 
 
 def annotator_line(row: Sequence) -> dict:
-    """By number only, with the stages that they were in."""
+    """Return an annotator only by number, with the stages they were in."""
     found = dict(zip(OF_ANNOTATOR, row, strict=True))
     return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 
 
 def _from_json(value: Any) -> Any:
-    """JSON arrives as text because the ORM does not decode it here."""
+    """Decode JSON, which arrives as text because the ORM does not decode it here."""
     return json.loads(value) if isinstance(value, str) else value

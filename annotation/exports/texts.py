@@ -1,4 +1,4 @@
-"""Texts that people wrote: a line per revision, with the text that it was made from; and the text of identities."""
+"""Texts that people wrote: a line per revision, with its source text; and the text of identities."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,8 +13,8 @@ from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
 
-# The captions of `item` by identity, as `task` shows them: if they have been corrected since, with the old words. None
-# of an item that was withdrawn.
+# The captions of `item` by identity, as `task` shows them: with the old words if they have been corrected since. None
+# for an item that was withdrawn.
 CAPTIONS = """(CASE WHEN item.withdrawn THEN '{}' ELSE
         (SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
          FROM benchmarks_caption WHERE item_id = item.id) END
@@ -23,7 +23,7 @@ CAPTIONS = """(CASE WHEN item.withdrawn THEN '{}' ELSE
            SELECT DISTINCT ON (place) place, old FROM benchmarks_correction
            WHERE item_id = item.id AND id >= task.corrected_id AND action = 'caption' ORDER BY place, id) was) END)"""
 
-# Judgments and adjudications that carry texts, in one order. `back`: the next revision takes the answer back.
+# Judgments and adjudications that carry texts, in one order. `back`: the next revision withdraws the answer.
 TEXTS = f"""
 WITH given AS (
   SELECT judgment.id, lease.task_id, annotator.number AS annotator, judgment.revision, judgment.content,
@@ -56,7 +56,7 @@ OF_TEXT = (
 
 
 def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
-    """Of the stages whose protocol lets people write or change words; of texts that were taken as they are, too.
+    """Yield texts of stages whose protocol lets people write or change words, including texts accepted unchanged.
 
     The role of a text under a protocol file is the one that its answer has in the next stage, else the answer's name.
     """
@@ -93,7 +93,7 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
 
 
 def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
-    """Identity → text of an item in a task: its imported captions, or what earlier stages wrote in their place."""
+    """Identity → text of an item in a task: its imported captions, or what earlier stages wrote instead."""
     return {**captions, **carried_captions(carried)}
 
 

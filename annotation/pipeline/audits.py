@@ -1,4 +1,4 @@
-"""Stages with the strategy *audit*: what the items judged so far say, and the end.
+"""Stages with the strategy *audit*: the estimate so far, and the end.
 
 The estimate uses the items of the order up to the first that is still open, so that items that take long, which are
 often the doubtful ones, are not missing from it.
@@ -38,20 +38,20 @@ def target_of(stage: Stage) -> Target:
 
 
 def settings_of(stage: Stage) -> dict[str, Any]:
-    """What an audit aims at, as exports have it; if its target was changed, how."""
+    """Return an audit's target, as exports have it; if it was changed, how."""
     futile = {"stops_if_futile": True} if target_of(stage).stops_if_futile else {}
     changes = {"changes": [asdict(one) for one in changes_of(stage)]}
     return {**{name: getattr(stage, name) for name in SETTINGS}, **futile, **(changes if changes["changes"] else {})}
 
 
 def stops_if_futile(stage: Stage) -> bool:
-    """Whether a manager has asked for it."""
+    """Return whether a manager has chosen this."""
     last = Event.objects.filter(subject=audit.named(stage), verb=FUTILITY).order_by("-pk").first()
     return last is not None and bool(last.data["stops"])
 
 
 def changes_of(stage: Stage) -> list[Change]:
-    """The changes of the target since the first item counted, oldest first."""
+    """Return the changes of the target since the first item counted, oldest first."""
     events = Event.objects.filter(subject=audit.named(stage), verb=CHANGED).order_by("pk")
     found = [Change(one.data["before"], one.data["after"], one.data.get("judged")) for one in events]
     return [one for one in found if one.judged != 0]
@@ -59,8 +59,8 @@ def changes_of(stage: Stage) -> list[Change]:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """An item of the order: whether it is wrong, None while it is open; `undecided` if it was dropped for a reason that
-    is not wrong. `score`: of a model, if the audit uses one.
+    """An item in the order: `wrong` or not, None while it is open; `undecided` if it was dropped for a reason that
+    is not wrong. `score`: a model's, if the audit uses one.
     """
 
     item: int
@@ -71,7 +71,7 @@ class Audited:
 
 
 def audited(stage: Stage) -> list[Audited]:
-    """All items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
+    """Return all items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank", "pk")
     rows = tasks.values_list("item", "item__type", "item__subtype", "score", "decided__state", "decided__reason")
     found = []
@@ -86,7 +86,7 @@ def audited(stage: Stage) -> list[Audited]:
 
 
 def judged(stage: Stage) -> dict[int, bool]:
-    """The items that the audit's result rests on, by id in their order: whether each is wrong."""
+    """Return the items behind the audit's result, by id in order: whether each is wrong."""
     rows = audited(stage)
     return {row.item: bool(row.wrong) for row in rows[: progress_of(stage, rows).n]}
 
@@ -104,8 +104,8 @@ def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress
 
 
 def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | None:
-    """The result of the first n items without annotators' errors; None where items make several questions each, or
-    single judgments do not say whether an item is wrong.
+    """Return the first n items' result without annotators' errors; None if items have several questions each, or single
+    judgments do not show whether an item is wrong.
     """
     protocol, tasks = protocol_named(stage.protocol), stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
     if not can_correct(protocol) or tasks != len(rows):
@@ -121,14 +121,14 @@ def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | N
 
 
 def scores_in(stage: Stage, rows: Sequence[Audited]) -> list[float] | None:
-    """Of all items in the order; None of an audit that uses none."""
+    """Return the scores of all items in the order; None for an audit that uses none."""
     return [row.score or 0.0 for row in rows] if stage.scores_sha256 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an audit still needs: of each item to come the judgments that it lacks, as expected and at most. `expected`
-    is None before the first item is settled.
+    """What an audit still needs: for each remaining item the judgments it lacks, as expected and at most. `expected` is
+    None before the first item is settled.
     """
 
     progress: Progress
@@ -143,7 +143,7 @@ class Needs:
 
     @property
     def items(self) -> int:
-        """In all, with those that are settled."""
+        """All items, including those that are settled."""
         return self.settled + len(self.to_come)
 
     @property
@@ -184,14 +184,14 @@ def after_outcome(stage: Stage) -> None:
 
 @shared_task
 def check_target(stage: int) -> None:
-    """Looks before it locks the stage, so that nobody waits for the figures."""
+    """Close the audit if its target is met, looking before locking so that nobody waits for the figures."""
     found = Stage.objects.get(pk=stage)
     if found.state == StageState.OPEN and progress_of(found).ended:
         stop_if_over(found)
 
 
 def check_all() -> None:
-    """Look at every open audit: a message to look may be lost with Redis."""
+    """Check every open audit: a message to check may be lost with Redis."""
     for stage in Stage.objects.filter(strategy=Strategy.AUDIT, state=StageState.OPEN).values_list("pk", flat=True):
         check_target(stage)
 

@@ -1,12 +1,12 @@
-"""What follows in studies when an item's words or pictures are corrected, or it is withdrawn or put back.
+"""Follow corrections in studies: an item's words or pictures are corrected, or it is withdrawn or put back.
 
 A task that somebody was shown with the old words ends, as one does whose item got new candidates: its judgments stay,
-are marked (`Task.corrected`) and do not count, and no later outcome brings it back. In its place there is one of the
-next round, so that the item is asked again where its stage is open; outcomes and later stages follow. Tasks that nobody
-has seen, or that do not show what was corrected, stay.
+are marked (`Task.corrected`) and do not count, and no later outcome brings it back. A task of the next round replaces
+it, so that the item is asked again if its stage is open; outcomes and later stages follow. Tasks that nobody has seen,
+or that do not show what was corrected, stay.
 
-Screens that annotators hold are taken back: the answer to one is kept as surplus, and their next screen is a new one.
-An audit that is closed keeps its judgments, marked: it says what the material was like when it was audited.
+Screens that annotators hold are taken back: the answer to one is kept as surplus, and their next screen is a new one. A
+closed audit keeps its judgments, marked: its result is on the material as it was audited.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ WHERE slot_id IN (SELECT id FROM held) AND state = %(held)s
 
 
 def lock(item: int) -> None:
-    """Nobody is given a task of the item until the transaction ends, and every lease so far can be seen.
+    """Lock the item: until the transaction ends nobody is given its tasks, and every lease so far can be seen.
 
     Slots first and then tasks, stage by stage, as answers lock them. A task that another transaction has made and not
     committed cannot be seen: its foreign key waits, at the end of that transaction, for the lock on the item, which
@@ -64,7 +64,7 @@ def follow(item: Item, corrections: Sequence[Correction], by: str) -> None:
         _put_back(item, tasks)
     for stage in {task.stage_id: task.stage for task in tasks}.values():
         if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
-            audit_order.give_out_as_planned(stage)  # one item fewer, or more, of those that the plan needs
+            audit_order.give_out_as_planned(stage)  # the plan now has one item fewer, or more
     kind = "item.withdrawn" if Action.WITHDRAW in actions else "item.corrected"
     data = {"item": item.key, "corrections": [one.pk for one in corrections]}
     for study in dict.fromkeys(task.stage.study_id for task in tasks):
@@ -93,20 +93,20 @@ def _stands(stage: Stage) -> bool:
 
 
 def _shown(task: Task) -> list[str]:
-    """What the task shows of the item itself; not the words that an earlier stage wrote in place of a caption."""
+    """Return what the task shows of the item itself, not the words that replaced a caption in an earlier stage."""
     written = carried_captions(task.carried)
     return [place for place in (*task.shows, *task.options) if place not in written]
 
 
 def _take_back(tasks: Iterable[Task]) -> None:
-    """Free what annotators hold of these tasks, of which nothing is given out any more."""
+    """Free what annotators hold of these tasks, which are not given out any more."""
     ended = [task.pk for task in tasks]
     Slot.objects.filter(task__in=ended).update(live=False)
     execute(GIVE_BACK, tasks=ended, lapsed=LeaseState.LAPSED, held=LeaseState.HELD)
 
 
 def _ask_again(item: Item, task: Task) -> None:
-    """The same question in the next round: at its place in an audit's order, and for those to whom it was assigned."""
+    """Ask it again in the next round: at its place in an audit's order, for those to whom it was assigned."""
     stage, audited = task.stage, task.stage.strategy == Strategy.AUDIT
     stage.overlap = task_creation.overlap_of(stage)  # it may have grown since the stage was read
     base = stage.agreement_overlap if task.shared and stage.agreement_overlap else stage.overlap
@@ -126,7 +126,7 @@ def _ask_again(item: Item, task: Task) -> None:
 
 
 def _withdraw(item: Item, tasks: Sequence[Task]) -> None:
-    """It leaves every stage, except audits that are over. Whatever was asked about it, the words are the same: its
+    """Take the item out of every stage, except audits that are over. Its words are the same, so its
     judgments count again if it is put back.
     """
     ended = [task for task in tasks if not _stands(task.stage)]
@@ -137,7 +137,7 @@ def _withdraw(item: Item, tasks: Sequence[Task]) -> None:
 
 
 def _put_back(item: Item, tasks: Sequence[Task]) -> None:
-    """Into the stages that take the benchmark's items, with the judgments that it has there on its present words.
+    """Put the item back into the stages that take the benchmark's items, with its judgments on its present words.
     Checks and practice items are not put back: a manager adds them again.
     """
     last = {(task.stage_id, task.question): task for task in tasks if task.kind == Kind.JUDGE}
@@ -156,6 +156,6 @@ def _put_back(item: Item, tasks: Sequence[Task]) -> None:
 
 
 def _follow(item: Item, tasks: Iterable[Task]) -> None:
-    """The stages after those of the tasks, in order."""
+    """Return the stages after those of the tasks, in order."""
     for stage in {task.stage_id: task.stage for task in tasks}.values():
         promotion.follow_outcome(stage, item.pk)

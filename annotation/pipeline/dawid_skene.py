@@ -33,7 +33,7 @@ BATCH = 200  # tasks decided per transaction
 
 
 def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
-    """Fit, and write each task's outcome. Returns a summary, which is kept as the stage's estimate."""
+    """Fit, and write each task's outcome. Return a summary, which is kept as the stage's estimate."""
     with locks.held(f"{KIND} {audit.named(stage)}"):  # one after the other, so that outcomes never mix two estimates
         began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
@@ -84,7 +84,7 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
 
 
 def _settled_as(of: Outcome | Decision | None) -> tuple | None:
-    """The part of an outcome that figures and later stages depend on, without the probability. None: open."""
+    """Return the part of an outcome that figures and later stages depend on, without the probability. None: open."""
     if of is None or of.state == OPEN:
         return None
     return of.state, of.outcome, of.reason, of.by, dict(of.content)
@@ -120,25 +120,25 @@ def last_estimate(stage: Stage) -> CachedFigures | None:
 
 
 def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
-    """Each annotator's confusion matrix from the last estimate: P(answer | true kind). {} if there is none."""
+    """Return an annotator's confusion matrix from the last estimate: P(answer | true kind). {} if there is none."""
     found = last_estimate(stage)
     return found.data["confusion"].get(str(number), {}) if found else {}
 
 
 def under_way(stage: Stage) -> Job | None:
-    """The queued or running job that estimates the stage."""
+    """Return the queued or running job that estimates the stage."""
     going = (JobState.QUEUED, JobState.RUNNING)
     return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
 
 
 def unfinished(stage: Stage) -> Job | None:
-    """The newest job if it failed or was cancelled."""
+    """Return the newest job if it failed or was cancelled."""
     newest = Job.objects.filter(kind=KIND, params__stage=stage.pk).first()
     return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
 
 
 def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
-    """Queue an estimate, unless one is under way. It also does the work of one at closing that did not finish."""
+    """Queue an estimate, unless one is running. It also does the work of one at closing that did not finish."""
     if under_way(stage):
         return None
     last = unfinished(stage)

@@ -20,7 +20,7 @@ from annotation.protocols.option_sets import chosen
 from annotation.protocols.rankings import ranks_of
 from annotation.sql import execute
 
-KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind
+KIND, OPTION = "kind", "option"  # whether the kind of answer differs, or only the option within one kind
 _WRITE = """
 UPDATE annotation_task SET entropy = %(entropy)s, differs = %(differs)s, newest = %(newest)s WHERE id = %(task)s
 """
@@ -37,14 +37,14 @@ class Spread:
 
 
 def entropy(counts: Iterable[int]) -> float:
-    """Shannon entropy in bits: -Σ p log2 p over the shares of the counts, from 0 to log2 of their number."""
+    """Return the Shannon entropy in bits: -Σ p log2 p over the shares of the counts, from 0 to log2 of their number."""
     counts = list(counts)
     return round(sum(count / sum(counts) * log2(sum(counts) / count) for count in counts), PLACES)
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """The disagreement among counted judgments. Answers are equal if their `protocols.answer_words.agreement_key` is;
-    options that are votes for one thing (`Protocol.alike`) are different answers of one kind. Answers to protocol files
+    """Return the spread of counted judgments. Answers are equal if their `protocols.answer_words.agreement_key` is;
+    options that are alike (`Protocol.alike`) are different answers of one kind. Answers to protocol files
     differ by their scale: neighbours less than the ends.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
@@ -60,7 +60,7 @@ def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
 
 
 def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
-    """The mean entropy of the answers to a protocol file's questions, each by its scale."""
+    """Return the mean entropy of the answers to a protocol file's questions, each by its scale."""
     assert rule.protocol.file is not None
     views, names = rule.projections(), [one.name for one in rule.protocol.file.answers]
     asked = [views["answer"]] if len(names) == 1 else [views[name] for name in names if name in views]
@@ -69,7 +69,7 @@ def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
 
 
 def _of_view(view: View, labels: Sequence[str]) -> float:
-    """Whether an answer is on the scale, and then where: the entropies of both steps add up."""
+    """Return the entropy of being on the scale, plus that of the place on it."""
     placed = [(one, tuple(view.on_scale(one))) for one in labels]
     on = [parts for _, parts in placed if parts]
     first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
@@ -81,8 +81,8 @@ def _of_view(view: View, labels: Sequence[str]) -> float:
 
 
 def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
-    """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of numbers, of
-    a point, over all points between the ends; of rankings, of the order of two options, over all pairs; of sets, of
+    """Return the mean entropy, by distance: of being on one side of a step of an ordered scale; for numbers, of
+    a point, over all points between the ends; for rankings, of the order of two options, over all pairs; for sets, of
     having chosen an option, over those that anybody chose. 1 for the two ends of a scale or opposite orders, or for
     marks on a picture that have nothing in common.
     """
@@ -109,7 +109,7 @@ def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
 
 
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
-    """Write only if it has changed, so never while all agree. The caller has locked the row."""
+    """Store the spread only if it has changed, so never while all agree. The caller has locked the row."""
     found = spread(rule, given)
     if found != Spread(task.entropy, task.differs, task.newest):
         task.entropy, task.differs, task.newest = found.entropy, found.differs, found.newest

@@ -1,4 +1,4 @@
-"""Conditions for the tasks and items that an annotator has had or met, in SQL and for the ORM.
+"""Conditions for the tasks and items that an annotator has been shown, in SQL and for the ORM.
 
 A lease that lapsed does not count: the screen may never have been looked at.
 """
@@ -11,15 +11,15 @@ APART = "there.position = ANY(%(apart)s)"  # stages that this one is kept apart 
 
 
 def had(task: str, annotator: str = "%(annotator)s") -> str:
-    """SQL: whether the annotator has had that task."""
+    """Return SQL for whether the annotator has had that task."""
     return f"""EXISTS (
       SELECT FROM annotation_lease had
       WHERE had.task_id = {task} AND had.annotator_id = {annotator} AND had.state <> 'lapsed')"""
 
 
 def met(item: str, annotator: str = "%(annotator)s", where: str = APART) -> str:
-    """SQL: whether the annotator has had a task of that item; `where` restricts `met` (the task) and `there` (its
-    stage).
+    """Return SQL for whether the annotator has had a task of that item; `where` restricts `met` (the task) and `there`
+    (its stage).
     """
     return f"""EXISTS (
       SELECT FROM annotation_lease had JOIN annotation_task met ON met.id = had.task_id
@@ -28,5 +28,5 @@ def met(item: str, annotator: str = "%(annotator)s", where: str = APART) -> str:
 
 
 def had_leases(**of: object) -> QuerySet[Lease]:
-    """The leases (with these fields) by which their annotators have had a task."""
+    """Return the leases (with these fields) by which their annotators have had a task."""
     return Lease.objects.filter(**of).exclude(state=LeaseState.LAPSED)

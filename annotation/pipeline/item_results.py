@@ -9,7 +9,7 @@ from annotation.protocols.base import passed_on
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.sql import fetch
 
-# What a stage makes of an item, from its live `task` rows with their `outcome`, if any, grouped by item: dropped as
+# A stage's result for an item, from its live `task` rows with their `outcome`, if any, grouped by item: dropped as
 # soon as a task is, for the reason of the first such task, open while any is, and kept when all are. The label is the
 # reason of a dropped item, else the state.
 STATE = """CASE WHEN bool_or(outcome.state = 'dropped') THEN 'dropped'
@@ -44,14 +44,14 @@ class Result:
 
 
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
-    """Results of the items in the stage: of all, or of these."""
+    """Return the results of the items in the stage: of all, or of these."""
     among, of_items = ("", {}) if items is None else (OF_ITEMS, {"items": list(items)})
     rows = fetch(RESULTS.format(among=among), stage=stage.pk, **of_items)
     return {item: _result(stage, *found) for item, *found in rows}
 
 
 def _result(stage: Stage, state: str, reason: str, carried: str, outcome: str | None, contents: str | None) -> Result:
-    """Raw SQL returns JSON as text."""
+    """Build a result; raw SQL returns JSON as text."""
     passes = json.loads(carried)
     if state == KEPT:
         passes = passed_on(passes, stage.carries, outcome, json.loads(contents or "[]"))
@@ -59,7 +59,7 @@ def _result(stage: Stage, state: str, reason: str, carried: str, outcome: str | 
 
 
 def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | None = None) -> set[int]:
-    """Items that a stage dropped and that no later stage took in; of all, or of these.
+    """Return items that a stage dropped and that no later stage took in; of all, or of these.
 
     With a `root`, only stages on the way from that one.
     """
@@ -73,7 +73,7 @@ def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | N
 
 
 def from_root(root: Stage) -> list[Stage]:
-    """The stage and all stages that take items from it, directly or not."""
+    """Return the stage and all stages that take items from it, directly or not."""
     reached = {root.pk: root}
     for stage in Stage.objects.filter(study=root.study_id).order_by("position"):
         if stage.source_id in reached:

@@ -45,13 +45,13 @@ WHERE outcome.by <> %(adjudicator)s
 RETURNING task_id
 """
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
-AMONG = 50  # screens that a judgment which adaptive overlap asks for is mixed with
+AMONG = 50  # screens among which an extra judgment of adaptive overlap is hidden
 NEXT_RANKS = """
 SELECT rank FROM annotation_slot
 WHERE stage_id = %(stage)s AND annotator_id IS NULL AND reserved_id IS NULL AND live
 ORDER BY rank, number LIMIT %(among)s
 """
-TIED = {"tie_rule", "no_majority", AWAITING_ADJUDICATION}  # how a decision shows that answers were tied
+TIED = {"tie_rule", "no_majority", AWAITING_ADJUDICATION}  # values that show that answers were tied
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
 Given = dict[int, Answer]  # judgment → its answer, in the order given
@@ -59,7 +59,7 @@ Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The counted answers of a task; whether it may have an outcome, and whether a stage may take from its stage."""
+    """The counted answers of a task; whether it may have an outcome, and whether another stage may follow its stage."""
 
     given: Given
     decided: bool = True
@@ -77,8 +77,8 @@ def settle(
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. `known`: what the
-    caller has read since. `asked`: somebody has just asked for one judgment more; `given_out`: the task is given out
-    though its stage is closed. `events`, if given, takes the event of a changed outcome, which the caller then writes.
+    caller has read since. `asked`: another judgment was just requested; `given_out`: the task is given out
+    despite a closed stage. `events`, if given, takes the event of a changed outcome, which the caller then writes.
     Under Dawid and Skene's rule the task is open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
@@ -108,12 +108,12 @@ def settle(
 
 
 def counted_answers(task: Task) -> Given:
-    """A task's counted answers by judgment."""
+    """Return a task's counted answers by judgment."""
     return answers_in(fetch(GIVEN, task=task.pk))
 
 
 def answers_in(rows: Iterable[Sequence[Any]]) -> Given:
-    """The answers in rows of judgments: id, answer, content and whatever follows."""
+    """Return the answers in rows of judgments: id, answer, content and whatever follows."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content, *_ in rows}
 
 
@@ -149,7 +149,7 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
 
 
 def write_outcome(task: Task, stage: Stage, decision: Decision, events: list[outbox.NewEvent] | None = None) -> bool:
-    """Write the outcome; returns whether it has changed. Its event goes to `events`, or at once to the outbox."""
+    """Write the outcome; return whether it has changed. Its event goes to `events`, or at once to the outbox."""
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         changed = bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
@@ -176,7 +176,7 @@ def write_outcome(task: Task, stage: Stage, decision: Decision, events: list[out
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
-    """Delete the outcome unless an adjudicator decided it; returns whether it was deleted."""
+    """Delete the outcome unless an adjudicator decided it; return whether it was deleted."""
     if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
     labels, rule = [answer.label for answer in answers], rule_of(stage)
@@ -194,7 +194,7 @@ def _is_adjudicated(task: Task) -> bool:
 
 
 def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
-    """One judgment more for the task. The caller has locked its row. IntegrityError beyond 50."""
+    """Add one judgment to the task. The caller has locked its row. IntegrityError beyond 50."""
     Task.objects.filter(pk=task.pk).update(overlap=F("overlap") + 1)
     task.overlap += 1
     live = task.live and (given_out or stage.state == StageState.OPEN)
@@ -204,9 +204,9 @@ def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
 
 
 def _place_among_next(task: Task, stage: Stage) -> int:
-    """The rank of one of the next free screens, drawn by the stage's seed.
+    """Return the rank of one of the next free screens, drawn by the stage's seed.
 
-    At the task's own rank the slot would be the next screen to be assigned, and whoever comes back after a break would
+    At the task's own rank the slot would be the next screen to be assigned, and anyone coming back after a break would
     begin with the contested items.
     """
     ranks = fetch(NEXT_RANKS, stage=stage.pk, among=AMONG)

@@ -16,12 +16,12 @@ from workers import outside_json
 
 
 def items_of(study: Study) -> QuerySet[Item]:
-    """All items of the study, whenever they came. A sample stays the one that was drawn when the study was created."""
+    """Return all items of the study, whenever they came. A sample stays as drawn when the study was created."""
     return items_in(Item.objects.filter(benchmark=study.benchmark_id), study.part)
 
 
 def count_of(study: Study) -> Expression:
-    """How many `items_of` has, in a query."""
+    """Return the number of items in `items_of`, in a query."""
     part = study.part
     found = narrowed(Item.objects.filter(benchmark=study.benchmark_id), part)
     if "until" in part:
@@ -31,7 +31,7 @@ def count_of(study: Study) -> Expression:
 
 
 def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
-    """The items of the part; of a sample, those that its seed draws."""
+    """Return the items of the part; for a sample, those that its seed draws."""
     found = narrowed(items, part)
     if not part.get("sample"):
         return found
@@ -41,14 +41,14 @@ def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
 
 
 def drawn_now(part: Mapping[str, Any], items: QuerySet[Item], seed: int) -> dict[str, Any]:
-    """The part as a new study keeps it: a sample knows by what it was drawn, and of which items."""
+    """Return the part as a new study keeps it: a sample records its seed, and from which items it was drawn."""
     if not part.get("sample"):
         return dict(part)
     return {**part, "seed": seed, "until": items.aggregate(last=Max("position"))["last"] or 0}
 
 
 def narrowed(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
-    """The items that the part's filters let through."""
+    """Return the items that pass the part's filters."""
     if types := part.get("types"):
         wanted = Q()
         for one in types:
@@ -76,7 +76,7 @@ def _count_of(role: str) -> Coalesce:
 
 
 def _as_json(values: list[str]) -> list[Any]:
-    """The texts, and the numbers and yes or no that they may stand for."""
+    """Return the texts, and the numbers and yes or no that they may represent."""
     found: list[Any] = list(values)
     for value in values:
         with suppress(ValueError):
@@ -86,7 +86,7 @@ def _as_json(values: list[str]) -> list[Any]:
 
 
 def unknown_keys(study: Study) -> list[str]:
-    """Listed keys that the benchmark does not have."""
+    """Return listed keys that the benchmark does not have."""
     keys = study.part.get("keys", [])
     there = set(study.benchmark.items.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
     return [key for key in keys if key not in there]

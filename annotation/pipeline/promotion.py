@@ -79,7 +79,7 @@ def follow_outcome(stage: Stage, item: int) -> None:
 
 
 def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
-    """A sample is drawn when the source closes; changed outcomes of sampled items are followed at once."""
+    """Return whether to follow at once: samples wait for the source to close, but sampled items do not."""
     if taker.sample is not None:
         return taker.tasks.filter(item=item).exists()
     if taker.promotion == Promotion.SETTLED:
@@ -88,7 +88,7 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
 
 
 def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
-    """What the stage asks about the item; empty if the item does not suit it, with an event that says why."""
+    """Return what the stage asks about the item; empty, with an event that explains it, if the item is unsuitable."""
     try:
         return protocol_named(stage.protocol).tasks_for(record, carried)
     except UnsuitableItem as reason:
@@ -121,7 +121,7 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: 
 
 
 def _set_live(task: Task, live: bool, stage: Stage) -> bool:
-    """Set whether the task is live; returns whether that changed. Locks slots first, then the task, as answers do."""
+    """Set whether the task is live; return whether that changed. Locks slots first, then the task, as answers do."""
     if task.live == live:
         return False
     slots = Slot.objects.filter(task=task)
@@ -139,7 +139,7 @@ def take_in(study: Study, by: str = "app") -> int:
     A dropped item with newer candidates is asked about again, even in a closed stage; other items are not.
     Safe to repeat at any time: if nothing is new, nothing is written.
     """
-    stages = study.stages.filter(source=None).exclude(strategy=Strategy.AUDIT)  # whose items are fixed from the start
+    stages = study.stages.filter(source=None).exclude(strategy=Strategy.AUDIT)  # its items are fixed at the start
     return sum(_take_in(stage, by) for stage in stages.select_related("study__benchmark"))
 
 
@@ -182,7 +182,7 @@ def _take_in(stage: Stage, by: str) -> int:
 
 
 def _new(stage: Stage) -> list[int]:
-    """Items that the stage must take in; with a sample, only those it still lacks."""
+    """Return items that the stage must take in; with a sample, only those it still lacks."""
     new = _item_ids(NEW, stage)
     if new and stage.study.part:
         new = list(items_of(stage.study).filter(pk__in=new).values_list("pk", flat=True))
@@ -202,7 +202,7 @@ def _item_ids(statement: str, stage: Stage) -> list[int]:
 
 
 def _newer(stage: Stage) -> list[int]:
-    """Dropped items with newer candidates than those with which they were dropped."""
+    """Return dropped items with newer candidates than those with which they were dropped."""
     newer = _item_ids(NEWER, stage)
     return sorted(fallen_out(stage.study, newer, root=stage)) if newer else []
 
@@ -230,7 +230,7 @@ def _lock(tasks: QuerySet[Task]) -> None:
 
 
 def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
-    """What is asked about every suitable item, with nothing carried over; `again`: in a later round than before."""
+    """Yield the questions about suitable items, with nothing carried over; `again`: in a later round than before."""
     rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
     for item, record in queries.materials(items):
         round = max(round_of(record), rounds.get(item, 0) + 1)
@@ -239,12 +239,12 @@ def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
 
 
 def round_of(item: ItemRecord) -> int:
-    """The item's last round of candidates."""
+    """Return the item's last round of candidates."""
     return max((image.round for image in item.images), default=1)
 
 
 def waiting_takers(stage: Stage) -> list[Stage]:
-    """The stages that get items from this one when it closes."""
+    """Return the stages that get items from this one when it closes."""
     takers = list(stage.takers.select_related("study__benchmark").order_by("position"))
     for taker in takers:
         taker.source = stage
@@ -252,7 +252,7 @@ def waiting_takers(stage: Stage) -> list[Stage]:
 
 
 def ready_for(taker: Stage, stage: Stage) -> dict[int, Result]:
-    """The items that the stage has settled as its taker wants them, by id; without those that are checks there."""
+    """Return the items that the stage settled as its taker wants them, by id; without those that are checks there."""
     known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
     found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
     return {item: result for item, result in found.items() if item not in known}
@@ -269,7 +269,7 @@ def set_state(stage: Stage, to: str) -> None:
 
 
 def last_task(stage: Stage) -> int | None:
-    """The newest task; what has a later one came after it."""
+    """Return the newest task, to recognise later ones."""
     return stage.tasks.aggregate(last=Max("pk"))["last"]
 
 

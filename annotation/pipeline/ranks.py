@@ -1,4 +1,4 @@
-"""Draws that anyone can repeat: hashes in the place of random numbers. Pure."""
+"""Draws that anyone can repeat: hashes instead of random numbers. Pure."""
 
 import hashlib
 
@@ -6,6 +6,6 @@ SPAN = 1 << 62  # ranks are below, so that a bigint of PostgreSQL holds them
 
 
 def random_rank(*parts: object) -> int:
-    """A rank determined by the parts alone."""
+    """Return a rank determined only by the parts."""
     text = "/".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2

@@ -1,4 +1,4 @@
-"""Which items a stage draws: by its seed, so that the same study set up again draws the same items."""
+"""The items that a stage draws: by its seed, so that the same study set up again draws the same items."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from benchmarks.models import Item
 
 
 def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
-    """`taker.sample` of the items by its seed, or all; items drawn before stay in.
+    """Return `taker.sample` of the items by its seed, or all; items drawn before stay in.
 
     If stratified, each type and subtype has its share, by largest remainders. With `each`, that many of every type, or
     all of a smaller type.
@@ -26,7 +26,7 @@ def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
 
 
 def _first(drawn: Sequence[tuple], size: int, stratify: bool) -> Iterable[int]:
-    """This many of the rows, in their order; if stratified, by type and subtype."""
+    """Return this many of the rows, in their order; if stratified, by type and subtype."""
     if size >= len(drawn) or not stratify:
         return [row[0] for row in drawn[:size]]
     quota = apportion(Counter(row[2:] for row in drawn), size)
@@ -39,7 +39,7 @@ def _first(drawn: Sequence[tuple], size: int, stratify: bool) -> Iterable[int]:
 
 
 def apportion(sizes: Mapping, total: int) -> dict:
-    """Whole shares of `total` in proportion to `sizes`, by largest remainder (Hamilton); adds up to `total`."""
+    """Return whole shares of `total` in proportion to `sizes` that add up to it, by largest remainder (Hamilton)."""
     whole = sum(sizes.values())
     exact = {name: total * size / whole for name, size in sizes.items()}
     shares = {name: int(share) for name, share in exact.items()}

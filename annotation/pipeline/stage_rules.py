@@ -1,6 +1,6 @@
-"""The decision rule of a stage, and what Dawid and Skene's rule makes of its answers.
+"""The decision rule of a stage, and Dawid and Skene's estimate from its answers.
 
-Nothing here writes: figures and exports need none of the verbs in outcomes.py and dawid_skene.py.
+Nothing here writes: figures and exports do not need the verbs in outcomes.py and dawid_skene.py.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,17 +19,17 @@ CountedAnswers = dict[int, list[tuple[int, int, Answer]]]
 
 
 def rule_of(stage: Stage) -> Rule:
-    """The rule by which the stage decides its tasks, whatever the item."""
+    """Return the rule by which the stage decides its tasks, whatever the item."""
     return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
 
 
 def rule_about(stage: Stage, item: int) -> Rule:
-    """The stage's rule for an item, with its own data where they decide too."""
+    """Return the stage's rule for an item, with the item's own data if they help to decide."""
     return rules_about(stage, [item])[item]
 
 
 def rules_about(stage: Stage, items: list[int]) -> Mapping[int, Rule]:
-    """The stage's rule for each of the items, one for all whose data are alike."""
+    """Return the stage's rule for each of the items, one for all whose data are alike."""
     rule = rule_of(stage)
     if not isinstance(rule, FileRule) or not rule.asks_items:
         return dict.fromkeys(items, rule)
@@ -39,7 +39,7 @@ def rules_about(stage: Stage, items: list[int]) -> Mapping[int, Rule]:
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
-    """Counted judgments of the stage's live tasks: of all, or of these."""
+    """Return counted judgments of the stage's live tasks: of all, or of these."""
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     if tasks is not None:
         slots = slots.filter(task__in=tasks)
@@ -53,7 +53,7 @@ def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> Count
 
 
 def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
-    """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
+    """Return posteriors by task, and confusions by annotators' numbers; labels are kinds of answers."""
     rule = rule_of(stage)
     rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
     kinds = rule.estimated_kinds([label for _, _, label in rows])

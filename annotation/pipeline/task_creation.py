@@ -21,7 +21,7 @@ from benchmarks import bulk
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # up to this many tasks, row by row is faster
-# Whoever makes the overlap grow waits for this transaction, or it for them.
+# A transaction that increases the overlap waits for this one, or the other way round.
 OVERLAP = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR SHARE"
 LOCK = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
 EVERYTHING = 1  # the only batch of a stage in which everyone judges every item
@@ -59,7 +59,7 @@ class NewTask:
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call. An audit
-    gets its tasks in its first call alone.
+    gets its tasks only in its first call.
     """
     asked = list(asked)
     if not asked:
@@ -95,13 +95,13 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
 
 
 def overlap_of(stage: Stage, alone: bool = False) -> int:
-    """The stage's present overlap, which cannot grow until the transaction ends; `alone`: nor can others read it so."""
+    """Return the stage's overlap, which cannot grow until the transaction ends; `alone`: others wait to read it."""
     [[overlap]] = fetch(LOCK if alone else OVERLAP, stage=stage.pk)
     return overlap
 
 
 def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:
-    """The first items in the drawn order form the agreement sample, until it is full."""
+    """Put the first items in the drawn order into the agreement sample, until it is full."""
     if not stage.agreement_items or not stage.agreement_overlap:
         return
     has = stage.tasks.filter(shared=True).values("item").distinct().count()
@@ -135,7 +135,7 @@ def _choose_batches(stage: Stage, tasks: Sequence[Task]) -> None:
 
 
 def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
-    """The last batch's number and size in items; none if it has been assigned."""
+    """Return the last batch's number and size in items; none if it has been assigned."""
     found = fetch(FILLING, stage=stage.pk, shared=shared)
     return found[0] if found else (None, 0)
 

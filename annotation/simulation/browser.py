@@ -23,7 +23,7 @@ class Form:
 
     action: str
     values: dict[str, str] = field(default_factory=dict)
-    others: list[str] = field(default_factory=list)  # where its buttons send it instead
+    others: list[str] = field(default_factory=list)  # other addresses its buttons send it to
 
 
 @dataclass

@@ -2,13 +2,13 @@
 
 An annotator gives a task's true answer with probability 1 - error rate, otherwise one of the others, each equally
 likely. The truth is the known answer of a check, of the item, or of a question by construction (in a baseline); if
-nothing is known, it is drawn from the item's id. `protocols.simulated` says how they answer protocol files. If
-an answer of another protocol is more than a pick, they send what its form makes up, whatever the error rate. Which
-place on the screen holds which option is read from the database by the lease's token; no page says it (law 4). They go
+nothing is known, it is drawn from the item's id. `protocols.simulated` has how they answer protocol files. If
+an answer of another protocol is more than a pick, they send what its form generates, whatever the error rate. Which
+place on the screen holds which option is read from the database by the lease's token; no page shows it (law 4). They go
 from stage to stage as people do, and come back while there is work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95% lie between 2.3 s and 16 s). It is
-sent as the measured time, but not waited for unless `pace` says so. This is an assumption, not a claim about people.
+sent as the measured time, but not waited for unless `pace` is set. This is an assumption, not a claim about people.
 """
 
 import hashlib
@@ -91,7 +91,7 @@ class Report:
 
 
 def truth_of(task: Task, protocol: str) -> list[str]:
-    """The acceptable answers; if none is known, one drawn from the item's id, the same for everybody."""
+    """Return the acceptable answers; if none is known, one drawn from the item's id, the same for everybody."""
     asked = protocol_named(protocol)
     right = asked.right_answer(task.question, task.options, _of_item(asked, task.item))
     known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
@@ -103,7 +103,7 @@ def truth_of(task: Task, protocol: str) -> list[str]:
 
 
 def _of_item(protocol: Protocol, item: Item) -> Attributes:
-    """The item's right answers, if it is the item that has them."""
+    """Return the item's right answers, if items have them."""
     file = protocol.made_from
     return item_data.attributes_of(file, queries.record_of(item)) if file and item_data.rights(file) else NO_ATTRIBUTES
 
@@ -113,13 +113,13 @@ def fixed(protocol: str) -> list[str]:
 
 
 def choose(truth: list[str], answers: list[str], error_rate: float, rng: Random) -> str:
-    """One of `answers`: a true one, or with probability `error_rate` another."""
+    """Return one of `answers`: a true one, or with probability `error_rate` another."""
     wrong = [answer for answer in answers if answer not in truth]
     return rng.choice(wrong) if wrong and rng.random() < error_rate else rng.choice(truth)
 
 
 def thinking_ms(rng: Random) -> tuple[int, int]:
-    """(active, elapsed) milliseconds."""
+    """Return (active, elapsed) milliseconds."""
     active = round(rng.lognormvariate(math.log(MEDIAN_MS), SIGMA))
     return active, round(active * rng.uniform(1, 1.25))
 
@@ -147,7 +147,7 @@ class Simulated:
         self.page = self.visitor.open(reverse("judge", args=[annotator.token]))
 
     def turn(self) -> str:
-        """One step on the current page: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
+        """Take one step on the current page: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
         if gate := self.page.form("version"):
             self.page = self.visitor.send(gate.action, gate.values)
             return "other"
@@ -178,7 +178,7 @@ class Simulated:
         return "judged"
 
     def _answer(self, screen: Form) -> dict[str, str]:
-        """The screen's fields as they fill them in."""
+        """Return the screen's fields as this annotator fills them in."""
         leases = Lease.objects.select_related("task__item", "task__stage")
         lease = leases.get(token=screen.values["lease"])
         task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
@@ -199,7 +199,7 @@ class Simulated:
         return str(shown.index(answer) + 1) if answer in shown else answer
 
     def _before(self) -> dict[str, object]:
-        """What is sent from the current page: right answers to questions, a pick in practice, or that it was read."""
+        """Return the current page's fields: right answers to questions, a pick in practice, or that it was read."""
         here = permissions.desk(self.token)
         step = qualification.step(annotator=here.annotator, stage=here.stage)
         if step is None or step.answered:
@@ -223,7 +223,7 @@ class Simulated:
             self.tally.judgments -= 1
 
     def _send(self, url: str, values: dict) -> bool:
-        """Whether it was accepted. After a refusal or a late answer, the page is opened again."""
+        """Send it; return whether it was accepted. After a refusal or a late answer, the page is opened again."""
         self.page = self.visitor.send(url, values)
         what = url.rstrip("/").split("/")[-1]
         if self.page.status >= 400 and (what, self.page.status) != ("undo", 409):  # too late for it, as for anybody
@@ -259,7 +259,7 @@ class Crowd:
         self.people, self.plan, self.tell = people, plan, tell
         self.queue: deque[Simulated] = deque()
         self.lock = threading.Lock()
-        self.active = 0  # turns under way, each of which may become a judgment
+        self.active = 0  # turns in progress, each of which may become a judgment
         self.moved_at = time.monotonic()
 
     def work_all(self) -> None:
@@ -325,7 +325,7 @@ def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda j
 
 
 def running_at(var: Path) -> str:
-    """The address that a running `up` left in its lock; else PORT on this machine."""
+    """Return the address that a running `up` left in its lock; else PORT on this machine."""
     try:
         holder = json.loads((var / "lock").read_text())
         return holder["url"]

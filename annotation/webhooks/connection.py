@@ -1,7 +1,7 @@
-"""HTTP connections to receivers, which never lead into the network that Winnow runs in, unless it is allowed.
+"""HTTP connections to receivers, which never lead into the network that Winnow runs in, unless that is allowed.
 
-The address is checked that the connection is made to, after its name was resolved: a name that resolves differently the
-next time cannot get around that. Redirects are answers like any other, and proxies of the environment are not used.
+The check is on the address of the connection, after the name was resolved: a name that resolves differently the next
+time cannot get around it. Redirects are answers like any other, and the environment's proxies are not used.
 """
 
 import ipaddress
@@ -19,13 +19,13 @@ from workers.deadlines import Network
 from workers.neighbours import Neighbour, Unresponsive
 
 SECONDS = 15  # for one delivery, from connecting to the end of the answer
-MOST_BYTES = 64 * 1024  # of an answer, which nobody reads
+MOST_BYTES = 64 * 1024  # bytes of an answer, which nobody reads
 AGENT = f"Winnow/{settings.VERSION}"
 PORTS = {"https": 443, "http": 80}
 NAMES = Neighbour("The name server", seconds=3, at_once=32)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
-# What IANA's registries of special-purpose addresses have besides those that `is_global` knows in every Python;
-# of IPv6, all but global unicast.
+# Special-purpose addresses in IANA's registries that `is_global` does not know in every Python;
+# for IPv6, all but global unicast.
 _SPECIAL = [
     ipaddress.ip_network(network)
     for network in ("192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
@@ -58,7 +58,7 @@ def check(url: str) -> None:
 
 
 def addresses_of(host: str, port: int, *, encrypted: bool) -> list[str]:
-    """The host's addresses, all of which may be connected to. Raises Unreachable."""
+    """Return the host's addresses, all of which may be connected to. Raises Unreachable."""
     try:
         found = NAMES.ask(partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError):
@@ -78,7 +78,7 @@ def addresses_of(host: str, port: int, *, encrypted: bool) -> list[str]:
 
 
 def _embedded(ip: Address) -> Address:
-    """The IPv4 address inside an IPv6 address that leads to one; otherwise the address itself."""
+    """Return the IPv4 address inside an IPv6 address that leads to one; otherwise the address itself."""
     if isinstance(ip, ipaddress.IPv6Address):
         if ip in _NAT64:
             return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
@@ -92,7 +92,7 @@ def _is_public(ip: Address) -> bool:
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """The system's certificate authorities; SSL_CERT_FILE and SSL_CERT_DIR name others. Reading them takes long."""
+    """Return the certificate authorities: the system's, or SSL_CERT_FILE and SSL_CERT_DIR. Reading them is slow."""
     return ssl.create_default_context()
 
 
@@ -110,7 +110,7 @@ class Connection:
         self._pool.close()
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
-        """Send it; returns the status of the answer. Raises Unreachable."""
+        """Send it and return the status of the answer. Raises Unreachable."""
         self._network.allow(SECONDS)
         parts = urlsplit(url)
         self._network.encrypted = parts.scheme == "https"

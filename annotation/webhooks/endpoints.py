@@ -1,4 +1,4 @@
-"""What managers do to webhooks: each is a write with an audit event, which has no URL, since that may hold a token."""
+"""Managers' actions on webhooks: each writes an audit event without the URL, since that may contain a token."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -16,7 +16,7 @@ from annotation.webhooks import connection, send, signing
 from benchmarks import audit
 from benchmarks.models import Benchmark
 
-MOST = 10  # webhooks of a study or benchmark
+MOST = 10  # webhooks per study or benchmark
 
 
 class CannotChange(ValueError):
@@ -24,33 +24,33 @@ class CannotChange(ValueError):
 
 
 def types_of(owner: Study | Benchmark) -> dict[str, str]:
-    """The types of events that its webhooks can get, each in words."""
+    """Return the types of events that its webhooks can get, each in words."""
     return outbox.OF_STUDY if isinstance(owner, Study) else outbox.OF_BENCHMARK
 
 
 def add(*, owner: Study | Benchmark, url: str, types: Collection[str], by: str, created_by=None) -> tuple[Webhook, str]:
-    """A new webhook and its secret, which nothing shows again. No `types`: all. Raises CannotChange."""
+    """Add a webhook; return it and its secret, which is never shown again. No `types`: all. Raises CannotChange."""
     _check(owner, url, types)
     of = {"study": owner} if isinstance(owner, Study) else {"benchmark": owner}
     with transaction.atomic():
         type(owner).objects.select_for_update(no_key=True).get(pk=owner.pk)
         if owner.webhooks.count() >= MOST:
-            raise CannotChange(f"There can be {MOST} webhooks here. Delete one that is no longer needed.")
+            raise CannotChange(f"There can be at most {MOST} webhooks here. Delete one that is no longer needed.")
         if owner.webhooks.filter(url=url).exists():
-            raise CannotChange("There is a webhook with this address already.")
+            raise CannotChange("There is already a webhook with this address.")
         webhook = Webhook.objects.create(**of, url=url, types=sorted(types), created_by=created_by)
         audit.record(by=by, verb="added", subject=webhook, owner=audit.named(owner), types=webhook.types)
     return webhook, signing.secret_of(webhook.nonce)
 
 
 def change(*, webhook: Webhook, url: str, types: Collection[str], by: str) -> None:
-    """Events that are waiting go to the new address. Raises CannotChange."""
+    """Change the webhook; events that are waiting go to the new address. Raises CannotChange."""
     _check(webhook.owner, url, types)
     try:
         with transaction.atomic():
             _update(webhook, by, "changed", url=url, types=sorted(types), retry_at=Now())
     except IntegrityError:
-        raise CannotChange("There is a webhook with this address already.") from None
+        raise CannotChange("There is already a webhook with this address.") from None
 
 
 def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
@@ -63,7 +63,7 @@ def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
 
 
 def new_secret(*, webhook: Webhook, by: str) -> str:
-    """A new secret, which nothing shows again. For a day, events are also signed with the one before."""
+    """Return a new secret, which is never shown again. For a day, events are also signed with the previous one."""
     with transaction.atomic():
         found = _locked(webhook)
         fresh, until = random_nonce(), timezone.now() + OVERLAP
@@ -73,7 +73,7 @@ def new_secret(*, webhook: Webhook, by: str) -> str:
 
 @transaction.atomic
 def pause(*, webhook: Webhook, by: str) -> None:
-    """Events are stored and wait."""
+    """Pause deliveries: events are queued."""
     _update(webhook, by, "paused", paused_at=Now())
 
 
@@ -92,7 +92,7 @@ def resume(*, webhook: Webhook, by: str, skip: bool = False) -> None:
 def send_again(*, webhook: Webhook, by: str, delivery: int | None = None, since: datetime | None = None) -> int:
     """Send one event again, or all since a moment, with the ids they had; returns how many. Waiting ones follow them.
 
-    A webhook that was paused stays so.
+    A webhook that was paused stays paused.
     """
     past = webhook.deliveries.exclude(state=DeliveryState.WAITING)
     count = _queue(past.filter(pk=delivery) if delivery is not None else past.filter(created_at__gte=since))
@@ -108,7 +108,7 @@ def _queue(deliveries: QuerySet[Delivery]) -> int:
 
 @transaction.atomic
 def send_test(*, webhook: Webhook, by: str) -> Delivery:
-    """A test event, which is sent after those that are waiting."""
+    """Queue a test event, which is sent after those that are waiting."""
     _locked(webhook)
     audit.record(by=by, verb="sent a test", subject=webhook)
     owner = webhook.owner
@@ -128,7 +128,7 @@ def delete(*, webhook: Webhook, by: str) -> None:
 
 
 def _locked(webhook: Webhook, *, no_key: bool = True) -> Webhook:
-    """Its present row, which nobody else can delete until the commit. Raises Http404 if another manager was faster."""
+    """Return its present row, which nobody else can delete until the commit. Raises Http404 if it is already gone."""
     return get_object_or_404(Webhook.objects.select_for_update(no_key=no_key), pk=webhook.pk)
 
 

@@ -21,16 +21,16 @@ from annotation.webhooks.connection import Connection, Unreachable
 from annotation.webhooks.signing import signed_headers
 from benchmarks import locks
 
-TRIES = 17  # of an event: for about a day
+TRIES = 17  # tries per event, over about a day
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 4 * 3600.0  # seconds
-JITTER = 0.2  # of a pause, either way: receivers that come back are not met by all at once
+JITTER = 0.2  # of a pause, either way: receivers that come back don't get everything at once
 GONE = 410  # the receiver wants no more events
 THREADS, FOR_SLOW = 32, 24  # each has a connection to the database
-SLOW = 1.0  # second for an event
+SLOW = 1.0  # seconds per event from which a receiver is slow
 SLICE = 10  # seconds for one webhook, before the others have their turn
-KEPT = timedelta(days=30)  # for which what was delivered or skipped can be seen and sent again
+KEPT = timedelta(days=30)  # how long delivered or skipped events can be seen and sent again
 KEPT_WAITING = timedelta(days=90)
-_BATCH = 10_000  # rows that are removed in one statement
+_BATCH = 10_000  # rows removed in one statement
 WAITING = Delivery.objects.filter(state=DeliveryState.WAITING)
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Sender:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="webhooks")
         self._busy: dict[int, Future] = {}  # by webhook
-        self._slow: set[int] = set()  # webhooks whose receiver has failed, or took long, the last time
+        self._slow: set[int] = set()  # webhooks whose receiver failed or was slow the last time
 
     def turn(self) -> None:
         """Begin to send what is due."""
@@ -69,7 +69,7 @@ class Sender:
 
 
 def due() -> list[int]:
-    """Webhooks that have something to send now, the longest due first.
+    """Return webhooks that have something to send now, the longest due first.
 
     One that failed “later than now” is due: the clock was ahead then, and its pause would last until it catches up.
     """
@@ -95,7 +95,7 @@ def send_waiting(webhook: int) -> int:
 
 
 def next_delivery(webhook: int) -> Delivery | None:
-    """The first waiting event, with its webhook; None while nothing may be sent."""
+    """Return the first waiting event, with its webhook; None while nothing may be sent."""
     ready = Q(webhook__retry_at__lte=Now()) | Q(tried_at__gt=Now())  # as in `due`
     found = WAITING.filter(webhook=webhook, webhook__paused_at=None).annotate(
         ready=Case(When(ready, True), default=False)
@@ -105,13 +105,13 @@ def next_delivery(webhook: int) -> Delivery | None:
 
 
 def body_of(delivery: Delivery) -> bytes:
-    """What is sent: the same bytes at every try."""
+    """Return the bytes that are sent: the same at every try."""
     event = {"type": delivery.type, "timestamp": delivery.created_at.isoformat(), "data": delivery.data}
     return json.dumps(event, sort_keys=True).encode()
 
 
 def _send(delivery: Delivery, receiver: Connection) -> bool:
-    """Returns whether the receiver confirmed it, and that is stored."""
+    """Send it; return whether the receiver confirmed it and that is stored."""
     webhook, body = delivery.webhook, body_of(delivery)
     headers = {"Content-Type": "application/json", **signed_headers(webhook, delivery.key, body)}
     try:
@@ -120,7 +120,7 @@ def _send(delivery: Delivery, receiver: Connection) -> bool:
         _mark_failed(delivery, str(reason))
         return False
     if 200 <= status < 300:
-        if delivery.tries:  # what follows need not wait for a clock that was ahead when this failed
+        if delivery.tries:  # later events need not wait for a clock that was ahead when this failed
             Webhook.objects.filter(pk=webhook.pk).update(retry_at=Now())
         return _mark(delivery, DeliveryState.DELIVERED) > 0
     redirect = " Redirects are not followed." if 300 <= status < 400 else ""
@@ -147,7 +147,7 @@ def _mark_failed(delivery: Delivery, problem: str, gives_up: bool = False) -> No
 
 
 def pause_after(tries: int) -> timedelta:
-    """How long an event waits after so many tries have failed."""
+    """Return how long an event waits after this many failed tries."""
     seconds = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_PAUSE)
     return timedelta(seconds=seconds * random.uniform(1 - JITTER, 1 + JITTER))
 

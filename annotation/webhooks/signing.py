@@ -1,7 +1,7 @@
 """Signatures by the Standard Webhooks scheme (headers `webhook-id`, `webhook-timestamp`, `webhook-signature`).
 
-A secret is an HMAC of the webhook's nonce under Winnow's SECRET_KEY, so the database holds nothing that signs, nor do
-its backups. A new nonce is a new secret.
+A secret is an HMAC of the webhook's nonce under Winnow's SECRET_KEY, so neither the database nor
+its backups can sign anything. A new nonce is a new secret.
 """
 
 import base64
@@ -18,12 +18,12 @@ PREFIX = "whsec_"
 
 
 def secret_of(nonce: str) -> str:
-    """The secret as a receiver's library takes it."""
+    """Return the secret as a receiver's library takes it."""
     return PREFIX + base64.b64encode(_key(nonce)).decode()
 
 
 def signed_headers(webhook: Webhook, key: UUID, body: bytes) -> dict[str, str]:
-    """The headers that identify and sign a delivery now: by the secret, and by the one before while it is valid."""
+    """Return headers that identify and sign a delivery: by the secret, and the previous one while it is valid."""
     now = timezone.now()
     id, timestamp = f"msg_{key.hex}", str(int(now.timestamp()))
     nonces = [webhook.nonce]

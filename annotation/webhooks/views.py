@@ -1,5 +1,5 @@
-"""The pages of webhooks: of a study, for its managers; of a benchmark, for its maker and those who may change it; and
-of one.
+"""The pages of webhooks: a study's, for its managers; a benchmark's, for its maker and those who may change it; and a
+single webhook's.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from benchmarks.templatetags.winnow import moment
 
 UNFIT = 422
 SHOWN = 100  # deliveries on a page
-DIGITS = 18  # of a number in a form
+DIGITS = 18  # digits of a number in a form
 WAITING, FAILED = DeliveryState.WAITING, DeliveryState.FAILED
 
 
@@ -45,7 +45,7 @@ def benchmark_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
-    """The webhooks; a POST adds one, and its answer shows the secret."""
+    """List the webhooks; a POST adds one, and its answer shows the secret."""
     form = WebhookForm(request.POST if request.method == "POST" else None, owner=owner)
     if form.is_valid():
         by = audit.named(request.user)
@@ -68,7 +68,7 @@ def _of(owner: Study | Benchmark) -> dict:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def webhook_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """A webhook with its last deliveries. A POST says with `do` what is done to it."""
+    """Show a webhook with its last deliveries; the `do` of a POST names the action."""
     webhook = permissions.webhook_for(request.user, pk)
     if request.method != "POST":
         return _detail_page(request, webhook)
@@ -82,7 +82,7 @@ def _detail_page(
     request: StaffRequest, webhook: Webhook, *, form: WebhookForm | None = None, since: SinceForm | None = None,
     secret: str = "", status: int = 200,
 ) -> HttpResponse:  # fmt: skip
-    if webhook.study_id is not None:  # with `may`, which the study's shell asks for, whoever fetched the webhook
+    if webhook.study_id is not None:  # with `may`, which the study's shell needs, whoever fetched the webhook
         webhook.study = permissions.study_for(request.user, webhook.study_id, Role.MANAGER)
     deliveries = Table(
         "deliveries", _deliveries(request, webhook), webhook.deliveries.all()[:SHOWN], label="deliveries-title",
@@ -128,7 +128,7 @@ def _deliveries(request: StaffRequest, webhook: Webhook) -> list[Column]:
     ]
 
 
-# What a POST does: returns an answer, or None for the webhook's page
+# Actions of a POST: return an answer, or None for the webhook's page
 
 
 def _change(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse | None:

@@ -176,5 +176,5 @@ class TestSetUp:
         assert plan.settings["certainty"] == 0.8
 
     def test_a_protocol_file_must_decide_by_votes(self):
-        with pytest.raises(lifecycle.CannotCreate, match="decides in another way"):
+        with pytest.raises(lifecycle.CannotCreate, match="decides in a different way"):
             declared.study("image-caption-foil", items=1, cap=5, certainty=0.9)

@@ -57,7 +57,7 @@ def test_wrong_input_is_named_and_nothing_is_stored(client, settings):
     webhook(study, URL), webhook(other, URL)
     refused = {
         "": "This field is required.",
-        URL: "There is a webhook with this address already.",
+        URL: "There is already a webhook with this address.",
         "https://192.168.1.1/": "not a public address",
         "lab": "Enter a full address",
     }
@@ -68,10 +68,10 @@ def test_wrong_input_is_named_and_nothing_is_stored(client, settings):
     assert wrong.status_code == 422 and "Select a valid choice" in text(wrong)
     for number in range(9):
         webhook(study, f"{URL}{number}")
-    assert "There can be 10 webhooks here." in text(client.post(address, {"url": f"{URL}9"}))
+    assert "There can be at most 10 webhooks here." in text(client.post(address, {"url": f"{URL}9"}))
     assert study.webhooks.count() == 10
     changed = do(client, study.webhooks.latest("pk"), "change", url=URL)
-    assert (changed.status_code, "with this address already" in text(changed)) == (422, True)
+    assert (changed.status_code, "already a webhook" in text(changed)) == (422, True)
     assert do(client, study.webhooks.latest("pk"), "explode").status_code == 422
 
 
