@@ -1,4 +1,4 @@
-"""What people decide: about annotators, about tasks that stay open, and about flags."""
+"""People's decisions: about annotators, tasks that stay open, and flags."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,7 +31,7 @@ from benchmarks.api.forms import valid
 
 class DecideAnnotatorBody(Body):
     act = serializers.ChoiceField(sorted(ACTS), help_text="`left` and `back`: they have left, and can continue.")
-    reason = serializers.CharField(required=False, allow_blank=True, help_text="Of all but `left` and `back`.")
+    reason = serializers.CharField(required=False, allow_blank=True, help_text="Not for `left` and `back`.")
 
 
 class AnnotatorDecidedData(serializers.Serializer):
@@ -70,7 +70,7 @@ class AnnotatorErase(AnnotatorCommand):
 
     def act(self, given: dict[str, Any]) -> dict[str, str]:
         if given["confirm"] != self.who.pseudonym:
-            raise invalid([wrong_field("confirm", f"Give {self.who.pseudonym} to erase their personal data.")])
+            raise invalid([wrong_field("confirm", f"Send {self.who.pseudonym} to erase their personal data.")])
         erasure.erase(annotator=self.who, by=self.by)
         return {"annotator": self.who.pseudonym, "result": f"{self.who.pseudonym}: personal data erased."}
 
@@ -79,7 +79,7 @@ class AnnotatorErase(AnnotatorCommand):
 
 
 class TaskDetailData(TaskData):
-    seen = serializers.CharField(help_text="Its state, for a decision: changes with every judgment and outcome.")
+    seen = serializers.CharField(help_text="Its state, for a decision: it changes with judgments and outcomes.")
 
 
 def _task_data(view: Any, task: Task) -> dict[str, Any]:
@@ -100,13 +100,13 @@ class TaskDetail(StudyEndpoint):
 
 class _Seen(Body):
     seen = serializers.CharField(
-        required=False, help_text="Of the task as you know it: 409 (`CHANGED`) if it has changed since."
+        required=False, help_text="The task's `seen` as you know it: 409 (`CHANGED`) if it has changed since."
     )
 
 
 class DecideBody(_Seen):
     note = serializers.CharField(max_length=500, help_text="Why, in a few words.")
-    answer = serializers.CharField(required=False, help_text="As judgments have it: `candidate-2`, `none` …")
+    answer = serializers.CharField(required=False, help_text="As in judgments: `candidate-2`, `none` …")
     content = serializers.DictField(required=False, help_text="The rest of that answer.")
     judgment = serializers.IntegerField(required=False, help_text="Instead: the id of a judgment that is right.")
     texts = serializers.DictField(child=serializers.CharField(), required=False, help_text="Instead: yours, by role.")
@@ -115,7 +115,7 @@ class DecideBody(_Seen):
 
     def validate(self, given: dict) -> dict:
         if sum(bool(given.get(name)) for name in ("answer", "judgment", "texts", "flagged")) != 1:
-            raise serializers.ValidationError({"answer": ["Give one of `answer`, `judgment`, `texts` and `flagged`."]})
+            raise serializers.ValidationError({"answer": ["Send one of `answer`, `judgment`, `texts` and `flagged`."]})
         return given
 
 
@@ -131,7 +131,7 @@ class _TaskCommand(StageCommand):
     def stages(self) -> list[Stage]:
         return [self.stage]
 
-    all_stages = stages  # what TaskList's lines need
+    all_stages = stages  # needed by TaskList's lines
 
     @cached_property
     def task(self) -> Task:
@@ -195,7 +195,7 @@ class TaskWithdraw(_TaskCommand):
 
 
 class FlagSettle(Command):
-    """Note that somebody has looked at a flag. The task stays as it is."""
+    """Record that somebody has looked at a flag. The task does not change."""
 
     command, gives, status = "settle_flag", FlagData, 200
 

@@ -14,8 +14,8 @@ from annotation.figures.stage import study_figures, without_pairs
 from annotation.models import Judgment, Stage, Study
 
 FIGURES, GIVEN = "figures", "given"  # kinds of figures
-PAIRS = "pairs"  # key of FIGURES: with every two annotators
-COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
+PAIRS = "pairs"  # key of FIGURES: for every two annotators
+COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # counts of an annotator
 
 
 class NotYet(APIException):
@@ -27,7 +27,7 @@ class NotYet(APIException):
 
 
 def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
-    """COUNTS by annotator's id (as text, for JSON), over every revision that they gave, including checks."""
+    """Return COUNTS by annotator's id (as text, for JSON), over every revision they gave, including checks."""
     rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
     rows = rows.annotate(
         judgment_rows=Count("pk"),
@@ -39,7 +39,7 @@ def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
     return {str(pk): counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
 
 
-# What is of a whole study is kept with its first stage.
+# Figures of a whole study are kept with its first stage.
 cache.computes(FIGURES)(lambda stage, key, tell: _figures(stage, key))
 cache.computes(GIVEN)(lambda stage, key, tell: _counted(stage.study.annotators.values("pk")))
 
@@ -49,7 +49,7 @@ def _figures(stage: Stage, key: str) -> dict:
 
 
 def stage_figures(stage: Stage, by: str, pairs: bool = False) -> dict:
-    """`study_figures`, without `kappa_pairs` unless asked; `now.at` says as of when. Raises NotYet."""
+    """Return `study_figures`, without `kappa_pairs` unless requested; `now.at` is their date. Raises NotYet."""
     key = PAIRS if pairs else ""
     if cache.is_small(stage.study):
         return _figures(stage, key)
@@ -60,7 +60,7 @@ def stage_figures(stage: Stage, by: str, pairs: bool = False) -> dict:
 
 
 def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
-    """COUNTS of each annotator, by id; None if the worker has not counted yet."""
+    """Return COUNTS of each annotator, by id; None if the worker has not counted yet."""
     first = study.stages.get(position=1)
     found = _counted(ids) if cache.is_small(study) else cache.latest(first, GIVEN, by=by, small=False).data
     if found is None:

@@ -32,25 +32,25 @@ class StudyFilters(OffsetFilters):
 
 
 class StageFilters(_OfStage):
-    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; by default 1.")
 
 
 class FiguresFilters(StageFilters):
-    pairs = BooleanField(required=False, help_text="True adds `kappa_pairs`: every two annotators’ kappa.")
+    pairs = BooleanField(required=False, help_text="True adds `kappa_pairs`: the kappa of every two annotators.")
 
 
 class AgreementFilters(StageFilters):
-    view = CharField(required=False, default="answer", help_text="`answer`, or a projection that the protocol names.")
+    view = CharField(required=False, default="answer", help_text="`answer`, or one of the protocol's projections.")
 
 
 class RowFilters(_OfStage, CursorFilters):
-    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; by default all.")
 
 
 class TaskFilters(RowFilters):
     kind = ChoiceField(Kind.choices, required=False)
     live = BooleanField(required=False)
-    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="The outcome's; `open` if there is none.")
+    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="Of the outcome; `open` if there is none.")
     item = CharField(source="item__key", required=False, help_text="The item's key.")
     type = CharField(source="item__type", required=False, allow_blank=True)
     subtype = CharField(source="item__subtype", required=False, allow_blank=True)

@@ -1,4 +1,4 @@
-"""Invitations to a study, and its exchange with Prolific: codes, and what became of submissions."""
+"""Invitations to a study, and its exchange with Prolific: codes, and the results of submissions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ CODE = Study._meta.get_field("completion_code").max_length
 
 
 class InvitationData(serializers.Serializer):
-    stage = serializers.IntegerField(allow_null=True, help_text="The stage that it begins with; null: the whole study.")
+    stage = serializers.IntegerField(allow_null=True, help_text="The stage it begins with; null: the whole study.")
     name = serializers.CharField(help_text="The stage's name, or empty.")
     follows = serializers.ListField(
-        child=serializers.CharField(), help_text="Stages to which the annotators of this one go on."
+        child=serializers.CharField(), help_text="Stages to which this one's annotators continue."
     )
     link = serializers.CharField()
     prolific_link = serializers.CharField(help_text="The same with Prolific's parameters, to paste there.")
@@ -75,7 +75,7 @@ class ProlificSettings(StudyCommand):
 
 
 class ReturnedBody(Body):
-    csv = serializers.CharField(trim_whitespace=False, max_length=5_000_000, help_text="Prolific's export, as it is.")
+    csv = serializers.CharField(trim_whitespace=False, max_length=5_000_000, help_text="Prolific's export, unchanged.")
 
 
 class ReturnedData(serializers.Serializer):
@@ -90,7 +90,7 @@ class ReturnedData(serializers.Serializer):
 
 
 class ProlificReturned(StudyCommand):
-    """Mark annotators as left whose submissions Prolific's export calls returned or timed out."""
+    """Mark annotators as left if their submissions were returned or timed out in Prolific's export."""
 
     command, takes, gives, status = "read_prolific_export", ReturnedBody, ReturnedData, 200
     shown_once = ("unknown",)

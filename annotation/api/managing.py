@@ -1,4 +1,4 @@
-"""A study's settings, members and end: what *Settings* changes, under the same locks."""
+"""A study's settings, members and deletion: the same as *Settings*, with the same locks."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -41,7 +41,7 @@ class StageSettingsBody(Body):
 
 
 class SettingsBody(Body):
-    """What changes. The rest stays."""
+    """The changes. Other settings stay."""
 
     stages = serializers.DictField(child=StageSettingsBody(), required=False, help_text="By the stage's name.")
 
@@ -61,7 +61,7 @@ class SettingsData(serializers.Serializer):
 
 
 class StudySettings(StudyCommand):
-    """What can change while people judge, and why the rest cannot. POST changes what it names, all or nothing."""
+    """The settings that can change while people judge, and why others cannot. POST changes some, all or nothing."""
 
     operation, serializer_class, look = "settings", SettingsData, Role.MANAGER
     command, takes, gives, status = "change_settings", SettingsBody, SettingsData, 200
@@ -74,7 +74,7 @@ class StudySettings(StudyCommand):
         return StudySettingsForm(data, study=self.study, stages=stages_of(self.study))
 
     def names(self, form: StudySettingsForm) -> dict[str, str]:
-        """Fields of the API by those of the form."""
+        """Map the form's fields to their names in the API."""
         of_stages = ((stage, name) for stage in form.stages for name in OF_STAGE)
         return {f"{name}_{stage.position}": f"stages.{stage.name}.{name}" for stage, name in of_stages}
 
@@ -111,14 +111,14 @@ class StudyArchive(Archive, StudyCommand):
 
 
 class DeleteStudyBody(DeleteBody):
-    releases = serializers.BooleanField(default=False, help_text="Also releases that are frozen.")
+    releases = serializers.BooleanField(default=False, help_text="Also delete frozen releases.")
 
 
 class StudyDelete(StudyCommand):
-    """Delete the study with its judgments, exports and, if you say so, releases. Its benchmark stays."""
+    """Delete the study with its judgments, exports and, if you choose, releases. Its benchmark stays."""
 
     command, takes, gives, status, one_transaction = "delete_study", DeleteStudyBody, GoneData, 200, False
-    conflicts = "It has frozen releases, a job of it is running, or it is too large for a request."
+    conflicts = "It has frozen releases, one of its jobs is running, or it is too large for a request."
     raises: Mapping[type[Exception], str] = MappingProxyType({CannotDelete: "CANNOT_DELETE"})
     change = Role.OWNER
 
@@ -149,7 +149,7 @@ class MemberList(StudyCommand, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "members", MemberData, OffsetFilters, Counted
     command, takes, gives, raises = "add_member", MemberBody, MemberData, CANNOT_CHANGE
-    look, change, conflicts = Role.MANAGER, Role.OWNER, "There is no such user, or they are a member already."
+    look, change, conflicts = Role.MANAGER, Role.OWNER, "There is no such user, or they are already a member."
 
     def get_queryset(self):
         return members.members_of(self.study)

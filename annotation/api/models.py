@@ -1,4 +1,4 @@
-"""Models on a study's result: scoring it, asking about it, and the figures of both."""
+"""Models on a study's result: scoring it, asking about it, and the results of both."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from benchmarks.scoring import ask, score
 
 
 class _OfResult:
-    """An order about what the study has kept; for its managers."""
+    """A job on the items that the study has kept; for its managers."""
 
     kwargs: dict[str, Any]
     user: Any
@@ -30,7 +30,7 @@ class ScoreResultBody(orders.ScoreBody):
 
 
 class ScoreResult(_OfResult, orders.Score):
-    """Score the items that the study has kept, with the images that people chose and the captions that they wrote. The
+    """Score the items that the study has kept, with the images people chose and the captions they wrote. The
     job's `report` has the id of the `run`.
     """
 
@@ -50,7 +50,7 @@ class AskAboutResult(_OfResult, orders.Ask):
 
 
 class ResultRuns(RunList):
-    """What models answered to the study's result, with every figure; newest first."""
+    """Models' answers to the study's result, with every score; newest first."""
 
     operation = "result_runs"
 

@@ -1,4 +1,4 @@
-"""What annotators of a stage find: instructions, checks and practice, and items assigned to them by name."""
+"""A stage's preparation for annotators: instructions, checks and practice, and items assigned by name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,7 +36,7 @@ class InstructionsBody(Body):
     text = serializers.CharField(trim_whitespace=False, help_text="In the study's language, in Markdown.")
     translations = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False), required=False,
-        help_text="By language. If `text` changes, one that you leave out is removed: its readers get `text`.",
+        help_text="By language. If `text` changes, those that you leave out are removed: readers get `text`.",
     )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ class _ChecksCommand(StageCommand):
 class QuestionBody(Body):
     question = serializers.CharField(max_length=500)
     options = serializers.ListField(child=serializers.CharField(max_length=500), min_length=2, max_length=20)
-    answer = serializers.IntegerField(min_value=0, max_value=19, help_text="Which option is right, from 0.")
+    answer = serializers.IntegerField(min_value=0, max_value=19, help_text="The right option, from 0.")
 
     def validate(self, given: dict) -> dict:
         if given["answer"] >= len(given["options"]):
@@ -93,7 +93,7 @@ class QuestionBody(Body):
 
 
 class ScreeningBody(Body):
-    """What changes. The rest stays."""
+    """The changes. Other settings stay."""
 
     comprehension = serializers.ListField(child=QuestionBody(), required=False, max_length=50)
 
@@ -111,7 +111,7 @@ class ScreeningData(serializers.ModelSerializer):
 
 
 class StageScreening(_ChecksCommand):
-    """Change the rate of checks, the pass mark of practice, the tries, what failing means, and the questions."""
+    """Change the rate of checks, the pass mark of practice, the tries, what happens on failing, and the questions."""
 
     command, takes, gives = "change_screening", ScreeningBody, ScreeningData
 
@@ -125,8 +125,8 @@ class KnownBody(Body):
         child=serializers.ListField(child=serializers.CharField()), allow_empty=False,
         help_text="The item's key → right answers; none: the imported ones, or the protocol's.",
     )  # fmt: skip
-    benchmark = serializers.IntegerField(required=False, min_value=1, help_text="Whose items; by default the study's.")
-    note = serializers.CharField(required=False, default="", max_length=500, help_text="Of practice: shown after it.")
+    benchmark = serializers.IntegerField(required=False, min_value=1, help_text="Of the items; by default the study's.")
+    note = serializers.CharField(required=False, default="", max_length=500, help_text="Shown after practice.")
 
 
 class KnownData(serializers.Serializer):
@@ -158,7 +158,7 @@ class ForgetBody(Body):
 
 class ForgottenData(serializers.Serializer):
     removed = serializers.IntegerField(help_text="Gone.")
-    retired = serializers.IntegerField(help_text="Answered already: they stay, and nobody meets them any more.")
+    retired = serializers.IntegerField(help_text="Already answered: they stay, but are not shown any more.")
 
 
 class StageForget(_ChecksCommand):
@@ -181,7 +181,7 @@ class NewAnnotatorBody(Body):
 
 class NewAnnotatorData(serializers.Serializer):
     annotator = serializers.CharField(source="pseudonym")
-    link = serializers.CharField(allow_null=True, help_text="Theirs alone. Not stored: null in a repeated answer.")
+    link = serializers.CharField(allow_null=True, help_text="Personal. Not stored: null in a repeated answer.")
 
 
 class Annotators(StudyCommand, AnnotatorList):
@@ -204,7 +204,7 @@ class AssignBody(Body):
 
 
 class AssignedData(serializers.Serializer):
-    judgments = serializers.IntegerField(help_text="So many were assigned, or taken back.")
+    judgments = serializers.IntegerField(help_text="How many were assigned, or taken back.")
 
 
 class StageAssign(StageCommand):
@@ -227,7 +227,7 @@ class StageAssign(StageCommand):
 
 
 class UnassignBody(AssignBody):
-    items = serializers.ListField(child=serializers.CharField(), required=False, help_text="Their keys; none: all.")
+    items = serializers.ListField(child=serializers.CharField(), required=False, help_text="Item keys; none: all.")
 
 
 class StageUnassign(StageAssign):

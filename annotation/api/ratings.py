@@ -1,4 +1,4 @@
-"""Judgments that were made elsewhere become a study of a benchmark."""
+"""Turn judgments that were made elsewhere into a study of a benchmark."""
 
 from rest_framework import serializers
 
@@ -10,20 +10,20 @@ from benchmarks.api.imports import AnswersNew, FilesField, UploadsField
 
 class RatingsBody(OrderBody):
     order = RatingsOrder
-    mapping = serializers.JSONField(required=False, help_text="Which column is what (docs/reference/ratings.md).")
+    mapping = serializers.JSONField(required=False, help_text="The meaning of the columns (docs/reference/ratings.md).")
     files: serializers.ListField = UploadsField(
         required=True, min_length=1, max_length=1, help_text="The file of ratings: the id of an upload."
     )
 
 
 class RatingsFilesBody(RatingsBody):
-    """The same with the file itself."""
+    """The same, with the file itself."""
 
     files = FilesField(required=True, min_length=1, max_length=1)
 
 
 class RatingsNew(AnswersNew):
-    """Make a study of judgments that were made elsewhere, all or nothing. The job's `report` has the id of the
+    """Create a study from judgments that were made elsewhere, all or nothing. The job's `report` has the id of the
     `study`."""
 
     command, takes, takes_files = "import_ratings", RatingsBody, RatingsFilesBody

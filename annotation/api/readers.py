@@ -1,4 +1,4 @@
-"""What others than members get: the page of results to share, and the errors that readers report."""
+"""Endpoints for readers other than members: the page of results to share, and the errors that readers report."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class ShareBody(Body):
 
 
 class SharedData(serializers.Serializer):
-    address = serializers.CharField(allow_null=True, help_text="Everybody who has it reads the results; null: off.")
+    address = serializers.CharField(allow_null=True, help_text="Everybody who has it can read the results; null: off.")
 
 
 class StudyShare(StudyCommand):
@@ -42,7 +42,7 @@ class StudyShare(StudyCommand):
 
 
 class ReportData(serializers.ModelSerializer):
-    item = serializers.CharField(source="key", help_text="As the reader gave it.")
+    item = serializers.CharField(source="key", help_text="As the reader entered it.")
     answer = serializers.ChoiceField(["", *Answered.values], help_text="Empty: nobody has answered it.")
 
     class Meta:
@@ -51,7 +51,7 @@ class ReportData(serializers.ModelSerializer):
 
 
 class DoorBody(Body):
-    who = serializers.ChoiceField(["everybody", "members", "nobody"], help_text="`members`: who has logged in.")
+    who = serializers.ChoiceField(["everybody", "members", "nobody"], help_text="`members`: users who are logged in.")
 
 
 class DoorData(serializers.Serializer):
@@ -59,7 +59,7 @@ class DoorData(serializers.Serializer):
 
 
 class ReportList(StudyCommand, ListAPIView):
-    """The errors that readers have reported, newest first. POST says who may report."""
+    """The errors that readers have reported, newest first. POST sets who may report."""
 
     operation, serializer_class, filters, pagination_class = "reader_reports", ReportData, OffsetFilters, Counted
     command, takes, gives, status = "set_who_may_report", DoorBody, DoorData, 200
@@ -78,7 +78,7 @@ class AnswerBody(Body):
 
 
 class ReportAnswer(Command):
-    """Say what was done about a report."""
+    """Answer a report with what was done."""
 
     command, takes, gives, status = "answer_report", AnswerBody, ReportData, 200
 

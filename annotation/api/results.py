@@ -34,7 +34,7 @@ BYTES = "application/octet-stream"
 
 
 class Download(Endpoint):
-    """A file, whole or in ranges, whatever `Accept` says; refusals are JSON."""
+    """A file, whole or in ranges, whatever `Accept` is; refusals are JSON."""
 
     def finalize_response(self, request: Request, response, *args, **kwargs):
         if not isinstance(response, Response) and "Content-Type" in response.headers:
@@ -66,7 +66,7 @@ class Download(Endpoint):
 
 
 class ExportList(JobCommand, StudyCommand, ListAPIView):
-    """The study's exports, newest first: jobs whose `report` says how large the file is. POST makes one."""
+    """The study's exports, newest first: jobs whose `report` has the size of the file. POST makes one."""
 
     operation, serializer_class, filters, pagination_class = "exports", JobData, OffsetFilters, Counted
     command = "make_export"
@@ -101,7 +101,7 @@ class SplitsBody(Body):
 
 
 class WordsBody(Body):
-    """What only the producer can say; goes into the documents."""
+    """What only the producer can state; it is included in the documents."""
 
     def get_fields(self) -> dict[str, Any]:
         about: dict[str, Any] = {"required": False, "allow_blank": True, "max_length": 20_000}
@@ -118,7 +118,7 @@ class ReleaseBody(Body):
     )
     shard_mb = serializers.IntegerField(min_value=SHARD_LIMITS[0], max_value=SHARD_LIMITS[1], default=SHARD_MB)
     public = serializers.ListField(
-        child=serializers.ChoiceField([*PUBLIC]), default=[], help_text="What is public besides the least."
+        child=serializers.ChoiceField([*PUBLIC]), default=[], help_text="What is public besides the minimum."
     )
     stages = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=1000), default=[], help_text="Positions; none: all."
@@ -133,7 +133,7 @@ class ReleaseData(serializers.ModelSerializer):
     title = serializers.CharField(source="__str__", help_text="Name and version.")
     plan = serializers.DictField()
     summary = serializers.DictField(help_text="Counts, splits and files; empty until it is frozen.")
-    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The one that makes it: /api/v1/jobs/….")
+    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The job that makes it: /api/v1/jobs/….")
 
     class Meta:
         model = Release
@@ -153,11 +153,11 @@ class ReleaseFilters(OffsetFilters):
 
 
 class ReleaseList(StudyCommand, ListAPIView):
-    """The study's releases, newest first, frozen or not. POST makes one; its `job` says how far it is."""
+    """The study's releases, newest first, frozen or not. POST makes one; its `job` shows its progress."""
 
     operation, serializer_class, filters, pagination_class = "releases", ReleaseData, ReleaseFilters, Counted
     command, takes, gives, status = "make_release", ReleaseBody, ReleaseData, 202
-    conflicts = "There is a release of this name and version, or another study has releases of this name."
+    conflicts = "There is already a release of this name and version, or another study has releases of this name."
 
     def get_queryset(self) -> QuerySet[Release]:
         return releases_of(self.study)
@@ -192,7 +192,7 @@ def _or_conflict(verb):
 
 
 class ReleaseDetail(Endpoint, RetrieveAPIView):
-    """A release: what was asked for, how far it is, and what is in it."""
+    """A release: its plan, its progress and its contents."""
 
     operation, serializer_class = "release", ReleaseData
 

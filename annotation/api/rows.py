@@ -26,7 +26,7 @@ ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = AN
 FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 
-WINDOW = 25_000  # judgment ids, of any study, that one page reads at most
+WINDOW = 25_000  # most judgment ids, of any study, that one page reads
 
 # Not only `min(id)`, which would scan everything older.
 FIRST_SINCE = """
@@ -47,7 +47,7 @@ class _Rows(StudyEndpoint, ListAPIView):
         raise NotImplementedError
 
     def paginate_queryset(self, queryset):
-        """In the page's order, without rows deleted since its ids were found."""
+        """Return the page's rows in order, without rows deleted since their ids were found."""
         page = super().paginate_queryset(queryset) or ()
         ids = [row["pk"] for row in page]
         found = {pk: {"id": pk, **line} for pk, line in self.lines(page, ids)} if ids else {}
@@ -101,7 +101,7 @@ class _Window(Keyset):
         return found.exclude(pk__in=counted) if uncounted else found.filter(pk__in=counted)
 
     def _is_more(self) -> bool:
-        """Whether there may be rows on the other side of the window."""
+        """Return whether there may be rows on the other side of the window."""
         return self.edge > self.after + 1 if self.down else Judgment.objects.filter(pk__gt=self.edge).exists()
 
     def get_next_link(self) -> str | None:
@@ -126,13 +126,13 @@ class JudgmentList(_Rows):
         return Judgment.objects.filter(lease__task__stage__in=self.stages).values("pk", task=F("lease__task"))
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
-        """For one annotator, by id; otherwise through windows, which filter counted judgments themselves."""
+        """Filter by id for one annotator; otherwise through windows, which filter counted judgments themselves."""
         if "lease__annotator" not in self.asked:
             self.pagination_class, self.uncounted = _Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)
 
     def lines(self, page: Page, ids: list[int]) -> Lines:
-        """The number of an annotator's screen follows from all judgments of its task."""
+        """Return the lines. The number of an annotator's screen depends on all judgments of its task."""
         tasks = [judgment["task"] for judgment in page]
         edits, files = edits_of(self.stages, tasks), files_of(self.all_stages)
         rows = fetch(JUDGMENTS, tasks=tasks, ids=ids)
@@ -153,7 +153,7 @@ class AnnotatorList(_Rows):
 
 
 class AdjudicationList(_Rows):
-    """What adjudicators decided, and why."""
+    """Adjudicators' decisions, with reasons."""
 
     operation, serializer_class, filters = "adjudications", AdjudicationData, filters.RowFilters
 
@@ -166,7 +166,7 @@ class AdjudicationList(_Rows):
 
 
 class FlagList(_Rows):
-    """What annotators flagged."""
+    """Annotators' flags."""
 
     operation, serializer_class, filters = "flags", FlagData, filters.FlagFilters
 

@@ -1,4 +1,4 @@
-"""Moving a study and its stages: open, pause, close, reopen, estimate, and an audit's target."""
+"""Move a study and its stages: open, pause, close, reopen, estimate, and an audit's target."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,7 +21,7 @@ from benchmarks.models import Job
 
 CANNOT_MOVE: Mapping[type[Exception], str] = MappingProxyType({lifecycle.CannotMove: "CANNOT_MOVE"})
 CANNOT_AIM: Mapping[type[Exception], str] = MappingProxyType({audit_target.CannotAim: "CANNOT_AIM"})
-ASK = "Send `leave_open` as true to close the stage all the same."
+ASK = "Send `leave_open: true` to close the stage anyway."
 
 
 class MoveStudyBody(Body):
@@ -34,7 +34,7 @@ class StudyStateData(serializers.Serializer):
 
 
 class StudyMove(StudyCommand):
-    """Open, pause or close the study. Annotators of one that is not open get no more screens."""
+    """Open, pause or close the study. While it is not open, annotators don't get any more screens."""
 
     command, takes, gives, status = "move_study", MoveStudyBody, StudyStateData, 200
     conflicts = "A study in its present state cannot change to this one."
@@ -51,12 +51,12 @@ class StageCommand(StudyCommand):
     def stage(self) -> Stage:
         position = self.kwargs["position"]
         stage = permissions.stage_for(self.user, self.kwargs["pk"], position, Role.MANAGER)
-        if stage.position != position:  # permissions take a number that is too long for that of the first stage
+        if stage.position != position:  # permissions treat a number that is too long as the first stage's
             raise Http404("This study has no such stage.")
         return stage
 
     def row(self) -> StageRow:
-        """The stage with its counts, as it is now."""
+        """Return the stage with its counts, as it is now."""
         rows = vars(with_stages([self.stage.study])[0])["rows"]
         return next(row for row in rows if row.position == self.stage.position)
 
@@ -64,7 +64,7 @@ class StageCommand(StudyCommand):
 class MoveStageBody(Body):
     to = serializers.ChoiceField(StageState.choices)
     leave_open = serializers.BooleanField(
-        default=False, help_text="Close it although items stay without an outcome, or a later sample too small."
+        default=False, help_text="Close it even if items stay without an outcome, or a later sample stays too small."
     )
 
 
@@ -79,7 +79,7 @@ class MovedStageData(serializers.Serializer):
 class StageMove(StageCommand):
     """Close the stage, which passes items on to stages that wait for it, or open it again.
 
-    A stage whose items are decided by an estimate passes them on when the estimate, a job of its own, is done.
+    A stage whose items are decided by an estimate passes them on when the estimate, a separate job, is done.
     """
 
     command, takes, gives, status = "move_stage", MoveStageBody, MovedStageData, 200
@@ -107,7 +107,7 @@ class ReopenedData(serializers.Serializer):
 
 
 class StageReopen(StageCommand):
-    """Give out those items of a closed stage that came open after it was closed; the stage stays closed."""
+    """Give out the items of a closed stage that came open after it was closed; the stage stays closed."""
 
     command, gives, status = "reopen_stage", ReopenedData, 200
     conflicts = "The stage is open, or no item came open after it was closed."
@@ -119,7 +119,7 @@ class StageReopen(StageCommand):
 
 class TargetBody(Body):
     target = serializers.FloatField(
-        min_value=0, max_value=1, help_text="As a share: the half-width, or the bound of an audit that has one."
+        min_value=0, max_value=1, help_text="A fraction (0–1): the half-width, or the bound if the audit has one."
     )
     stops_if_futile = serializers.BooleanField(
         required=False, help_text="Whether an audit with a bound stops once the bound is out of reach."
@@ -127,7 +127,7 @@ class TargetBody(Body):
 
 
 class StageTarget(StageCommand):
-    """Change an audit's target; a tighter one opens an audit again that has stopped."""
+    """Change an audit's target; a tighter one reopens an audit that has stopped."""
 
     command, takes, gives, status = "set_audit_target", TargetBody, StageData, 200
     conflicts = "The stage is not an audit, or the target is out of range."
@@ -143,12 +143,12 @@ class StageEstimate(JobCommand, StageCommand):
     """Estimate the outcomes of a stage that is decided by an estimate."""
 
     command = "estimate_stage"
-    conflicts = "Annotators decide this stage by vote, or an estimate is under way."
+    conflicts = "Annotators decide this stage by vote, or an estimate is running."
 
     def act(self, given: dict) -> Job:
         if self.stage.rule != DecisionRule.DAWID_SKENE:
-            raise conflict("A vote decides this stage. It needs no estimate.")
+            raise conflict("A vote decides this stage. It doesn’t need an estimate.")
         job = dawid_skene.request_estimate(stage=self.stage, by=self.by, created_by=self.user)
         if job is None:
-            raise conflict("An estimate of this stage is under way. Wait for its job.")
+            raise conflict("An estimate of this stage is running. Wait for its job.")
         return job

@@ -30,7 +30,7 @@ def _words(says: str, **options) -> ListField:
 
 
 def _count(says: str = "", **options) -> IntegerField:
-    """Null if the worker has not counted a large study yet."""
+    """Return an integer field, null if the worker has not counted a large study yet."""
     return IntegerField(allow_null=True, help_text=says or None, **options)
 
 
@@ -43,7 +43,7 @@ class StageData(serializers.Serializer):
     state = serializers.ChoiceField(StageState.choices)
     overlap = IntegerField(help_text="Judgments required per task.")
     tasks = _count("Live tasks to be judged, without checks and practice.")
-    settled = _count("Those with an outcome.")
+    settled = _count("Tasks with an outcome.")
     kept = _count()
     judgments_wanted = _count(source="wanted")
     judgments_counted = _count(source="judged")
@@ -57,9 +57,9 @@ class StageDetailData(StageData):
 
 
 class ProtocolData(serializers.Serializer):
-    """What a stage asks, and the protocol file that says so."""
+    """A stage's questions, and its protocol file."""
 
-    protocol = CharField(help_text="`verify`, or of a protocol file its name and version: `prompt-fit@2`.")
+    protocol = CharField(help_text="`verify`, or a protocol file's name and version: `prompt-fit@2`.")
     title = CharField()
     question = CharField()
     answers = _words("A sentence for each answer of a protocol file; empty for other protocols.")
@@ -67,7 +67,7 @@ class ProtocolData(serializers.Serializer):
     measures = _words("Sentences of a protocol file: agreement, scores, right answers, groups. Empty for others.")
     file = DictField(
         allow_null=True,
-        help_text="Of a protocol file its `name`, `version`, `title`, `sha256`, its `path` in exports, and its `text` "
+        help_text="For a protocol file: `name`, `version`, `title`, `sha256`, its `path` in exports, and its `text` "
         "as it was published. Null for other protocols.",
     )
 
@@ -111,7 +111,7 @@ _KINDS: Mapping[str, type[serializers.Field]] = {
 
 
 class _Line(serializers.Serializer):
-    """A line of an export, whose columns say what is in it; what a class declares stands in place of a column.
+    """A line of an export, whose columns define its fields; a class's own fields replace columns.
 
     The API hides nothing by release part, so only columns that may be null everywhere are null here.
     """
@@ -165,7 +165,7 @@ class AnnotatorData(_Line):
 
 
 class AdjudicationData(_Line):
-    """What an adjudicator decided, without naming the adjudicator."""
+    """An adjudicator's decision, without the adjudicator's name."""
 
     columns = TABLES["adjudications"].columns
     id = IntegerField(help_text="The id of its task.")
@@ -173,7 +173,7 @@ class AdjudicationData(_Line):
 
 
 class FlagData(_Line):
-    """What an annotator flagged about a task."""
+    """An annotator's flag about a task."""
 
     columns = TABLES["flags"].columns
     id = IntegerField()
@@ -186,7 +186,7 @@ class AgreementData(serializers.Serializer):
     view = CharField(help_text="What was compared: the answer, or a projection of it.")
     current = BooleanField(help_text="False: newer figures are being computed; ask again when the job is done.")
     made_at = DateTimeField(allow_null=True)
-    job = IntegerField(allow_null=True, help_text="The one that computes newer figures: /api/v1/jobs/….")
+    job = IntegerField(allow_null=True, help_text="The job that computes newer figures: /api/v1/jobs/….")
     measures = DictField(
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "

@@ -42,12 +42,12 @@ from benchmarks.models import Benchmark
 from benchmarks.records import Problem
 
 MOST_NAMED = 5  # starting points in a refusal
-ONE_START = "Give one of `preset`, `protocol`, `protocols` and `template`."
+ONE_START = "Send one of `preset`, `protocol`, `protocols` and `template`."
 STARTS = ("preset", "protocol", "protocols", "template")
 
 
 def setting(field: forms.Field) -> serializers.Field:
-    """A stage's setting as the API takes it: percentages as shares."""
+    """Return a stage's setting as the API takes it: percentages as shares."""
     if isinstance(field, PercentField):
         most: Any = field.max_value
         says: dict[str, Any] = {"required": False, "help_text": field.label}
@@ -80,7 +80,7 @@ class PartBody(Body):
         help_text="An attribute → values; some part of an item has one of them.",
     )
     keys = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=part.MOST_KEYS)
-    sample = serializers.IntegerField(required=False, min_value=1, help_text="So many items at random.")
+    sample = serializers.IntegerField(required=False, min_value=1, help_text="This many items at random.")
 
     def validate(self, given: dict) -> dict:
         try:
@@ -151,7 +151,7 @@ class StudyList(Command, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
     command, takes, gives = "create_study", StudyBody, StudyMadeData
-    conflicts = "A study of this name exists; with `skip_stored`, with other settings: `errors` names each."
+    conflicts = "A study of this name exists; with `skip_stored`, one with other settings: `errors` lists them."
 
     def get_queryset(self):
         return with_people(permissions.studies_for(self.request.user))
@@ -167,7 +167,7 @@ class StudyList(Command, ListAPIView):
         setup = setup_of(_with_roles(_start(given), given.get("roles", {})), given)
         stored = self._stored(given["name"]) if given["skip_stored"] else None
         if stored:
-            setup.study.errors.pop("name", None)  # it is taken by the one asked for
+            setup.study.errors.pop("name", None)  # it is taken by the study requested
         if problems := [problem for form in setup.forms for problem in _problems(form)]:
             taken = {problem.code for problem in problems} == {"NAME_TAKEN"}
             raise conflict(problems[0].advice, "NAME_TAKEN", problems) if taken else invalid(problems)
@@ -189,7 +189,7 @@ class StudyList(Command, ListAPIView):
         return made
 
     def _stored(self, name: str) -> Study | None:
-        """Only what they manage: the answer has the invitation."""
+        """Return the study only if they manage it: the answer has the invitation."""
         named = self.get_queryset().filter(name=name)
         return next((study for study in named if reaches(study.role, Role.MANAGER)), None)
 
@@ -213,7 +213,7 @@ def _start(given: Mapping[str, Any]) -> StartingPoint:
 
 
 def _suiting(benchmark: int, stages: Sequence[StagePlan]) -> str:
-    """What could be asked instead, as on the page *New study*, where the benchmark's first item decides."""
+    """Return the questions that could be asked instead, as on *New study*, where the benchmark's first item decides."""
     first = queries.first_record(benchmark)
     if first is None or unsuited(stages, first) is None:
         return ""
@@ -233,7 +233,7 @@ def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint
 
 
 def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
-    """The forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
+    """Return the forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
     own = {"title": "", **{name: value for name, value in given.items() if name in StudyForm.base_fields}}
     shown = Setup(start, benchmark=str(given["benchmark"]))
     numbers = {str(number): form.plan.stage_name for number, form in enumerate(shown.stages, 1)}
@@ -248,7 +248,7 @@ def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
 
 
 def _unusable(stages: list[StageForm], changes: Mapping[str, Mapping]) -> Iterator[Problem]:
-    """Stages and settings that the starting point does not have."""
+    """Yield stages and settings that the starting point does not have."""
     named = {form.plan.stage_name: form for form in stages}
     for stage, settings in changes.items():
         form = named.get(stage)
@@ -277,7 +277,7 @@ _CAN_CHANGE |= {*StageForm.OF_PRACTICE}
 
 
 def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any], by: str) -> Iterator[Problem]:
-    """What the `plan` of a new study has otherwise than this one: whatever is `given`, and all that cannot change."""
+    """Yield what differs between a new study's `plan` and this one: whatever is `given`, and all that cannot change."""
     own = starting_points.of_study(study)
     for name in ("benchmark", "language", *sorted({"title", "consent", "pay_per_hour", "currency"} & given.keys())):
         yield from _difference(name, getattr(study, name), plan[name])
@@ -316,7 +316,7 @@ class ProtocolBody(Body):
 
 
 class ProtocolVersionData(serializers.ModelSerializer):
-    version = serializers.CharField(source="__str__", help_text="What a study's `protocol` takes: `prompt-fit@2`.")
+    version = serializers.CharField(source="__str__", help_text="The value for a study's `protocol`: `prompt-fit@2`.")
 
     class Meta:
         model = ProtocolVersion
@@ -326,7 +326,7 @@ class ProtocolVersionData(serializers.ModelSerializer):
 class ProtocolList(Command, ListAPIView):
     """Published protocol files, by name, newest version first. POST publishes one.
 
-    A text that is published already keeps its version. The problems of a file have its line as `row`.
+    A text that is already published keeps its version. A problem's `row` is its line in the file.
     """
 
     operation, serializer_class, filters = "protocols", ProtocolVersionData, OffsetFilters

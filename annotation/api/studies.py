@@ -31,7 +31,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks.api.commands import Command
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
 
-HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
+HIDDEN = {"comprehension": None}  # settings of a stage hidden from viewers: it has the right answers
 
 
 class StudyDetail(Endpoint, RetrieveAPIView):
@@ -72,7 +72,7 @@ class StudyEndpoint(Endpoint):
 
 
 class StudyCommand(Command):
-    """A POST of those with the role `change`, perhaps with a GET of those with the role `look`."""
+    """A POST for the role `change`, perhaps with a GET for the role `look`."""
 
     look, change, fetches = Role.VIEWER, Role.MANAGER, "study"
 
@@ -105,7 +105,7 @@ class StageDetail(StudyEndpoint):
 
 
 class StageProtocol(StudyEndpoint):
-    """What a stage asks, what can be answered and how answers decide; the protocol file if it asks one."""
+    """A stage's questions, possible answers and rules; the protocol file if it has one."""
 
     operation, serializer_class = "stage_protocol", ProtocolData
 
@@ -132,7 +132,7 @@ class StudyFiguresData(StudyEndpoint):
     """
 
     operation, filters = "figures", FiguresFilters
-    refusals = {503: "A worker is computing the figures for the first time; `Retry-After` says when to ask again."}
+    refusals = {503: "A worker is computing the figures for the first time; `Retry-After` tells when to ask again."}
 
     def get(self, request: Request, pk: int) -> Response:
         return Response(figures.stage_figures(self.stages[0], self.by, pairs=self.asked.get("pairs", False)))

@@ -1,4 +1,4 @@
-"""Webhooks of studies and benchmarks: added, changed, paused, sent again; docs/guide/webhooks.md says how they work."""
+"""Webhooks of studies and benchmarks: add, change, pause, send again; docs/guide/webhooks.md explains how they work."""
 
 from functools import cached_property
 from typing import Any
@@ -30,13 +30,13 @@ class WebhookBody(Body):
 
 
 class ChangeBody(WebhookBody):
-    """Without a default: leaving out `types` would ask for all events."""
+    """`types` has no default here: leaving it out would select all events."""
 
     types = serializers.ListField(child=serializers.ChoiceField(TYPES), help_text="Events; none: all.")
 
 
 class WebhookData(serializers.ModelSerializer):
-    paused = serializers.SerializerMethodField(help_text="Events are stored and wait.")
+    paused = serializers.SerializerMethodField(help_text="Events are queued.")
     study = serializers.IntegerField(source="study_id", allow_null=True)
     benchmark = serializers.IntegerField(source="benchmark_id", allow_null=True)
     types = serializers.ListField(child=serializers.CharField(), help_text="Events; none: all.")
@@ -57,7 +57,7 @@ class SecretData(WebhookData):
 
 
 class EventData(serializers.ModelSerializer):
-    webhook_id = serializers.SerializerMethodField(help_text="As in the header `webhook-id`.")
+    webhook_id = serializers.SerializerMethodField(help_text="Same as the `webhook-id` header.")
     state = serializers.ChoiceField(DeliveryState.choices)
 
     class Meta:
@@ -137,7 +137,7 @@ class WebhookDetail(Endpoint):
 
 
 class WebhookEvents(Endpoint, ListAPIView):
-    """The webhook's events of the last 30 days, and those that wait."""
+    """The webhook's events of the last 30 days, and those waiting."""
 
     operation, serializer_class, filters, pagination_class = "webhook_events", EventData, EventFilters, Keyset
 
@@ -169,7 +169,7 @@ class WebhookChange(_WebhookCommand):
 
 
 class WebhookSecret(_WebhookCommand):
-    """A new secret. For 24 hours, events are also signed with the one before."""
+    """Create a new secret. For 24 hours, events are also signed with the previous one."""
 
     command, gives, shown_once = "new_webhook_secret", SecretData, ("secret",)
 
@@ -179,7 +179,7 @@ class WebhookSecret(_WebhookCommand):
 
 class PauseBody(Body):
     paused = serializers.BooleanField()
-    skip = serializers.BooleanField(default=False, help_text="Leave out the event that was given up.")
+    skip = serializers.BooleanField(default=False, help_text="Skip the event that was given up.")
 
 
 class WebhookPause(_WebhookCommand):
@@ -216,13 +216,13 @@ class AgainData(serializers.Serializer):
 
 
 class WebhookAgain(_WebhookCommand):
-    """Send one event again, or all since a moment, in order and with the ids they had."""
+    """Send one event again, or all since a time, in order and with their original ids."""
 
     command, takes, gives = "send_webhook_events_again", AgainBody, AgainData
 
     def act(self, given: dict[str, Any]) -> dict[str, int]:
         if len(given) != 1:
-            raise invalid([wrong_field("", "Give either `event` or `since`.")])
+            raise invalid([wrong_field("", "Send either `event` or `since`.")])
         which = {"delivery": given.get("event"), "since": given.get("since")}
         return {"count": endpoints.send_again(webhook=self.webhook, by=self.by, **which)}
 

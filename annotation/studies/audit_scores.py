@@ -22,7 +22,7 @@ WHERE stage_id = %(stage)s AND item_id = given.item
 
 
 class CannotUse(ValueError):
-    """The run's scores cannot be used; the message says why."""
+    """The run's scores cannot be used; the message explains why."""
 
 
 def keep_scores(stage: Stage, number: int) -> None:
@@ -36,7 +36,7 @@ def keep_scores(stage: Stage, number: int) -> None:
             "More settings."
         )
     tasks = Task.objects.filter(stage=stage).order_by("rank").values_list("item", "item__key")
-    keys = dict(tasks)  # a question each, so that an item can come several times
+    keys = dict(tasks)  # one per question, so an item can occur several times
     scores = scores_of(run, list(keys))
     stage.scores_of = f"{run.title} ({run.get_origin_display().lower()} {run.made_at:%Y-%m-%d}, run {run.pk})"
     stage.scores_sha256 = scores_hash(list(keys.values()), scores)
@@ -46,8 +46,8 @@ def keep_scores(stage: Stage, number: int) -> None:
 
 
 def scores_of(run: Run, items: Sequence[int]) -> list[float]:
-    """Of each item the run's smallest margin over all its questions, or whether all are right if it gave no scores;
-    divided by the largest. Raises CannotUse if the run lacks some.
+    """Return for each item the run's smallest margin over all its questions, or whether all are right if it gave no
+    scores; divided by the largest. Raises CannotUse if the run lacks some.
     """
     answered = answers_by_run([run], {run.kind: tuple(KINDS[run.kind].measured.questions)}).get(run.pk)
     right, margin = answered.about(np.array(items)) if answered else (np.full(len(items), -1), np.array([]))
@@ -58,8 +58,8 @@ def scores_of(run: Run, items: Sequence[int]) -> list[float]:
 
 
 def choices(benchmark: int) -> list[tuple[str, list[tuple[int, str]]]]:
-    """The runs of each benchmark that an audit can use, newest first, for a form: this benchmark's come first. One
-    query.
+    """Return the runs of each benchmark that an audit can use, newest first, for a form: this benchmark's come first.
+    One query.
     """
     runs = Run.objects.filter(study=None).exclude(origin=RunOrigin.REPORTED).select_related("benchmark")
     ordered = sorted(runs.order_by("benchmark__name", "-pk"), key=lambda run: run.benchmark_id != benchmark)

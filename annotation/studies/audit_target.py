@@ -1,4 +1,4 @@
-"""Changing what an audit aims at: a tighter target resumes an audit that has stopped."""
+"""Change an audit's target: a tighter one resumes an audit that has stopped."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -11,7 +11,7 @@ from benchmarks.transactions import retry_deadlocks
 
 
 class CannotAim(ValueError):
-    """The target cannot be changed to this; the message says why."""
+    """The target cannot be changed to this; the message explains why."""
 
 
 def in_percent(stage: Stage) -> float:
@@ -23,7 +23,7 @@ def in_percent(stage: Stage) -> float:
 def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_futile: bool | None = None) -> Stage:
     """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. `seen` is the
     target in percent that its page showed; `stops_if_futile`: an audit with a bound also stops once it is out of reach
-    (None: as before). Raises CannotAim, also if the target is another one by now.
+    (None: as before). Raises CannotAim, also if the target has changed by now.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT:

@@ -1,5 +1,5 @@
-"""What a new study can ask, as cards: those that suit the benchmark's first item, the best first, and why others do
-not, with a way out.
+"""The questions for a new study, as cards: those that suit the benchmark's first item, the best first, and why others
+do not, with an alternative.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from benchmarks.records import ItemRecord
 
 _OWN = ("copy", "template")
 _GENERATED = {"candidate image": "images-new", "hard negative": "captions-new", "second positive": "captions-new"}
-_GIVES = {  # by the kind of a first answer that is not decided
+_GIVES = {  # by the kind of a first answer without a decision
     "scale": "mean score", "number": "numbers", "rank": "ranking", "pair": "preferences", "words": "marked words",
     "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
     "edit": "revised texts", "pick": "share of each answer",
@@ -30,8 +30,8 @@ _GIVES = {  # by the kind of a first answer that is not decided
 class Card:
     """A starting point that suits the benchmark.
 
-    `asks` is its question, `hides` what of an item nobody sees, `gives` what comes out; `roles` is under which names,
-    if the benchmark calls some otherwise; `coverage` the share of the item's roles that are shown.
+    `asks` is its question, `hides` the parts of an item that are not shown, `gives` its result; `roles` has the names
+    for roles that the benchmark names differently; `coverage` the share of the item's roles that are shown.
     """
 
     start: StartingPoint
@@ -44,7 +44,7 @@ class Card:
 
 class Offers(NamedTuple):
     """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`.
-    `unfit`: the others, by reason and the way out (its words and its address).
+    `unfit`: the others, by reason and alternative (its words and its address).
     """
 
     fitting: list[Card]
@@ -53,7 +53,7 @@ class Offers(NamedTuple):
 
 
 def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark: str = "") -> Offers:
-    """The starting points by whether they suit the benchmark's first item, if it has one.
+    """Return the starting points by whether they suit the benchmark's first item, if it has one.
 
     A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
     """
@@ -73,33 +73,33 @@ def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark:
 
 
 def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
-    """None if it does not suit the item."""
+    """Return the card; None if the starting point does not suit the item."""
     if first is None:
         return Card(start, _asks(start), gives=_gives(start.stages))
     stages = fit.fitted(start.stages, first)
     if stages is None:
         return None
     mapped = {role: to for stage in stages for role, to in split(stage.protocol)[1].items()}
-    if mapped and start.kind == "preset":  # whose figures are of the papers' roles; its questions are offered singly
+    if mapped and start.kind == "preset":  # its numbers are for the papers' roles; its questions are offered singly
         return None
     gives, hides = _gives(stages, first), _hides(stages, first)
     return Card(start, _asks(start), hides, gives, _uses(mapped), round(fit.coverage(stages, first), 6))
 
 
 def _uses(mapped: Mapping[str, str]) -> str:
-    """“the scene image as “picture” and the foil text as “prompt””"""
+    """Return “the scene image as “picture” and the foil text as “prompt””."""
     names = [(*role.split("."), to) for role, to in mapped.items() if not role.endswith(f".{to}")]
     nouns = {"images": "image"}
     return " and ".join(f"the {role_name(to)} {nouns.get(kind, 'text')} as “{role_name(of)}”" for kind, of, to in names)
 
 
 def _asks(start: StartingPoint) -> str:
-    """The question of a single one; of what was set up by somebody, its summary."""
+    """Return a single question, or the summary of a set-up made by somebody."""
     return protocol_named(start.stages[0].protocol).question if start.kind == "protocol" else start.summary
 
 
 def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
-    """“not shown: hard negative and candidate images”; "" if nothing is left out."""
+    """Return “not shown: hard negative and candidate images”; "" if nothing is left out."""
     there = {"captions": [one.role for one in first.captions], "images": [one.role for one in first.images]}
     parts = [part_name(kind, role, there[kind].count(role) > 1) for kind, role in fit.hidden(stages, first)]
     if not parts:
@@ -109,7 +109,7 @@ def _hides(stages: Sequence[StagePlan], first: ItemRecord) -> str:
 
 
 def _gives(stages: Sequence[StagePlan], first: ItemRecord = presets.SPECIMEN) -> str:
-    """“kept or dropped · 3 judgments per item”"""
+    """Return “kept or dropped · 3 judgments per item”."""
     results = ", then ".join(dict.fromkeys(_result(protocol_named(stage.protocol)) for stage in stages))
     if len(stages) > 1:
         return f"{results} · {len(stages)} stages"
@@ -133,12 +133,12 @@ def _result(protocol: Protocol) -> str:
 
 
 def _unsuited(stages: Sequence[StagePlan], first: ItemRecord) -> UnsuitableItem | None:
-    """What is missing once all roles are mapped whose meaning is clear."""
+    """Return what is missing once all roles with a clear meaning are mapped."""
     return presets.unsuited(fit.guessed(stages, first) or stages, first) or presets.unsuited(stages, first)
 
 
 def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, benchmark: str) -> tuple[str, str]:
-    """The words and the address of a way to ask it nevertheless, or of other items; empty if there is none."""
+    """Return words and address of a way to ask it nevertheless, or about other items; empty if there is none."""
     if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
         key = joined(split(start.key)[0], roles)
         clear = split(fit.guessed(start.stages, first)[0].protocol)[1]  # type: ignore[index]  # it could be mapped

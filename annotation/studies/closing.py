@@ -1,4 +1,4 @@
-"""What closing a stage would leave open and pass on: what a manager should know first."""
+"""What closing a stage would leave open and pass on: information for a manager beforehand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from annotation.pipeline.sampling import draw_sample
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """What a stage that waits would get: `items` that it does not have yet. `short`: its sample stays too small."""
+    """What a waiting stage would get: `items` that it does not have yet. `short`: its sample stays too small."""
 
     to: Stage
     items: int
@@ -24,11 +24,11 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Of an open stage's `items`, `unjudged` lack judgments and `undecided` have them all, but no outcome.
+    """Of an open stage's `items`, `unjudged` lack judgments, and `undecided` have all of them but no outcome.
 
     `held`: tasks on annotators' screens, until `held_until` at the latest. With an estimate that decides, nothing is
     undecided, and `passing` is empty because the estimate comes first. An audit has only the items that it is expected
-    to need; `missed` are its target, what it has reached instead, and the verdict, unless it is over.
+    to need; `missed` has its target, the width or bound reached, and the verdict, unless it is over.
     """
 
     items: int
@@ -49,7 +49,7 @@ class Outlook:
 
 
 def outlook(stage: Stage) -> Outlook:
-    """As of now; nothing is locked."""
+    """Return the present outlook; nothing is locked."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True)
     lacks = Exists(Slot.objects.filter(task=OuterRef("pk"), judgment=None))
     estimated = stage.rule == DecisionRule.DAWID_SKENE
@@ -78,7 +78,7 @@ def _passing(taker: Stage, stage: Stage) -> Passing:
 
 
 def open_items(stage: Stage) -> int:
-    """The items of the stage that have no outcome yet; of an audit, those that it is expected to need."""
+    """Return the stage's items that have no outcome yet; for an audit, those that it is expected to need."""
     if stage.strategy == Strategy.AUDIT:
         return len(audits.needs(stage).to_come)
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True, decided=None)

@@ -40,7 +40,7 @@ ROWS = (
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
 )
-# Judging does not need these indexes. Deletion does: PostgreSQL looks up what refers to each annotator.
+# Judging does not need these indexes. Deletion does: PostgreSQL looks up references to each annotator.
 INDEXES = {
     "deleting_slot_annotator": "annotation_slot (annotator_id)",
     "deleting_slot_reserved": "annotation_slot (reserved_id)",
@@ -50,7 +50,7 @@ BY_COMMAND = 50_000  # judgments; with more, the browser would wait too long
 
 
 def size(study: Study, most: int | None = None) -> dict:
-    """What would be deleted: counts of "judgments", of which no more than `most` are counted, "annotators", "exports"
+    """Return what would be deleted: counts of "judgments" (at most `most` are counted), "annotators", "exports"
     and (frozen) "releases".
     """
     return {
@@ -67,7 +67,7 @@ def jobs_of(study: Study) -> QuerySet[Job]:
 
 
 def delete_named(*, study: Study, name: str, by: str, releases: bool = False) -> dict:
-    """As `delete_study`, on request: for whoever has typed its name, and if it is not too large for a request."""
+    """Like `delete_study`, on request: for users who have typed its name, if it is not too large for a request."""
     if size(study, BY_COMMAND + 1)["judgments"] > BY_COMMAND:
         raise CannotDelete("This study is too large to delete here. Use manage.py delete_study.")
     if name.strip() != study.name:
@@ -76,7 +76,7 @@ def delete_named(*, study: Study, name: str, by: str, releases: bool = False) ->
 
 
 def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
-    """Delete all or nothing, recorded in the audit trail. Returns `size`. `releases`: also delete frozen ones.
+    """Delete all or nothing, recorded in the audit trail. Return `size`. `releases`: also delete frozen ones.
 
     Raises CannotDelete while one of its jobs runs, or if something that must stay refers to it.
     """
@@ -104,7 +104,7 @@ def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False
 
 
 def _releases_go(study: Study, may: bool, after: DeferredFiles) -> None:
-    """Delete their files; the rows are deleted with the study."""
+    """Delete its releases' files; the rows are deleted with the study."""
     frozen = list(study.releases.exclude(frozen_at=None))
     if frozen and not may:
         named = ", ".join(map(str, frozen[:3])) + (" …" if len(frozen) > 3 else "")

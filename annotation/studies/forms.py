@@ -12,7 +12,7 @@ from benchmarks.seen import SeenForm
 
 
 class InstructionsForm(SeenForm):
-    """A new version of instructions. If only the main text changes, `keep` asks which translations still hold."""
+    """A new version of instructions. If only the main text changes, `keep` asks which translations are still valid."""
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}))
     keep = forms.MultipleChoiceField(
@@ -63,7 +63,7 @@ class InstructionsForm(SeenForm):
         return [self[code] for code, _ in self.others]
 
     def words(self) -> dict:
-        """The texts as `studies.lifecycle.revise_instructions` takes them."""
+        """Return the texts as `studies.lifecycle.revise_instructions` takes them."""
         left_out = {*self.stale} - {*self.cleaned_data["keep"]} if "keep_asked" in self.data else set()
         given = {name: self.cleaned_data[name].replace("\r\n", "\n") for name in ("text", *dict(self.others))}
         text = given.pop("text")

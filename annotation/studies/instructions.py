@@ -11,22 +11,22 @@ from annotation.protocols.base import Protocol
 from benchmarks.differences import differences, marked
 
 LANGUAGES = dict(settings.LANGUAGES)
-CONTINUED = re.compile(r"(?<=[^\n])\n(?! *(?:- |\n|\Z)) *")  # a line that goes on in the next one
+CONTINUED = re.compile(r"(?<=[^\n])\n(?! *(?:- |\n|\Z)) *")  # a line that continues in the next one
 
 
 def default_instructions(protocol: Protocol, language: str) -> str:
-    """The protocol's instructions in a language, each paragraph and each point on one line."""
+    """Return the protocol's instructions in a language, each paragraph and each point on one line."""
     with override(language):
         return CONTINUED.sub(" ", "\n".join(gettext(part) for part in protocol.instructions))
 
 
 def default_translations(protocol: Protocol, apart_from: str) -> dict[str, str]:
-    """Language → the default instructions in it, of every language but one."""
+    """Language → the default instructions in it, for every language but one."""
     return {code: default_instructions(protocol, code) for code in LANGUAGES if code != apart_from}
 
 
 def text_in(instructions: Instructions, language: str, own: str) -> tuple[str, str]:
-    """The text for somebody who reads `language`, and the language that it is in: theirs, else the study's `own`."""
+    """Return the text for somebody who reads `language`, and its language: theirs, else the study's `own`."""
     there = instructions.translations.get(language, "")
     return (there, language) if there and language != own else (instructions.text, own)
 
@@ -40,7 +40,7 @@ def texts(instructions: Instructions, own: str) -> dict[str, str]:
 
 
 def changed_languages(before: Instructions, after: Instructions, own: str) -> list[tuple[str, SafeString]]:
-    """Each language whose text differs between two versions, with the marked differences."""
+    """Return each language whose text differs between two versions, with the marked differences."""
     was, now = texts(before, own), texts(after, own)
     pairs = [(code, was.get(code, ""), now.get(code, "")) for code in LANGUAGES]
     return [(code, marked(differences(one, other))) for code, one, other in pairs if one != other]

@@ -18,27 +18,27 @@ from benchmarks.imports.images import in_turn
 from benchmarks.storage.files import kept
 from workers import images
 
-MOST = 30  # images of a stage
-MOST_BYTES = 10 * 2**20  # of an uploaded file
+MOST = 30  # images per stage
+MOST_BYTES = 10 * 2**20  # bytes of an uploaded file
 NAME = 50  # characters, before a number that makes it unique
 
 
 class CannotAdd(ValueError):
-    """The image was not stored; the message says why."""
+    """The image was not stored; the message explains why."""
 
 
 def pictures(stage: Stage) -> list[Picture]:
-    """The uploaded images of a stage, by name."""
+    """Return the uploaded images of a stage, by name."""
     return [_picture(image) for image in InstructionsImage.objects.filter(stage=stage)]
 
 
 def pictures_in(stage: Stage, text: str) -> list[Picture]:
-    """The same, for showing this text: the database is not asked if it has no image."""
+    """Return them for showing this text: without a query if the text has no image."""
     return pictures(stage) if markdown.has_images(text) else []
 
 
 def pictures_by_stage(study: int, embedded: bool = False) -> Mapping[int, list[Picture]]:
-    """Position of a stage → its images; `embedded`: with the data itself as their address, for a file of its own."""
+    """Position of a stage → its images; `embedded`: with the data itself as their address, for a separate file."""
     found: dict[int, list[Picture]] = {}
     for image in InstructionsImage.objects.filter(stage__study=study).select_related("stage"):
         found.setdefault(image.stage.position, []).append(
@@ -96,7 +96,7 @@ def copy_images(*, source: Stage, to: Stage, after: DeferredFiles) -> None:
 
 
 def _free_name(file_name: str, taken: set[str]) -> str:
-    """`Six fingers.PNG` → `six-fingers`, or `six-fingers-2`."""
+    """Return `six-fingers`, or `six-fingers-2`, for `Six fingers.PNG`."""
     name = slugify(PurePath(file_name).stem)[:NAME].strip("-_") or "image"
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
     return next(one for one in (name, *numbered) if one not in taken)

@@ -1,4 +1,4 @@
-"""The page of a stage's instructions: writing a new version, its images, a preview, and what changed between versions.
+"""The page of a stage's instructions: writing a new version, its images, a preview, and the changes between versions.
 
 Annotators get the images under their opaque names.
 """
@@ -22,13 +22,13 @@ from benchmarks.seen import latest
 from benchmarks.views.images import send_image
 
 UNFIT = 422
-DIGITS = 6  # of a version
+DIGITS = 6  # digits of a version
 MORE = instructions_images.MOST_BYTES + 1  # enough to see that a file is too large
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A text as annotators see it, or what changed in it."""
+    """A text as annotators see it, or the changes in it."""
 
     code: str
     language: str
@@ -43,7 +43,7 @@ def instructions_image(request: HttpRequest, opaque: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
-    """A POST adds the chosen images; unless it asks only for that or for a preview, it saves a new version too."""
+    """Show the page. A POST adds the chosen images and, unless for that only or for a preview, saves a new version."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     own, by = stage.study.language, audit.named(request.user)
     refused = _add_images(stage, request, by)
@@ -73,7 +73,7 @@ def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _add_images(stage: Stage, request: StaffRequest, by: str) -> list[str]:
-    """Store the files that came along; returns what is wrong with them, a sentence each."""
+    """Store the uploaded files; return what is wrong with them, a sentence each."""
     refused = []
     for file in request.FILES.getlist("images"):
         try:
@@ -84,7 +84,7 @@ def _add_images(stage: Stage, request: StaffRequest, by: str) -> list[str]:
 
 
 def _versions(stage: Stage, current: Instructions, asked: QueryDict) -> dict:
-    """Two versions (`?from=1&to=3`; by default the last two) and their differences in each language."""
+    """Return two versions (`?from=1&to=3`; by default the last two) and their differences in each language."""
     found = {one.version: one for one in stage.instructions.all()}
     after = found.get(permissions.whole_number(asked.get("to"), DIGITS) or 0, current)
     before = found.get(permissions.whole_number(asked.get("from"), DIGITS) or 0) or found.get(after.version - 1)

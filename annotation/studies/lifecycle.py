@@ -52,11 +52,11 @@ class CannotCreate(ValueError):
 
 
 class Unsuitable(CannotCreate):
-    """Items do not suit a stage; if there are several, the first line says how many."""
+    """Items do not suit a stage; if there are several, the first line has their number."""
 
 
 class CannotMove(ValueError):
-    """The study or stage cannot move from its present state to the requested one. To stay as it is moves nothing."""
+    """The study or stage cannot move from its present state to the requested one. Staying as it is doesn't count."""
 
 
 @transaction.atomic
@@ -67,7 +67,7 @@ def create_study(
 ) -> Study:  # fmt: skip
     """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 
-    `part` says which of these items, if not all (designs/part.py). `created_by` becomes its owner; without one it has
+    `part` selects these items, if not all (designs/part.py). `created_by` becomes its owner; without one it has
     no members, and only superusers see it.
     """
     seed = secrets.randbits(31) if seed is None else seed
@@ -92,7 +92,7 @@ def create_study(
 
 
 def _hold_benchmark(study: Study) -> None:
-    """Raises CannotCreate if it has been deleted, or lacks items that the study names."""
+    """Lock the benchmark. Raises CannotCreate if it has been deleted, or lacks items that the study names."""
     # An import commits before or after this
     if Benchmark.objects.select_for_update(no_key=True).filter(pk=study.benchmark_id).first() is None:
         raise CannotCreate(f"The benchmark {study.benchmark} has been deleted.")
@@ -159,8 +159,8 @@ def _create_stage(
 
 
 def published_name(protocol: str, by: str) -> str:
-    """The protocol as a stage keeps it: a file of the library as the version it is published as, for exports and
-    releases.
+    """Return the protocol's name as a stage keeps it: a library file's with the version it is published as, for exports
+    and releases.
     """
     if not is_unpublished(protocol):
         return protocol
@@ -178,32 +178,32 @@ def _keep_scores(stages: Iterable[Stage]) -> None:
 
 
 def cannot_audit(plan: StagePlan) -> str:
-    """Why the stage cannot be an audit, in a sentence; empty if it can."""
+    """Return why the stage cannot be an audit, in a sentence; empty if it can."""
     if plan.source:
-        return "An audit is of the benchmark’s items. It cannot take those of an earlier stage."
+        return "An audit is of the benchmark’s items. It cannot take the items of an earlier stage."
     if protocol_named(plan.protocol).measures:
-        return "This protocol drops no items, so an audit would find none wrong."
+        return "This protocol doesn’t drop any items, so an audit would not find any wrong."
     return ""
 
 
 def cannot_adapt(plan: StagePlan) -> str:
-    """Why the stage cannot have adaptive overlap, in a sentence; empty if it can."""
+    """Return why the stage cannot have adaptive overlap, in a sentence; empty if it can."""
     protocol = protocol_named(plan.protocol)
     if protocol.confirms:
         return "Here a second annotator confirms edits. Adaptive overlap needs votes."
     if protocol.file and not (protocol.file.decide and all(map(_takes_more_votes, protocol.file.decide))):
-        return "Adaptive overlap needs votes, and this protocol file decides in another way."
+        return "Adaptive overlap needs votes, and this protocol file decides in a different way."
     return ""
 
 
 def _takes_more_votes(rule: schema.Decision) -> bool:
-    """Whether the rule decides by shares of the votes, so that a task can have more of them than another."""
+    """Return whether the rule decides by shares of the votes, so that a task can have more of them than another."""
     by_share = isinstance(rule, schema.AtLeast) and isinstance(rule.m, str)
     return by_share or isinstance(rule, schema.Majority | schema.DawidSkene)
 
 
 def _first_instructions(stage: Stage, plan: StagePlan, protocol: Protocol) -> None:
-    """The protocol's own come in every language; others only as they are written."""
+    """Create the instructions. The protocol's own come in every language; others only as they are written."""
     own, text = stage.study.language, plan.instructions
     if not text or text.strip() == default_instructions(protocol, "en").strip():
         text, translations = default_instructions(protocol, own), default_translations(protocol, own)
@@ -258,7 +258,7 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
 
 @transaction.atomic
 def revise_instructions(*, stage: Stage, text: str, by: str, translations: Mapping[str, str] = NOTHING) -> Instructions:
-    """A new version, in every language it is to be read in; every annotator must read it before the next screen."""
+    """Create a new version in all its languages; every annotator must read it before the next screen."""
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.instructions.latest("version")
     if (last.text, last.translations) == (text, {**translations}):
@@ -294,9 +294,9 @@ class Moved:
 @retry_deadlocks
 @transaction.atomic
 def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
-    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again.
+    """Close a stage: nothing more of it is given out, and items waiting for this are promoted. Or open it again.
 
-    A closed one can be closed once more where items of it are given out all the same.
+    A closed one can be closed once more if some of its items are being given out again.
     """
     stage = promotion.lock_stage(stage)
     partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
@@ -311,6 +311,6 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     elif to == StageState.CLOSED:
         promoted = promotion.promote(stage)
     went = sum(promoted.values())
-    last_task = promotion.last_task(stage)  # what comes later came after the closing
+    last_task = promotion.last_task(stage)  # later tasks came after the closing
     audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
     return Moved(stage, promoted)

@@ -1,7 +1,7 @@
-"""Instructions and consent, which managers write in Markdown, as safe HTML.
+"""Render instructions and consent, which managers write in Markdown, as safe HTML.
 
-HTML in the text stays text. Links lead to the web or an e-mail address. An image is one that was uploaded to the stage,
-placed by its name, with a description: `![a hand with six fingers](six-fingers)`.
+HTML in the text stays text. Links lead to the web or an e-mail address. An image must have been uploaded to the stage
+and is placed by its name, with a description: `![a hand with six fingers](six-fingers)`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -17,10 +17,10 @@ from markdown_it.utils import OptionsDict
 from annotation.markdown import PageRenderer, markdown
 
 WEB = ("https://", "http://", "mailto:")
-BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
-EXAMPLES = ("blockquote", "tr")  # of the material, which no browser may translate
+BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each with its own direction
+EXAMPLES = ("blockquote", "tr")  # of the material, which browsers must not translate
 KEPT = 512  # rendered texts
-LONGEST = 20_000  # characters, as in a protocol file; markdown-it takes a time that grows with the square of some texts
+LONGEST = 20_000  # characters, as in a protocol file; markdown-it can take time quadratic in this
 UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
 
 
@@ -43,13 +43,13 @@ class _Renderer(PageRenderer):
         return format_html('<img src="{}" alt="{}" width="{}" height="{}">', found.url, alt, *size)
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        """In a tab of its own, so that nobody loses the screen they are at."""
+        """Open links in a new tab, so that nobody loses their screen."""
         address = str(tokens[idx].attrs["href"])
         attributes = f' href="{escapeHtml(address)}" target="_blank" rel="noopener noreferrer"'
         return f"<a{attributes if _leads_to_the_web(address) else ''}>"
 
     def table_open(self, *_: object) -> str:
-        """Without a name, which would be English."""
+        """Render without a label, which would be English."""
         return '<div class="scroll" tabindex="0"><table dir="auto">\n'
 
 
@@ -58,13 +58,13 @@ def _leads_to_the_web(address: str) -> bool:
 
 
 _MARKDOWN = markdown(_Renderer)
-# An indented line stays a line, for example: texts written before Markdown read as they did.
+# An indented line stays a line, for example, so plain text reads as it was written.
 _MARKDOWN.disable(["code", "lheading", "reference"])
 _MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]  # the renderer decides, and `problems` reports
 
 
 def to_html(text: str, pictures: Iterable[Picture] = (), level: int = 2) -> SafeString:
-    """The HTML of a text. `level` is that of its highest headings; an image that is not among `pictures` is its
+    """Return a text as HTML. `level` is that of its highest headings; an image that is not among `pictures` becomes its
     description.
     """
     return _rendered(text, tuple(pictures), level)
@@ -86,13 +86,13 @@ def _rendered(text: str, pictures: tuple[Picture, ...], level: int) -> SafeStrin
 
 
 def has_images(text: str) -> bool:
-    """Whether the text may have an image, without parsing it."""
+    """Return whether the text may have an image, without parsing it."""
     return "![" in text
 
 
 def problems(text: str, names: Iterable[str], unknown: str = UNKNOWN) -> list[str]:
-    """What is wrong with the text's length, images and links, a sentence each. `names` are the uploaded images;
-    `unknown` is the sentence about another `name`.
+    """Return what is wrong with the text's length, images and links, a sentence each. `names` are the uploaded images;
+    `unknown` is the sentence about any other `name`.
     """
     if len(text) > LONGEST:
         return [f"Shorten this text to {LONGEST:,} characters; it has {len(text):,}."]

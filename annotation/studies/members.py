@@ -1,6 +1,6 @@
 """A study's members: who may view it, manage it, and choose its members.
 
-A study with an owner always keeps at least one. Superusers see every study and need no membership.
+A study with an owner always keeps at least one. Superusers see every study without being members.
 """
 
 import logging
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class CannotChange(ValueError):
-    """The members cannot be changed like this; the message says why."""
+    """The members cannot be changed like this; the message explains why."""
 
 
 @transaction.atomic
@@ -36,7 +36,7 @@ def add(*, study: Study, user, role: Role, by: str) -> Member:
 
 @transaction.atomic
 def add_by_name(*, study: Study, name: str, role: Role, by: str) -> Member:
-    """`name` is a user's name, or the e-mail address of exactly one."""
+    """Add a member; `name` is a user's name, or the e-mail address of exactly one user."""
     users = get_user_model().objects
     found = list(users.filter(username=name) or users.filter(email__iexact=name, is_active=True)[:2])
     if len(found) != 1:
@@ -47,7 +47,7 @@ def add_by_name(*, study: Study, name: str, role: Role, by: str) -> Member:
 
 @transaction.atomic
 def change(*, member: Member, role: Role, by: str) -> Member:
-    """Raises CannotChange where the study would have no owner left."""
+    """Change the role. Raises CannotChange if the study would have no owner left."""
     member = _locked(member)
     if role == member.role:
         return member
@@ -60,7 +60,7 @@ def change(*, member: Member, role: Role, by: str) -> Member:
 
 @transaction.atomic
 def remove(*, member: Member, by: str) -> None:
-    """Raises CannotChange where the study would have no owner left."""
+    """Remove the member. Raises CannotChange if the study would have no owner left."""
     member = _locked(member)
     _leave_an_owner(member)
     member.delete()
@@ -70,7 +70,7 @@ def remove(*, member: Member, by: str) -> None:
 def follow_groups(user: User, studies: dict[str, list[str]]) -> None:
     """Make the user a member of each of these studies with the highest of the roles given, or of none without one.
 
-    A study that does not exist, and a change that would leave a study without an owner, are logged and left out.
+    Studies that do not exist, and changes that would leave a study without an owner, are logged and skipped.
     """
     ranks = list(Role)
     for study in Study.objects.filter(name__in=studies):
@@ -90,18 +90,18 @@ def follow_groups(user: User, studies: dict[str, list[str]]) -> None:
 
 
 def members_of(study: Study) -> QuerySet[Member]:
-    """Members in the order in which they were added."""
+    """Return the members in the order in which they were added."""
     return study.members.select_related("user")
 
 
 def is_last_owner(member: Member) -> bool:
-    """Whether no other owner can log in."""
+    """Return whether no other owner can log in."""
     owners = member.study.members.filter(role=Role.OWNER, user__is_active=True, user__is_staff=True)
     return member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists()
 
 
 def _lock(study: Study) -> None:
-    """Lock the study's members: two owners cannot remove each other at the same time."""
+    """Lock the study's members, so that two owners cannot remove each other at the same time."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
@@ -114,6 +114,6 @@ def _locked(member: Member) -> Member:
 
 
 def _leave_an_owner(member: Member) -> None:
-    """Raises CannotChange for the last owner."""
+    """Raise CannotChange for the last owner."""
     if is_last_owner(member):
         raise CannotChange(f"{member.user} is the last owner. Make someone else an owner first.")

@@ -1,8 +1,8 @@
-"""A closed stage, opened again for those items alone that came open after it was closed.
+"""Reopen a closed stage only for items that came open after it was closed.
 
-Somebody was excluded, and nobody gives the judgments that theirs leave missing; or an item came in since, because a
-stage before decided it anew. The stage stays closed: what was open when it closed is not given out, and what is judged
-now goes on as from any closed stage.
+Somebody was excluded, and nobody gives the judgments missing without theirs; or an item came in later, because an
+earlier stage decided it again. The stage stays closed: items that were open when it closed are not given out, and new
+judgments are treated as in any closed stage.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from benchmarks.transactions import retry_deadlocks
 REOPENED = "reopened"  # the verb of the event that lists the tasks
 
 
-# The newest task when the stage was closed last, from the event of it; none where nobody wrote it down.
+# The newest task when the stage was last closed, from the event; none if that was not recorded.
 NEWEST = """
 SELECT (data->>'last_task')::bigint AS newest FROM benchmarks_event
 WHERE subject = {subject} AND verb = 'moved to closed' ORDER BY id DESC LIMIT 1"""
 
 
 def came_open_since(newest: str) -> str:
-    """SQL: whether an undecided `task` of a closed stage lacks judgments only because somebody was excluded, or came
-    after the `newest` that there was at the closing; none of its places is given out yet.
+    """Return SQL for whether an undecided `task` of a closed stage lacks judgments only because somebody was excluded,
+    or came after the `newest` task at the closing; none of its slots is given out yet.
     """
     return f"""coalesce((
       SELECT NOT bool_or(free.live) AND (coalesce(task.id > {newest}, false) OR bool_and(EXISTS (
@@ -48,13 +48,13 @@ WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 
 
 def last_task(stage: Stage) -> int | None:
-    """The newest task when the stage was closed last; none where nobody wrote it down."""
+    """Return the newest task when the stage was last closed; None if that was not recorded."""
     found = fetch(NEWEST.format(subject="%(subject)s"), subject=audit.named(stage))
     return found[0][0] if found else None
 
 
 def came_open(stage: Stage) -> QuerySet[Task]:
-    """The closed stage's tasks for which `came_open_since` holds."""
+    """Return the closed stage's tasks for which `came_open_since` holds."""
     found = fetch(CAME_OPEN, stage=stage.pk, newest=last_task(stage))
     return Task.objects.filter(pk__in=[pk for (pk,) in found])
 
@@ -62,8 +62,8 @@ def came_open(stage: Stage) -> QuerySet[Task]:
 @retry_deadlocks
 @transaction.atomic
 def reopen(*, stage: Stage, by: str) -> int:
-    """Give out the missing judgments of these tasks; returns how many items they are of. Raises CannotMove where the
-    stage is open, or nothing of it came open.
+    """Give out the missing judgments of these tasks; return the number of their items. Raises CannotMove if the stage
+    is open, or nothing of it came open.
     """
     stage = promotion.lock_stage(stage)
     if stage.state == StageState.OPEN:
@@ -79,7 +79,7 @@ def reopen(*, stage: Stage, by: str) -> int:
 
 @dataclass(frozen=True)
 class Reopened:
-    """What became of the last time: `items` were given out `at`, and `left` of them have no outcome yet."""
+    """What became of the last reopening: `items` were given out `at`, and `left` of them have no outcome yet."""
 
     items: int
     left: int
@@ -91,7 +91,7 @@ class Reopened:
 
 
 def reopened(stage: Stage) -> Reopened | None:
-    """The last time that the stage was opened for some items, since it was closed; none where it never was."""
+    """Return the last time the stage was opened for some items since it was closed; None if it never was."""
     verbs = Event.objects.filter(subject=audit.named(stage), verb__in=[REOPENED, CLOSED]).order_by("-pk")
     event = verbs.first() if stage.state == StageState.CLOSED else None
     if event is None or event.verb != REOPENED:

@@ -18,7 +18,7 @@ _INPUT = re.compile(r"(.+)-(least|most)")
 
 
 class RoleCounts(forms.Widget):
-    """Of each of `roles` (`images.candidate`), and of each that the value names, a lowest and a highest number."""
+    """Inputs for a lowest and a highest number, for each of `roles` (`images.candidate`) and each in the value."""
 
     use_fieldset = True
     roles: Iterable[str] = ()
@@ -50,7 +50,7 @@ class RoleCounts(forms.Widget):
 
 
 def of_item(item: ItemRecord | None) -> list[str]:
-    """The roles of an item's parts, as a study's part names them."""
+    """Return the roles of an item's parts, as a study's part names them."""
     if item is None:
         return []
     named = [*(f"texts.{one.role}" for one in item.captions), *(f"images.{one.role}" for one in item.images)]
@@ -58,20 +58,20 @@ def of_item(item: ItemRecord | None) -> list[str]:
 
 
 def readable(text: str) -> str:
-    """The text, if it can be read. Raises ValidationError."""
+    """Return the text, if it can be read. Raises ValidationError."""
     try:
         part.read_roles(text)
     except part.WrongPart:
-        raise forms.ValidationError("Give whole numbers up to 999, the lower one first.") from None
+        raise forms.ValidationError("Enter whole numbers up to 999, the lower one first.") from None
     return text
 
 
 def _count(least: str = "", most: str = "") -> str:
-    """`2` from 2 to 2, `2..4`, `2..`, `0..4`."""
+    """Return `2` for 2 to 2, `2..4`, `2..`, `0..4`."""
     return least if least == most else f"{least or 0}..{most}"
 
 
 def _ends(count: str) -> dict[str, str]:
-    """The inverse of `_count`; empty texts where there is no bound."""
+    """Invert `_count`; empty texts if there is no bound."""
     least, dots, most = count.partition("..")
     return {"least": "" if least == "0" and most else least, "most": most if dots else least}

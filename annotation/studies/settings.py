@@ -1,4 +1,4 @@
-"""What can change about a study that people judge in: what changes no number. Of the rest, why it cannot.
+"""The settings that can change while people judge, without changing a result; and why the others cannot.
 
 Every change is an event, `changed a setting`, with the value before and after.
 """
@@ -45,14 +45,14 @@ WHERE task.id = ANY(%(tasks)s) ORDER BY task.rank, place.number
 
 
 class CannotChange(ValueError):
-    """The setting (`name`) cannot be changed to this; the message says why."""
+    """The setting (`name`) cannot be changed to this; the message explains why."""
 
     def __init__(self, name: str, why: str):
         super().__init__(why)
         self.name = name
 
 
-# What is locked
+# Locked settings
 
 
 def locked(study: Study) -> dict[str, str]:
@@ -61,12 +61,12 @@ def locked(study: Study) -> dict[str, str]:
 
 
 def _is_judged(study: Study) -> bool:
-    people = list(study.annotators.values_list("pk", flat=True))  # by their numbers: else all leases are scanned
+    people = list(study.annotators.values_list("pk", flat=True))  # by id: otherwise all leases are scanned
     return Judgment.objects.filter(lease__annotator__in=people).exists()
 
 
 def locked_in(stages: Iterable[Stage]) -> dict[int, dict[str, str]]:
-    """Of each stage, by its id: setting → why it cannot change."""
+    """Return for each stage, by its id: setting → why it cannot change."""
     stages = list(stages)
     tied = Outcome.objects.filter(task__stage__in=stages, by__in=outcomes.TIED)
     ties = dict(tied.values_list("task__stage").annotate(count=Count("task")))
@@ -74,7 +74,7 @@ def locked_in(stages: Iterable[Stage]) -> dict[int, dict[str, str]]:
 
 
 def _reasons(stage: Stage, ties: bool) -> list[tuple[str, str]]:
-    """Each setting with the first reason against it, or ""."""
+    """Return each setting with the first reason against it, or ""."""
     protocol = protocol_named(stage.protocol)
     always = OF_FILE if protocol.file else CONFIRMS if protocol.confirms else ""
     counts = SAME_NUMBER if protocol.file and cannot_adapt(StagePlan(stage.protocol)) else ""
@@ -89,7 +89,7 @@ def _reasons(stage: Stage, ties: bool) -> list[tuple[str, str]]:
 
 
 def most_judgments(stage: Stage) -> int:
-    """How far the overlap can grow."""
+    """Return the largest overlap that can be set."""
     return min(stage.cap or MOST_JUDGMENTS, stage.agreement_overlap or MOST_JUDGMENTS)
 
 
@@ -100,8 +100,8 @@ def most_judgments(stage: Stage) -> int:
 def change_study(*, study: Study, by: str, **given: Any) -> Study:
     """Change the `name`, `title`, `consent`, `pay_per_hour` or `currency`. Raises CannotChange.
 
-    Whoever agreed to another consent text is asked again before their next screen. What was judged before the pay
-    changes keeps its rate.
+    People who agreed to another consent text are asked again before their next screen. Judgments made before the pay
+    changes keep their rate.
     """
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     changed = _set(study, given, locked(study))
@@ -119,7 +119,7 @@ def change_study(*, study: Study, by: str, **given: Any) -> Study:
 def change_stage(*, stage: Stage, by: str, **given: Any) -> Stage:
     """Change the `overlap`, `tie_rule` or `quota`. Raises CannotChange.
 
-    A larger overlap asks for more judgments of the items without an outcome; the others keep theirs. Another tie rule
+    A larger overlap requests more judgments for items without an outcome; the others keep theirs. Another tie rule
     settles the ties that wait for an adjudicator.
     """
     stage = lock_stage(stage)
@@ -139,7 +139,7 @@ def change_stage(*, stage: Stage, by: str, **given: Any) -> Stage:
 
 
 def _set(row: Study | Stage, given: Mapping[str, Any], locks: Mapping[str, str]) -> dict[str, Any]:
-    """Set what differs; returns the values before by name. Raises CannotChange."""
+    """Set what differs; return the earlier values by name. Raises CannotChange."""
     changed = {name: getattr(row, name) for name, value in given.items() if getattr(row, name) != value}
     for name in changed:
         if name in locks:
@@ -169,7 +169,7 @@ def _undecided(stage: Stage) -> QuerySet[Task]:
 
 
 def _lock_undecided(stage: Stage) -> None:
-    """Whoever judges one of the tasks has settled it before this, or sees what is changed."""
+    """Lock undecided tasks: anyone judging one of them has settled it before this, or sees the change."""
     tasks = list(_undecided(stage).values_list("pk", flat=True))
     list(Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk").values_list("pk"))
     list(Task.objects.filter(pk__in=tasks).select_for_update(no_key=True).order_by("pk").values_list("pk"))

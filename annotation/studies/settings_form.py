@@ -27,13 +27,13 @@ HINTS = {
 
 
 class StudySettingsForm(SeenForm, StudyForm):
-    """A field that is `locked` has the reason, and takes no other value."""
+    """The form; a `locked` field has the reason, and takes no other value."""
 
     def __init__(self, data=None, *, study: Study, stages: Sequence[Stage]):
         self.study, self.stages = study, stages
         of_study, of_stages = settings.locked(study), settings.locked_in(stages)
         fields = {name: _field(StudyForm, name, getattr(study, name), of_study) for name in OF_STUDY}
-        if of_study.get("currency"):  # has no field of its own on the page
+        if of_study.get("currency"):  # has no separate field on the page
             fields["pay_per_hour"].help_text = f"In {study.currency}. {HINTS['pay_per_hour']}"
         for stage in stages:
             for name in OF_STAGE:
@@ -51,7 +51,7 @@ class StudySettingsForm(SeenForm, StudyForm):
         return name if name == self.study.name else super().clean_name()
 
     def clean(self) -> None:
-        """A page that was opened before a field was locked may send another value."""
+        """Refuse changes of locked fields: a page opened before a field was locked may send another value."""
         for name in self.data.keys() & self.fields.keys():
             field = copy(self.fields[name])
             field.disabled = False
@@ -71,7 +71,7 @@ class StudySettingsForm(SeenForm, StudyForm):
         return {name: self.cleaned_data[f"{name}{place}"] for name in names if f"{name}{place}" in self.changed_data}
 
     def save(self, by: str) -> bool:
-        """Store what was changed; returns whether it was stored. All or nothing: the caller rolls back."""
+        """Store the changes; return whether there were any. All or nothing: the caller rolls back."""
         place = ""
         try:
             settings.change_study(study=self.study, by=by, **self._changed(OF_STUDY))
@@ -90,7 +90,7 @@ class StudySettingsForm(SeenForm, StudyForm):
 
 
 def _field(form: type[forms.Form], name: str, value: object, locks: Mapping[str, str]) -> forms.Field:
-    """The field of the form for a new study, with what is stored now and what holds once people judge."""
+    """Return the field of the form for a new study, with the stored value and the restrictions once people judge."""
     field = deepcopy(form.base_fields[name])
     field.initial, field.help_text = value, HINTS.get(name, field.help_text)
     field.locked = locks.get(name, "")  # type: ignore[attr-defined]
@@ -100,7 +100,7 @@ def _field(form: type[forms.Form], name: str, value: object, locks: Mapping[str,
 
 
 def _bound(field: forms.Field, low: int, high: int) -> None:
-    """Between these, unless it is locked."""
+    """Restrict the field to these bounds, unless it is locked."""
     if not field.disabled:
         words = settings.WORDS_OF_OVERLAP.format(low=low, high=high)
         wanted = forms.IntegerField(min_value=low, max_value=high, label=field.label, help_text=field.help_text)

@@ -1,4 +1,4 @@
-"""A new study as its page holds it: all its forms, what was typed, and the plan. What it can ask: cards.py."""
+"""A new study as on its page: all its forms, what was typed, and the plan. For its possible questions, see cards.py."""
 
 import json
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from benchmarks.models import Benchmark, Item
 from workers import outside_json
 
 STEPS = {"question": "The question", "people": "People and numbers", "texts": "Texts"}
-Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itself): field → value as it was typed
+Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itself): field → value as typed
 
 
 class Size(TypedDict):
@@ -55,7 +55,7 @@ class Setup:
         self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark)
         self.first = queries.first_record(self.benchmark)
         self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
-        texts = {"name": name or self._free_name(), "title": self.benchmark_name[:120]}  # which hints at no answers
+        texts = {"name": name or self._free_name(), "title": self.benchmark_name[:120]}  # it doesn't hint at answers
         initial = {**texts, **start.study, "benchmark": self.benchmark}
         self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
         self.study.offer_parts(self.benchmark, self.first)
@@ -73,7 +73,7 @@ class Setup:
         self._offer_scores()
 
     def _free_name(self) -> str:
-        """The question and the benchmark, with a number if studies have that name already."""
+        """Return the question and the benchmark, with a number if studies have that name already."""
         name = f"{self.start.title} on {self.benchmark_name}"[:110]
         taken = set(Study.objects.filter(name__startswith=name).values_list("name", flat=True))
         names = (f"{name} {n}" if n > 1 else name for n in count(1))
@@ -86,7 +86,7 @@ class Setup:
 
     @property
     def can_ask(self) -> bool:
-        """Whether the benchmark's first item suits the question, as it is or under names that can be chosen."""
+        """Return whether the benchmark's first item suits the question, unchanged or with names that can be chosen."""
         if self.first is None or fit.fitted(self.start.stages, self.first) is not None:
             return True
         plans = [form.plan for form in self.stages]
@@ -95,14 +95,14 @@ class Setup:
 
     @property
     def trial(self) -> str:
-        """The question whose screens can be tried; "" if there are several, or none of a file."""
+        """The question whose screens can be tried; "" if there are several, or it is not from a file."""
         asked = [split(stage.protocol)[0] for stage in self.start.stages]
         single = len(asked) == 1 and self.first is not None and self.can_ask
         return asked[0] if single and protocol_named(asked[0]).made_from else ""
 
     @property
     def wrong_step(self) -> str:
-        """The first step with a field that was refused; "" if there is none."""
+        """The first step with a refused field; "" if there is none."""
         wrong = {form.step_of(name) for form in self.forms for name in form.errors}
         return next((step for step in STEPS if step in wrong), "")
 
@@ -124,24 +124,24 @@ class Setup:
         return all(form.is_valid() for form in self.forms)
 
     def typed(self) -> Kept:
-        """What the manager has changed, here or before the form had this starting point."""
+        """Return what the manager has changed, here or before the form had this starting point."""
         kept = {protocol: dict(values) for protocol, values in self.kept.items()}
         for form, key in zip(self.forms, ["", *_kept_keys(self.start.stages)], strict=True):
             values = kept.setdefault(key, {})
             touched = ({*form.changed_data, *values} & set(form.fields)) - {"benchmark"}
-            touched -= set(getattr(form, "roles", ()))  # which are the benchmark's
+            touched -= set(getattr(form, "roles", ()))  # roles depend on the benchmark
             values |= {name: form[name].data for name in touched}
         return kept
 
     def become_template(self) -> None:
-        """From now on the forms are for a template, which has no images."""
+        """Turn the forms into those of a template, which has no images."""
         self.study.become_template()
         for stage in self.stages:
             stage.images = ()
 
     @cached_property
     def size(self) -> Size:
-        """Of the benchmark, for the stages as they are planned."""
+        """The size of the benchmark, for the planned stages."""
         if not self.benchmark:
             return Size(items=0, types=1, tasks=[])
         part = self.study.chosen_part()
@@ -151,8 +151,8 @@ class Setup:
 
     @property
     def orders(self) -> list[tuple[str, str, str]]:
-        """If there are several questions, for each stage: its title, and what names the starting point in which it
-        comes earlier ("" for the first), and the one without it.
+        """If there are several questions, return for each stage: its title, the key of the starting point in which it
+        comes earlier ("" for the first), and of the one without it.
         """
         keys = self.start.key.split(SEVERAL) if self.start.kind == "protocol" else []
         found = []
@@ -166,11 +166,11 @@ class Setup:
         return json.dumps(self.kept)
 
     def plan(self) -> dict:
-        """The arguments of `studies.lifecycle.create_study`."""
+        """Return the arguments of `studies.lifecycle.create_study`."""
         return {**self.study.of_study(), "stages": [stage.planned() for stage in self.stages]}
 
     def expected(self) -> list[ExpectedEffort]:
-        """The expected effort of each stage; empty while a field is invalid."""
+        """Return the expected effort of each stage; empty while a field is invalid."""
         if self.bound and not self.is_valid():
             return []
         assumed = self._assumed()
@@ -180,7 +180,7 @@ class Setup:
         return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
 
     def texts_as_read(self) -> dict[str, Any]:
-        """Consent and each stage's instructions as annotators read them; a text's images are not copied yet."""
+        """Return consent and each stage's instructions as annotators read them; a text's images are not copied yet."""
         given = [(form.title, str(form["instructions"].value() or "")) for form in self.stages]
         return {
             "consent": markdown.to_html(str(self.study["consent"].value() or ""), level=3),
@@ -199,7 +199,7 @@ class Setup:
         }
 
     def enough_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
-        """What each audit takes of what is `expected`, and what the judgments of the other stages are enough for."""
+        """Describe what each audit takes of what is `expected`, and what the other stages' judgments are enough for."""
         if not expected:
             return []
         assumed = self._assumed()
@@ -214,14 +214,14 @@ class Setup:
 
 
 def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
-    """`verify`, `verify 2` …: what was typed for a stage goes to the stage that asks the same question."""
+    """Return `verify`, `verify 2` …: what was typed for a stage goes to the stage with the same question."""
     asked = [split(stage.protocol)[0] for stage in stages]
     counts = [asked[: place + 1].count(protocol) for place, protocol in enumerate(asked)]
     return [f"{name} {n}" if n > 1 else name for name, n in zip(asked, counts, strict=True)]
 
 
 def read_kept(text: str) -> Kept:
-    """What a page kept in a hidden field; nothing if somebody has tampered with it."""
+    """Return what a page kept in a hidden field; nothing if somebody has tampered with it."""
     try:
         kept = outside_json.read(text or "{}")
         return {str(protocol): dict(values) for protocol, values in kept.items()}
@@ -230,7 +230,7 @@ def read_kept(text: str) -> Kept:
 
 
 def known_benchmark(asked: str | None) -> str:
-    """The id that was asked for if there is such a benchmark, otherwise that of the newest not archived; "" if there is
+    """Return the given id if there is such a benchmark, otherwise that of the newest not archived; "" if there is
     none.
     """
     there = {str(pk): archived for pk, archived in Benchmark.objects.values_list("pk", "archived")}
@@ -238,7 +238,7 @@ def known_benchmark(asked: str | None) -> str:
 
 
 def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:
-    """How many tasks the items will make: counted for each kind of item, by its parts."""
+    """Return how many tasks the items will have: counted for each kind of item, by its parts."""
     kinds = queries.shapes(items)
     return Size(
         items=sum(count for _, count in kinds),
@@ -248,7 +248,7 @@ def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:
 
 
 def foreseen(stages: Sequence[StagePlan], items: QuerySet[Item], pay: float) -> list[ExpectedEffort]:
-    """The expected effort of the stages on these items, with the default assumptions."""
+    """Return the expected effort of the stages on these items, with the default assumptions."""
     size = size_of(items, stages)
     assumed = {
         name: replace(one, types=size["types"], tasks=tasks)

@@ -1,4 +1,4 @@
-"""The forms of the stages of a new study: every setting of each (of the study itself: study_form.py)."""
+"""The forms of the stages of a new study: every setting of each (for the study itself: study_form.py)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -49,26 +49,26 @@ PROMOTIONS = {
 
 
 LANGUAGES = dict(settings.LANGUAGES)
-OF_ROLE = "role_"  # and a role of the question: the field with the benchmark's name for it
-IN = "instructions_"  # and a language: the field of a translation
+OF_ROLE = "role_"  # followed by a role of the question: the field with the benchmark's name for it
+IN = "instructions_"  # followed by a language: the field of a translation
 CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
 def field_of_role(choice: RoleChoice) -> forms.ChoiceField:
-    """The parts of an item that the role could be."""
+    """Return the field with the parts of an item that the role could be."""
     kind, _, name = choice.role.partition(".")
     noun = "picture" if kind == "images" else "text"
     choices = [(one, f"{role_name(one)} ({count} {noun}{'' if count == 1 else 's'})") for one, count in choice.there]
     if choice.name not in dict(choices):
         choices = [(choice.name, "none" if choice.optional else "choose …"), *choices]
-    label = f"The {noun} “{role_name(name)}” in the question is"  # a picture and a text may have one name
+    label = f"The {noun} “{role_name(name)}” in the question is"  # a picture and a text may have the same name
     return forms.ChoiceField(label=label, choices=choices, initial=choice.name)
 
 
 class TextField(forms.CharField):
-    """Text of several lines, whose line ends are the same whatever the browser sends."""
+    """Text of several lines, with the same line ends whatever the browser sends."""
 
     def __init__(self, rows: int, **rest):
         super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **rest)
@@ -81,7 +81,7 @@ class TextField(forms.CharField):
 
 
 def number(name: str, label: str, hint: str = "", required: bool = False) -> forms.IntegerField:
-    """The form field for a stage's setting, within the bounds of the model's field."""
+    """Return the form field for a stage's setting, within the bounds of the model's field."""
     limits = [validator for validator in FIELDS[name].validators if isinstance(validator, BaseValidator)]
     bounds = {limit.code: limit.limit_value for limit in limits}
     low, high = bounds.get("min_value"), bounds.get("max_value")
@@ -89,7 +89,7 @@ def number(name: str, label: str, hint: str = "", required: bool = False) -> for
 
 
 def percent(label: str, hint: str = "", most: int = 100) -> PercentField:
-    """A share that may be left out."""
+    """Return the field of a share that may be left out."""
     return PercentField(label=label, help_text=hint, max_value=most, required=False)
 
 
@@ -98,17 +98,17 @@ def switch(label: str) -> forms.BooleanField:
 
 
 def several(label: str, hint: str = "") -> forms.MultipleChoiceField:
-    """Boxes to tick, or none; `offer` says which."""
+    """Return optional boxes to tick; `offer` sets the choices."""
     boxes = forms.CheckboxSelectMultiple
     return forms.MultipleChoiceField(label=label, help_text=hint, required=False, widget=boxes)
 
 
 def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:
-    form.fields[name].choices = list(choices)  # type: ignore[attr-defined]  # of a field with choices
+    form.fields[name].choices = list(choices)  # type: ignore[attr-defined]  # it has choices
 
 
 def checked(text: str, images: Sequence[str] = ()) -> str:
-    """Markdown with no other images than these, which a copied stage has. Raises ValidationError."""
+    """Return Markdown without other images than these, which a copied stage has. Raises ValidationError."""
     if wrong := markdown.problems(text, images, unknown=NO_IMAGES):
         raise forms.ValidationError(wrong)
     return text
@@ -138,7 +138,7 @@ class StageForm(forms.Form):
     any_look = switch("Audit: interval valid whenever you stop")
     wrong_reasons = several(
         "Audit: count an item as wrong if it is dropped as",
-        "Choose none to count all but ties and “cannot judge”, which say nothing of the item.",
+        "Choose none to count all but ties and “cannot judge”, which say nothing about the item.",
     )
     scores_run = forms.IntegerField(
         label="Audit: scores of a model",
@@ -147,7 +147,7 @@ class StageForm(forms.Form):
         help_text="If the model is unsure about wrong items, its scores save judgments, though few in a short audit. "
         "Useless scores cost hardly any.",
     )
-    wrong = percent("Audit: guess of the wrong items (%)", "Only the plan uses it.")
+    wrong = percent("Audit: guess of the wrong items (%)", "Used only by the plan.")
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
     apart_from = several("Exclude annotators who saw the item in")
     lease_seconds = number("lease_seconds", "Reservation time (seconds)", "Then an idle screen is given away.", True)
@@ -175,8 +175,8 @@ class StageForm(forms.Form):
         self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,
         images: Sequence[str] = (), roles: Sequence[RoleChoice] = (), paper: str = "",
     ):  # fmt: skip
-        """`typed` are values to show instead of the plan's; `roles` those that need the benchmark's names; `paper`:
-        whose numbers the plan has.
+        """`typed` are values to show instead of the plan's; `roles` need the benchmark's names; `paper` is the paper
+        with the plan's numbers.
         """
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
@@ -219,12 +219,12 @@ class StageForm(forms.Form):
         field.widget.attrs["min"] = least
 
     def no_longer(self, paper: str) -> str:
-        """That the number of judgments is no longer the paper's, in a sentence; empty if it is."""
+        """State that the number of judgments is no longer the paper's, in a sentence; empty if it is."""
         planned, papers = (one.settings.get("overlap") or 1 for one in (self.planned(), self.plan))
         return f"{planned} instead of {papers}: no longer {paper}’s number." if paper and planned != papers else ""
 
     def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
-        """The initial values: the plan's settings, otherwise the model's defaults."""
+        """Return the initial values: the plan's settings, otherwise the model's defaults."""
         return {
             **{name: FIELDS[name].get_default() for name in self.base_fields if name in FIELDS},
             **self.plan.settings,
@@ -250,12 +250,12 @@ class StageForm(forms.Form):
         return "texts" if name in {field.name for field in self.texts} else "people"
 
     def _with_strategies(self, fields: Iterable[forms.BoundField]) -> list[tuple[forms.BoundField, str, str]]:
-        """Each with the strategy that it is for, and the one that it is not for."""
+        """Return each field with the strategy that it is for, and the one that it is not for."""
         return [(one, self.ONLY_IF.get(one.name, ""), self.ONLY_UNLESS.get(one.name, "")) for one in fields]
 
     @property
     def of_roles(self) -> list[forms.BoundField]:
-        """What the benchmark calls the question's roles."""
+        """Return the fields with the benchmark's names for the question's roles."""
         return [self[name] for name in self.roles]
 
     @property
@@ -273,12 +273,12 @@ class StageForm(forms.Form):
 
     @property
     def file(self) -> ProtocolFile | None:
-        """The published file that the stage asks, if it is one; it decides what the rule and its ties are."""
+        """The published file that the stage uses, if any; it decides the rule and its ties."""
         return protocol_named(self.plan.protocol).file
 
     @property
     def rules(self) -> list[str]:
-        """What the published file says of which answers drop an item."""
+        """Sentences on which answers drop an item under the published file."""
         return each_rule(self.file) if self.file else []
 
     @property
@@ -302,7 +302,7 @@ class StageForm(forms.Form):
 
     @property
     def texts(self) -> list[forms.BoundField]:
-        """The instructions, and their translations where the plan has its own."""
+        """The instructions, and their translations if the plan has its own."""
         return [self["instructions"], *(self[f"{IN}{language}"] for language in self.plan.translations)]
 
     @property
@@ -355,12 +355,12 @@ class StageForm(forms.Form):
         return replace(self.assumed, tasks=tasks, types=types, **given)
 
     def values(self) -> Mapping[str, Any]:
-        """What was submitted; before that, the typed values that are valid."""
+        """Return the submitted values; before that, the typed values that are valid."""
         return self.cleaned_data if self.is_bound else cleaned(self, self.typed)
 
 
 def cleaned(form: forms.Form, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the values, as they were typed, that are valid in their fields."""
+    """Return the values, as typed, that are valid in their fields."""
     found = {}
     for name in values.keys() & form.fields.keys():
         with suppress(forms.ValidationError):

@@ -1,4 +1,4 @@
-"""Turn on and off the page on which everybody with its address reads a study's results."""
+"""Turn on and off the page on which everybody with its address can read a study's results."""
 
 from django.db import transaction
 
@@ -8,7 +8,7 @@ from benchmarks import audit
 
 @transaction.atomic
 def share(*, study: Study, by: str) -> SharedResults:
-    """Twice is the same as once."""
+    """Share the results; doing it twice changes nothing."""
     shared, made = SharedResults.objects.get_or_create(study=study)
     if made:
         audit.record(by=by, verb="shared results", subject=study)
@@ -17,7 +17,7 @@ def share(*, study: Study, by: str) -> SharedResults:
 
 @transaction.atomic
 def stop_sharing(*, study: Study, by: str) -> None:
-    """The address is gone for good; sharing again makes another one."""
+    """Delete the address for good; sharing again creates a different one."""
     gone, _ = SharedResults.objects.filter(study=study).delete()
     if gone:
         audit.record(by=by, verb="stopped sharing results", subject=study)

@@ -1,4 +1,4 @@
-"""What the form for a new study can start from: a preset, a single question, another study, or a saved template."""
+"""Starting points for the form of a new study: a preset, a single question, another study, or a saved template."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,18 +19,18 @@ from annotation.studies.instructions import default_instructions, default_transl
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
 
-# Every other column of a stage is a setting that a copy takes over. A copy draws its samples anew.
+# Every other column of a stage is a setting that a copy takes over. A copy draws new samples.
 _OWN = {
     "id", "study", "position", "name", "state", "invite", "protocol", "source", "after", "apart_from", "seed",
     "order_sha256", "scores_of", "scores_sha256",
 }  # fmt: skip
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
-SEVERAL, MOST_STAGES = ";", 12  # between the names of questions that a study asks in order
+SEVERAL, MOST_STAGES = ";", 12  # separator of the names of questions that a study asks in order
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
 
 
 class CannotSave(ValueError):
-    """The template cannot be saved; the message says why."""
+    """The template cannot be saved; the message explains why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class StartingPoint:
     """`kind` and `key` name it in addresses and forms: `preset=bivlc`, `protocol=verify`, `copy=4`, `template=2`.
 
     `study` has initial values of the study's own fields; `images` the names of the images that a stage's instructions
-    can show, by the stage's name: those of the study that it copies.
+    can show, by the stage's name: those of the copied study.
     """
 
     kind: str
@@ -51,19 +51,19 @@ class StartingPoint:
 
     @property
     def paper(self) -> str:
-        """Whose numbers it has; empty if no paper's."""
+        """The paper with its numbers; empty if there is none."""
         return PRESETS[self.key].paper if self.kind == "preset" else ""
 
     @property
     def version(self) -> str:
-        """The number of a published version that has the name of a question of Winnow's own, and differs from it."""
+        """The number of a published version that has the name of one of Winnow's own questions, but differs from it."""
         name, _, number = self.key.partition(VERSION_SIGN)
         own = name in PROTOCOLS or name in library.names()
         return number if self.kind == "protocol" and number and own and not is_as_shipped(self.key) else ""
 
     @property
     def questions(self) -> str:
-        """The key of the same questions in order, to which another can be added; "" if it has settings of its own."""
+        """The key of the same questions in order, to which another can be added; "" if it has its own settings."""
         if self.kind == "preset" and len(self.stages) == 1:
             (stage,), (single,) = self.stages, presets.single_stage(self.stages[0].protocol).stages
             return stage.protocol if _every_setting(stage) == _every_setting(single) else ""
@@ -81,7 +81,7 @@ def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPo
 
 
 def of_protocols(key: str) -> StartingPoint:
-    """`verify`, or several questions in their order: `describe;revise@2`."""
+    """Return the starting point of `verify`, or of several questions in order: `describe;revise@2`."""
     return of_preset(presets.stages_in_order(key.split(SEVERAL)), "protocol", key)
 
 
@@ -90,7 +90,7 @@ def are_known(key: str) -> bool:
 
 
 def of_study(study: Study) -> StartingPoint:
-    """The study's settings, with comprehension questions, and its newest instructions in every language with images."""
+    """Return the study's settings, comprehension questions, and newest instructions in every language with images."""
     versions = Instructions.objects.filter(stage__study=study).order_by("version")
     newest = {one.stage_id: one for one in versions}
     stages = list(study.stages.order_by("position"))
@@ -105,7 +105,7 @@ def of_study(study: Study) -> StartingPoint:
 
 
 def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) -> StagePlan:
-    """The plan that would create the stage again; the protocol's own instructions are left to the protocol."""
+    """Return the plan that would create the stage again; the protocol's own instructions are left to the protocol."""
     named: dict[int | None, str] = {one.pk: one.name for one in stages}
     protocol, own = protocol_named(stage.protocol), stage.study.language
     text, translations = instructions.text, instructions.translations
@@ -130,14 +130,14 @@ def _of_template(template: StudyTemplate) -> StartingPoint:
 
 
 def templates() -> list[StartingPoint]:
-    """All templates, by name, except those with a question that no longer exists."""
+    """Return all templates, by name, except those with a question that no longer exists."""
     found = StudyTemplate.objects.select_related("created_by").order_by("name")
     known = [one for one in found if all(is_known(stage["protocol"]) for stage in one.setup["stages"])]
     return [_of_template(one) for one in known]
 
 
 def _restored(stage: Mapping[str, Any]) -> StagePlan:
-    """Without settings that only an earlier Winnow had."""
+    """Restore a plan without settings that only an earlier Winnow had."""
     settings = {name: value for name, value in stage.get("settings", {}).items() if name in _SETTINGS}
     return StagePlan(**{**stage, "settings": settings})
 
@@ -159,7 +159,7 @@ def save_template(
 
 
 def may_delete(start: StartingPoint, user: User) -> bool:
-    """Whether it is a template of theirs; superusers may delete all."""
+    """Return whether it is a template of theirs; superusers may delete all."""
     found = StudyTemplate.objects.filter(pk=start.key) if start.kind == "template" else StudyTemplate.objects.none()
     return (found if user.is_superuser else found.filter(created_by=user)).exists()
 
@@ -175,14 +175,14 @@ def all_presets() -> list[StartingPoint]:
 
 
 def on_offer() -> list[StartingPoint]:
-    """What every new study can start from: published questions, presets, and the library's that are neither."""
+    """Return the starting points for any new study: published questions, presets, and the library's other questions."""
     published, set_up = published_questions(), all_presets()
     same = {base_name(one.key) for one in published if is_as_shipped(one.key)} | {one.questions for one in set_up}
     return [*published, *set_up, *(one for one in single_questions() if one.key not in same)]
 
 
 def published_questions() -> list[StartingPoint]:
-    """The newest version of each published protocol."""
+    """Return the newest version of each published protocol."""
     versions = newest_versions()
     for version in versions:
         keep_published(str(version), version.text)
@@ -190,5 +190,5 @@ def published_questions() -> list[StartingPoint]:
 
 
 def single_questions() -> list[StartingPoint]:
-    """The built-in ones, and further files of the library, which a study that asks them publishes."""
+    """Return the built-in questions, and further library files, which a study publishes when it uses them."""
     return [of_protocols(name) for name in dict.fromkeys([*PROTOCOLS, *library.names()])]

@@ -22,7 +22,7 @@ MOST_TYPES = 100  # on the page
 
 
 def _read(read: Callable[[str], object], text: str) -> str:
-    """The text, if it can be read. Raises ValidationError."""
+    """Return the text, if it can be read. Raises ValidationError."""
     try:
         read(text)
     except part.WrongPart as refusal:
@@ -56,13 +56,13 @@ class StudyForm(forms.Form):
     paused = switch("Start paused: nobody can join until you open the study")
 
     part_types = several("Only items of these types")
-    part_roles = forms.CharField(label="Only items with so many parts", required=False, widget=RoleCounts)
+    part_roles = forms.CharField(label="Only items with these numbers of parts", required=False, widget=RoleCounts)
     part_attributes = forms.CharField(
         label="Only items with these attributes", required=False,
         help_text="Such as style=oil|ink: the attribute, then the values to keep.",
     )  # fmt: skip
     part_keys = TextField(
-        3, label="Only items with these keys", required=False, help_text="One key a line, pasted or from a text file."
+        3, label="Only items with these keys", required=False, help_text="One key per line, pasted or from a text file."
     )
     part_sample = forms.IntegerField(
         label="Random sample for all stages", required=False, min_value=1,
@@ -78,7 +78,7 @@ class StudyForm(forms.Form):
     )
 
     saves_template = False
-    has_stages = True  # more than one: a single stage has the same sample of its own
+    has_stages = True  # more than one: a single stage's own sample does the same
     OF_STEP = {
         "texts": ("name", "title", "language", "consent", "paused", "save_as"),
         "question": ("benchmark", NON_FIELD_ERRORS),
@@ -112,7 +112,7 @@ class StudyForm(forms.Form):
         return any(field.errors or field.value() for field in self.of_part)
 
     def chosen_part(self) -> part.Part:
-        """The chosen items, as far as what was typed is valid."""
+        """Return the chosen items, as far as the input is valid."""
         given = self.cleaned_data if self.is_bound else cleaned(self, self.initial)
         return part.part_of(**{name.removeprefix("part_"): given[name] for name in self.PART if given.get(name)})
 
@@ -126,7 +126,7 @@ class StudyForm(forms.Form):
         return _read(part.read_keys, self.cleaned_data["part_keys"])
 
     def become_template(self) -> None:
-        """From now on the form is for a template, which has neither name nor benchmark of a study."""
+        """Turn the form into that of a template, which has neither name nor benchmark of a study."""
         self.saves_template = True
         self.fields["name"].required = self.fields["benchmark"].required = False
         self.fields["save_as"].required = True
@@ -153,7 +153,7 @@ class StudyForm(forms.Form):
         return benchmark
 
     def of_study(self) -> dict:
-        """The arguments of `studies.lifecycle.create_study` apart from the stages."""
+        """Return the arguments of `studies.lifecycle.create_study` except the stages."""
         given: dict[str, Any] = {name: value for name, value in self.cleaned_data.items() if name not in self.PART}
         given["part"] = self.chosen_part()
         state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN

@@ -43,9 +43,9 @@ DIGITS = 18  # of a number in a URL or form
 @csp_replace({"frame-src": [SELF]})
 @staff_only
 def study_new(request: StaffRequest) -> HttpResponse:
-    """A form with every setting of the study and its stages in three steps, of which the page shows one.
+    """Show a form with every setting of the study and its stages in three steps, one at a time.
 
-    Of a POST, `plan` only computes the plan, `choose` changes the starting point and keeps what was typed, `save` keeps
+    In a POST, `plan` only computes the plan, `choose` changes the starting point and keeps what was typed, `save` keeps
     the settings as a template, and `delete` deletes the template that the form started from.
     """
     data = request.POST if request.method == "POST" else None
@@ -76,7 +76,7 @@ def study_new(request: StaffRequest) -> HttpResponse:
 
 
 def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]) -> Setup:
-    """The form with another starting point, another benchmark or a further stage, and what was typed."""
+    """Return the form with another starting point, another benchmark or a further stage, and what was typed."""
     kind, _, key = data.get("choose", "").partition(":")
     if "add_stage" in data and setup.start.questions:
         kind, key = "protocol", starting_points.SEVERAL.join([setup.start.questions, data.get("further", "")])
@@ -86,7 +86,7 @@ def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]
 
 
 def _create(request: StaffRequest, setup: Setup) -> Study:
-    """A copy takes over the images of the instructions. Raises CannotCreate."""
+    """Create the study; a copy takes over the images of the instructions. Raises CannotCreate."""
     given = {"by": audit.named(request.user), "created_by": request.user, **setup.plan()}
     if setup.start.kind != "copy":
         return lifecycle.create_study(**given)
@@ -94,7 +94,7 @@ def _create(request: StaffRequest, setup: Setup) -> Study:
 
 
 def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting_points.StartingPoint:
-    """What a URL or form names; otherwise what shows most of the benchmark's items."""
+    """Return the starting point in a URL or form; otherwise the one that shows most of the benchmark's items."""
     if given.get("copy"):
         number = whole_number(given["copy"], DIGITS) or 0
         return starting_points.of_study(permissions.study_for(request.user, number, Role.MANAGER))
@@ -112,7 +112,7 @@ def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting
 
 
 def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "", step: str = "people") -> HttpResponse:
-    """`refusal` is what the page shows if the form cannot be used as it is; `step` comes first unless one is wrong."""
+    """Return the page with a `refusal` if the form cannot be used as it is; `step` comes first unless one is wrong."""
     start, wrong = setup.start, setup.bound and not setup.is_valid()
     context = {
         "section": "studies", "setup": setup, "steps": STEPS, "forms": setup.forms, **_plan(setup),
@@ -131,7 +131,7 @@ def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "", step: st
 
 
 def _plan(setup: Setup) -> dict[str, object]:
-    """The plan in words; without numbers while a field is wrong."""
+    """Return the plan in words; without numbers while a field is wrong."""
     expected = setup.expected()
     return {
         "plan": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
@@ -147,7 +147,7 @@ def _plan(setup: Setup) -> dict[str, object]:
 @xframe_options_sameorigin
 @staff_only
 def study_new_screen(request: StaffRequest) -> HttpResponse:
-    """The first screen of what a study could ask, on the benchmark's first item, as the cards show it in a frame."""
+    """Show the first screen of a possible question, on the benchmark's first item, as the cards show it in a frame."""
     benchmark = known_benchmark(request.GET.get("benchmark"))
     item, stages = queries.first_item(benchmark), _starting_point(request, request.GET).stages
     fitted = item and fit.fitted(stages, queries.record_of(item))
@@ -159,7 +159,7 @@ def study_new_screen(request: StaffRequest) -> HttpResponse:
 
 
 def _further(setup: Setup) -> list[starting_points.StartingPoint]:
-    """The questions that can follow the last stage."""
+    """Return the questions that can follow the last stage."""
     if not setup.start.questions or setup.first is None:
         return []
     singles = [*starting_points.single_questions(), *starting_points.published_questions()]
@@ -169,7 +169,7 @@ def _further(setup: Setup) -> list[starting_points.StartingPoint]:
 
 
 def _save_template(request: StaffRequest, setup: Setup) -> HttpResponse:
-    """A template needs neither a benchmark nor a study's name."""
+    """Save a template, which needs neither a benchmark nor a study's name."""
     form = setup.study
     setup.become_template()
     if setup.is_valid():
@@ -203,7 +203,7 @@ def _delete_template(request: StaffRequest, start: starting_points.StartingPoint
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_members(request: StaffRequest, pk: int) -> HttpResponse:
-    """The list of members; a POST adds one."""
+    """Show the list of members; a POST adds one."""
     study = permissions.study_for(request.user, pk, permissions.needed(request, look=Role.MANAGER, change=Role.OWNER))
     form = MemberForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
@@ -281,7 +281,7 @@ def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _refused(request: StaffRequest, study) -> str:
-    """Why the study was not deleted, in a sentence; empty if it was."""
+    """Return why the study was not deleted, in a sentence; empty if it was."""
     name, releases = request.POST.get("name", ""), request.POST.get("releases") == "go"
     try:
         deletion.delete_named(study=study, name=name, by=audit.named(request.user), releases=releases)

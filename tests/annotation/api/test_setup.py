@@ -124,8 +124,8 @@ def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
 
 
 WRONG = [
-    ({}, "preset", "Give one of"),
-    ({"preset": "bivlc", "protocol": "verify"}, "preset", "Give one of"),
+    ({}, "preset", "Send one of"),
+    ({"preset": "bivlc", "protocol": "verify"}, "preset", "Send one of"),
     ({"preset": "nothing"}, "preset", "not a valid choice"),
     ({"protocol": "nothing@1"}, "protocol", "There is no protocol nothing@1"),
     ({"template": "Ours"}, "template", "no template"),
