@@ -26,7 +26,7 @@ class CannotAssign(ValueError):
 
 @dataclass(slots=True)
 class Places:
-    """The slots of one task, and who is to get one."""
+    """The slots of one task, and who should get one."""
 
     task: Task
     free: list[Slot] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Places:
 @retry_deadlocks
 @transaction.atomic
 def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str], by: str) -> int:
-    """Reserve a slot of each task of these items for each annotator; returns how many are newly reserved.
+    """Reserve a slot of each task of these items for each annotator; return how many are newly reserved.
 
     Uses a free slot if there is one, otherwise adds a judgment to the task. All or nothing: raises CannotAssign.
     """
@@ -59,7 +59,7 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
 
 
 def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
-    """The live tasks of the items."""
+    """Return the live tasks of the items."""
     asked = Task.objects.filter(stage=stage, kind=Kind.JUDGE, live=True)
     tasks = list(asked.filter(item__key__in=keys).select_related("item").order_by("pk"))
     there = {task.item.key for task in tasks}
@@ -107,7 +107,7 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
 
 
 def _places(tasks: Sequence[Task]) -> list[Places]:
-    """The slots per task. Slots and tasks are locked, in the order in which a judgment locks them."""
+    """Return the slots per task. Slots and tasks are locked, in the order in which a judgment locks them."""
     places = {task.pk: Places(task) for task in tasks}
     slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
     for slot in sorted(slots, key=lambda slot: slot.number):
@@ -155,7 +155,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
 @retry_deadlocks
 @transaction.atomic
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
-    """Take back what the annotator has not started, of these items or of all; returns the number of slots."""
+    """Take back what the annotator has not started, of these items or of all; return the number of slots."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     theirs = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
     if keys is not None:
@@ -204,7 +204,7 @@ class AnnotatorShare:
 
 
 def assignments(stage: Stage) -> list[AnnotatorShare]:
-    """Every annotator of the study with their items in the stage; those who have left only if items remain."""
+    """Return every annotator of the study with their items in the stage; those who have left only if items remain."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
     skipped = Lease.objects.filter(task__stage=stage, state=LeaseState.SKIPPED).values_list("annotator", "task")
     passed = set(skipped)
@@ -223,7 +223,7 @@ def assignments(stage: Stage) -> list[AnnotatorShare]:
 
 
 def unassigned(stage: Stage) -> Counter[str]:
-    """Keys of items with unassigned places: all of a new stage's, and those from later imports.
+    """Return keys of items with unassigned places: all of a new stage's, and those from later imports.
 
     Judgments requested beyond the overlap may go automatically to annotators with items here (assignment.leases.ADDED).
     """

@@ -28,7 +28,7 @@ class PeopleForm(forms.Form):
         longest = Annotator._meta.get_field("name").max_length
         assert longest is not None
         if any(len(name) > longest for name in names):
-            raise forms.ValidationError(f"A name may have at most {longest} characters.")
+            raise forms.ValidationError(f"A name can have at most {longest} characters.")
         return names
 
 
@@ -66,7 +66,7 @@ class AssignForm(forms.Form):
         )
 
     def chosen(self) -> list[str]:
-        """The keys of the chosen items."""
+        """Return the keys of the chosen items."""
         which, items = self.cleaned_data["which"], self.items.order_by("position")
         if which == self.KEYS:
             return [key.strip() for key in self.cleaned_data["keys"].splitlines() if key.strip()]

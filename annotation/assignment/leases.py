@@ -2,7 +2,7 @@
 
 An annotator holds two at a time, the visible screen and the prefetched one; four on a slow network; and one more just
 after an undo. A lock on the annotator's row serialises their claims; claims of different annotators do not block each
-other. What runs at every click is hand-written SQL: the ORM's own work would take longer than PostgreSQL's.
+other. Code that runs at every click is hand-written SQL: the ORM's own work would take longer than PostgreSQL's.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
-# In a pool, a check of the annotator's own: never one that as many others hold as may hold an ordinary task.
-# Of the others, the one given longest ago, by the newest leases of all, so that the cost does not grow with the study.
-# Both are materialized, or PostgreSQL works them out for each check.
+# In a pool, a check for this annotator: never one that as many others hold as may hold an ordinary task.
+# Of the rest, the one given longest ago, by the newest leases of all, so that the cost does not grow with the study.
+# Both are materialized; otherwise PostgreSQL computes them for each check.
 CHECK = f"""{OWN} AND NOT EXISTS (
       SELECT FROM screens WHERE screens.task_id = slot.task_id AND screens.count >= %(overlap)s)"""
 GIVEN_OUT = """screens AS MATERIALIZED (
@@ -98,9 +98,9 @@ ORDER BY lease.granted_at, lease.id
 
 
 def claim(whose: str, apart: bool) -> str:
-    """One statement for what the annotator holds and, unless that is `wanted` screens of the stage, one more: a slot
-    with an expired lease, else the first free one in random order; never of a task that the annotator has had or, if
-    the stage is kept `apart` from others, of an item that they have met there.
+    """Return one statement for what the annotator holds and, unless that is `wanted` screens of the stage, one more: a
+    slot with an expired lease, else the first free one in random order; never of a task that the annotator has had or,
+    if the stage is kept `apart` from others, of an item that they have met there.
     """
     may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {exposure.had('slot.task_id')}"
     may += " AND EXISTS (SELECT FROM room)"
@@ -144,7 +144,7 @@ def lock(annotator: Annotator) -> None:
 
 @transaction.atomic
 def hold(*, annotator: Annotator, stage: Stage, wanted: int = HELD) -> list[Lease]:
-    """Renew what is held and claim until `wanted` are held, or fewer if quota, pool or study allow no more."""
+    """Renew what is held and claim until `wanted` are held, or fewer if quota, pool or study do not allow more."""
     lock(annotator)
     return hold_locked(annotator, stage, wanted)
 
@@ -163,7 +163,7 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
 
 
 def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) -> list[Lease]:
-    """Everything the annotator holds after claiming a screen beyond the `held` ones, if there is one."""
+    """Return everything the annotator holds after claiming one screen beyond the `held` ones, if there is one."""
     leases: list[Lease] = []
     for whose, apart in _ways(annotator, stage):
         leases = _leases(
@@ -176,9 +176,9 @@ def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) 
 
 
 def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
-    """How to claim the next screen by the stage's strategy, by keys of CLAIMS: the first that finds one. In a pool,
-    checks come when due; otherwise they are reserved for the annotator at random positions among the rest. Named
-    annotators who have finished their own items take judgments requested beyond the overlap.
+    """Return how to claim the next screen by the stage's strategy, by keys of CLAIMS: the first that finds one. In a
+    pool, checks come when due; otherwise they are reserved for the annotator at random positions among the rest. Named
+    annotators who have finished their own items get judgments requested beyond the overlap.
     """
     apart = bool(stage.apart_from)
     if stage.strategy not in POOLED:
@@ -189,7 +189,7 @@ def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
 
 
 def _leases(of: Stage, statement: str, **values: object) -> list[Lease]:
-    """The leases in the stage that a statement returns, each with its task."""
+    """Return the leases in the stage that a statement returns, each with its task."""
     leases = []
     for row in fetch(statement, **values):
         lease, task = instances(row, Lease, Task)
@@ -199,20 +199,20 @@ def _leases(of: Stage, statement: str, **values: object) -> list[Lease]:
 
 
 def _most(annotator: Annotator, stage: Stage, wanted: int) -> int:
-    """How many screens the annotator may hold at once."""
+    """Return how many screens the annotator may hold at once."""
     if stage.quota is None or stage.strategy in BATCHED:
         return wanted  # an assigned batch is judged to the end
     return min(wanted, stage.quota - judged(annotator, stage))
 
 
 def judged(annotator: Annotator, stage: Stage) -> int:
-    """How many slots carry this annotator's counted judgments."""
+    """Return how many slots carry this annotator's counted judgments."""
     return fetch(JUDGED, annotator=annotator.pk, stage=stage.pk)[0][0]
 
 
 @transaction.atomic
 def renew(*, annotator: Annotator) -> int:
-    """Extend every held lease that needs it; returns how many are held. The open page calls this."""
+    """Extend every held lease that needs it; return how many are held. The open page calls this."""
     lock(annotator)
     return len(fetch(KEEP, annotator=annotator.pk))
 

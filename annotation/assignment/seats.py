@@ -91,7 +91,7 @@ def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
 
 
 def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
-    """The batch and place that the annotator would get, preferring the items they had in the stage before."""
+    """Return the batch and place that the annotator would get, preferring the items they had in the stage before."""
     judged = leases.judged(annotator, stage) if stage.quota else 0
     found = fetch(
         FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
@@ -102,7 +102,7 @@ def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
 
 
 def will_not_grow(stage: Stage) -> bool:
-    """Whether an incomplete batch has to be assigned as it is, because no earlier stage will send more items."""
+    """Return whether an incomplete batch has to be assigned as it is, because no earlier stage will send more items."""
     source = stage.source
     if source is None or source.state == StageState.CLOSED:
         return True
@@ -110,7 +110,7 @@ def will_not_grow(stage: Stage) -> bool:
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:
-    """Whether a claim would find something for the annotator if seated there. A quota never cuts a batch short.
+    """Return whether a claim would find something for the annotator if seated there. A quota never cuts a batch short.
 
     A closed stage still assigns judgments requested after it closed.
     """
@@ -123,14 +123,14 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
 
 
 def claimable(annotator: Annotator, stage: Stage) -> bool:
-    """Whether there is a slot that the annotator could claim now."""
+    """Return whether there is a slot that the annotator could claim now."""
     pool, named = stage.strategy in POOLED, stage.strategy == Strategy.NAMED
     values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
     return fetch(CLAIMABLE, **values)[0][0]
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
-    """The first of the annotator's other stages that has work for them."""
+    """Return the first of the annotator's other stages that has work for them."""
     others = [stage for stage in stages or stages_open_to(annotator) if stage.pk != annotator.stage_id]
     return next((stage for stage in others if has_work(annotator, stage)), None)
 
@@ -149,7 +149,7 @@ def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> 
 
 
 def stages_open_to(annotator: Annotator) -> list[Stage]:
-    """The stages in which the annotator may work, in order: all, or their link's stage and those that follow it."""
+    """Return the stages in which the annotator may work, in order: all, or their link's stage and its successors."""
     stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
     if annotator.invited_to_id is None:
         return stages
@@ -169,10 +169,10 @@ class AlreadyJoined(Exception):
 
 @transaction.atomic
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
-    """Create an annotator. `stage` is the one that their link invites to, if only to one.
+    """Create an annotator. `stage` is the only one that their link invites to, if any.
 
-    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent
-    twice by one person is one annotator. Raises AlreadyJoined where another form brought the Prolific id.
+    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one person's
+    form sent twice creates one annotator. Raises AlreadyJoined if another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if known := study.annotators.filter(token=who.get("token", "")).first():

@@ -48,7 +48,7 @@ ORDER BY lease.id, judgment.revision DESC
 
 
 def is_due(annotator: Annotator, stage: Stage) -> bool:
-    """Whether the annotator's next screen in a pool is a check: one per block of 1 / rate screens.
+    """Return whether the annotator's next screen in a pool is a check: one per block of 1 / rate screens.
 
     The start of the blocks is drawn per annotator, and the check's position per block. Over all annotators every screen
     is a check with probability `rate`, whatever an annotator knows of their own count. A check that cannot come at its
@@ -79,7 +79,7 @@ def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) 
 
 @transaction.atomic
 def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, int]:
-    """Remove checks or practice. Returns how many were removed, and how many only retired because someone saw them."""
+    """Remove checks or practice; return how many were removed, and how many only retired because someone saw them."""
     stage = lock_stage(stage)
     found = gold_items.remove(stage=stage, tasks=tasks, by=by)
     top_up(stage=stage)
@@ -95,7 +95,7 @@ def top_up(*, stage: Stage) -> int:
 
 
 def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
-    """Give the annotator a slot on each check due among their screens; returns the number of new slots.
+    """Give the annotator a slot on each check due among their screens; return the number of new slots.
 
     Safe to repeat at any time: after a new batch, a new rate or new checks.
     """
@@ -127,18 +127,18 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
 
 
 def slots_of(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
-    """Their checks: those reserved for them, and in a pool those that they were given."""
+    """Return their checks: those reserved for them, and in a pool those that they were given."""
     given = Exists(Lease.objects.filter(slot=OuterRef("pk"), annotator=annotator))
     return Slot.objects.filter(Q(reserved=annotator) | given, stage=stage, task__kind=Kind.CHECK)
 
 
 def count_of(annotator: Annotator, stage: Stage) -> int:
-    """How many checks they come to, in all."""
+    """Return how many checks they get in all."""
     return slots_of(annotator, stage).filter(live=True).values("task").distinct().count()
 
 
 def expected(stage: Stage, screens: int) -> int:
-    """How many checks belong to this many other screens, up to the number available; a quota counts both."""
+    """Return how many checks belong to this many other screens, up to the number available; a quota counts both."""
     if not stage.check_rate:
         return 0
     wanted = pass_rules.number_of_checks(screens, stage.check_rate)
@@ -148,8 +148,8 @@ def expected(stage: Stage, screens: int) -> int:
 
 
 def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
-    """Checks on which the annotator has no slot, without items they have met: first those that fewest others have, in
-    an order drawn for them, so that two who join one after the other see different checks.
+    """Return checks on which the annotator has no slot, without items they have met: first those that fewest others
+    have, in an order drawn for them, so that two who join in succession see different checks.
     """
     had = had_leases(annotator=annotator, task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
     met = set(had.values_list("task__item", flat=True))
@@ -171,7 +171,7 @@ def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
 
 
 def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
-    """Ranks that place this many new slots at random among the annotator's coming screens, every mixture equally
+    """Return ranks that place this many new slots at random among the annotator's coming screens, every mixture equally
     likely.
 
     In a pool `is_due` decides the time, so any rank will do.
@@ -214,7 +214,7 @@ class Result:
 
 
 def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
-    """Results by number of each annotator who has answered a check, or by `task.id` of each answered check.
+    """Return results by number of each annotator who has answered a check, or by `task.id` of each answered check.
 
     The last answer to each check counts. "Cannot judge" counts as an incorrect answer.
     """
@@ -230,7 +230,7 @@ def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
 
 
 def table(stage: Stage) -> list[tuple[Task, Result | None]]:
-    """The stage's checks with their items and results, worst first, so that a faulty check stands out."""
+    """Return the stage's checks with their items and results, worst first, so that a faulty check stands out."""
     found = results(stage, by="task.id")
     tasks = stage.tasks.filter(kind=Kind.CHECK).select_related("item__benchmark").order_by(F("live").desc(), "pk")
     rows = [(task, found.get(task.pk)) for task in tasks]

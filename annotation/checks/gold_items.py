@@ -21,7 +21,7 @@ from benchmarks import audit, queries
 from benchmarks.models import Item
 from benchmarks.transactions import retry_deadlocks
 
-KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any
+KnownAsk = tuple[TaskSpec, list[str], Task | None]  # a question, its correct answers, the ordinary task if any
 WORDS = {Kind.CHECK: "a check", Kind.PRACTICE: "practice"}
 
 
@@ -50,7 +50,7 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
 
 
 def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, list[KnownAsk]]], list[str]]:
-    """What each item asks, and the reasons why other items cannot be used."""
+    """Return the questions about each item, and the reasons why other items cannot be used."""
     asked: list[tuple[Item, list[KnownAsk]]] = []
     reasons: list[str] = []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
@@ -62,10 +62,10 @@ def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, 
 
 
 def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]:
-    """Raises UnsuitableItem."""
+    """Return the item's questions with their answers. Raises UnsuitableItem."""
     if stage.strategy == Strategy.AUDIT and item.benchmark_id == stage.study.benchmark_id:
         raise UnsuitableItem(f"item {item.key} belongs to the audited benchmark; choose one of another benchmark")
-    there = list(Task.objects.filter(stage=stage, item=item, corrected=None))  # what was seen of others has other words
+    there = list(Task.objects.filter(stage=stage, item=item, corrected=None))  # corrected ones showed other words
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
         raise UnsuitableItem(
@@ -87,7 +87,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
 def questions_of(
     stage: Stage, item: Item, live: Sequence[Task], carried: Carried
 ) -> list[tuple[TaskSpec, Task | None]]:
-    """What the item asks in the stage: its live tasks, or those that it would make. Raises UnsuitableItem."""
+    """Return the item's questions in the stage: its live tasks, or those that it would have. Raises UnsuitableItem."""
     if live:
         return [(TaskSpec(tuple(task.shows), tuple(task.options), task.question), task) for task in live]
     specs = protocol_named(stage.protocol).tasks_for(queries.record_of(item), carried)
@@ -95,12 +95,12 @@ def questions_of(
 
 
 def answers_to(stage: Stage, ask: TaskSpec) -> list[str]:
-    """Every answer that could be the right one."""
+    """Return every answer that could be the right one."""
     return [*ask.options, *(choice.identity for choice in protocol_named(stage.protocol).fixed)]
 
 
 def answers_known(stage: Stage, item: Item, ask: TaskSpec) -> list[str]:
-    """The imported right answers, else the protocol's."""
+    """Return the imported right answers, else the protocol's."""
     protocol, allowed = protocol_named(stage.protocol), answers_to(stage, ask)
     imported = [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
     of_item = item_data.attributes_of(protocol.made_from, queries.record_of(item)) if protocol.made_from else {}
@@ -108,7 +108,7 @@ def answers_known(stage: Stage, item: Item, ask: TaskSpec) -> list[str]:
 
 
 def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
-    """The correct answers: those given, else those known. Raises UnsuitableItem."""
+    """Return the correct answers: those given, else those known. Raises UnsuitableItem."""
     allowed = answers_to(stage, ask)
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
@@ -122,7 +122,7 @@ def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]
 
 
 def carried_to(stage: Stage, items: Sequence[Item]) -> dict[int, Carried]:
-    """What each item brings into the stage: what earlier stages chose, or should have chosen."""
+    """Return what each item brings into the stage: what earlier stages chose, or should have chosen."""
     found = {} if stage.source is None else promotion.results(stage.source, [item.pk for item in items])
     chosen = {item: result.carried for item, result in found.items() if result.label in stage.takes}
     return {item.pk: chosen[item.pk] if item.pk in chosen else _should_carry(stage, item) for item in items}
@@ -140,7 +140,7 @@ def _should_carry(stage: Stage, item: Item) -> Carried:
 
 
 def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: list[str], task: Task | None) -> Task:
-    """The new task; an existing ordinary task is converted and loses its slots in the overlap."""
+    """Return the new task; an existing ordinary task is converted and loses its slots in the overlap."""
     if task is None:
         task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
         task.rank = random_rank(kind, stage.seed, item.pk, item.key, ask.question)
@@ -157,7 +157,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
 @retry_deadlocks
 @transaction.atomic
 def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
-    """Remove checks or practice items with all questions of their items; returns the numbers removed and retired.
+    """Remove checks or practice items with all questions of their items; return the numbers removed and retired.
 
     One that someone has seen is retired: it is no longer assigned, and its answers are kept. Of the others, items of
     the study's own benchmark are judged again.
@@ -181,12 +181,12 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
 
 
 def _lock_slots(tasks: Sequence[Task]) -> None:
-    """Claims skip locked slots, so nobody gets one of these tasks from now to the end of the transaction."""
+    """Lock the slots. Claims skip locked slots, so nobody gets one of these tasks until the end of the transaction."""
     list(Slot.objects.select_for_update().filter(task__in=tasks).values_list("pk"))
 
 
 def _is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
-    """Whether an annotator has seen one of the tasks, as a screen or in practice."""
+    """Return whether an annotator has seen one of the tasks, as a screen or in practice."""
     if Lease.objects.filter(task__in=tasks).exists():
         return True
     tries = Attempt.objects.filter(seat__stage=stage, kind=AttemptKind.PRACTICE)

@@ -1,4 +1,4 @@
-"""Parse and write back what managers type as comprehension questions (docs/guide/checks.md). Pure."""
+"""Parse and write back comprehension questions as managers type them (docs/guide/checks.md). Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Known:
 
 
 def read_questions(text: str) -> list[dict]:
-    """Blocks separated by blank lines: the question, then one line per option, `- ` or, for the correct one, `* `.
+    """Parse blocks separated by blank lines: the question, then a line per option, `- ` or, for the correct one, `* `.
 
     Raises Unreadable.
     """
@@ -60,7 +60,7 @@ def _wrong(question: str, lines: Sequence[str], marked: Sequence[str]) -> Iterab
 
 
 def write_questions(questions: Iterable[Mapping]) -> str:
-    """The inverse of `read_questions`."""
+    """Invert `read_questions`."""
     blocks = []
     for one in questions:
         options = [f"{'*' if n == one['answer'] else '-'} {option}" for n, option in enumerate(one["options"])]

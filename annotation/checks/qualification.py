@@ -18,11 +18,11 @@ from annotation.models import Annotator, Attempt, AttemptKind, Kind, Lease, OnFa
 from annotation.screens import read_answer
 from benchmarks import audit
 
-COMPREHENSION_TRIES = 2  # at least, as Prolific requires
+COMPREHENSION_TRIES = 2  # the least that Prolific allows
 
 
 def wanted(stage: Stage) -> bool:
-    """Whether anything remains to be passed between the instructions and the first screen."""
+    """Return whether anything remains to be passed between the instructions and the first screen."""
     return bool(stage.comprehension) or practice_tasks(stage).exists()
 
 
@@ -35,8 +35,8 @@ def tries_of(stage: Stage, kind: str) -> int:
 
 
 def digest(questions: Sequence[Mapping]) -> str:
-    """A digest of a form's questions, to notice that they have changed since it was shown. It is sent to the browser,
-    so it excludes the correct answers, which could otherwise be found by trying them all.
+    """Return a digest of a form's questions, to notice that they have changed since it was shown. It is sent to the
+    browser, so it excludes the correct answers, which could otherwise be found by trying them all.
     """
     asked = [[one["question"], one["options"]] for one in questions]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
@@ -68,7 +68,7 @@ class Step:
 
     @property
     def lease(self) -> Lease:
-        """An unsaved lease from which the screen is drawn."""
+        """Return an unsaved lease from which the screen is drawn."""
         made = Lease(task=self.task, shown=self.entry["shown"])
         made.token = f"practice-{self.number}-{self.place}"
         made.previous = {"answer": read_answer.place_on_screen(made, self.entry["answer"])}
@@ -77,7 +77,7 @@ class Step:
 
 @transaction.atomic
 def step(*, annotator: Annotator, stage: Stage) -> Step | None:
-    """What the annotator must pass next; none if they are ready, or have just been screened out."""
+    """Return what the annotator must pass next; None if they are ready, or have just been screened out."""
     seat = _locked(annotator, stage)
     if seat.ready_at or seat.screened_out_at:
         return None
@@ -103,7 +103,7 @@ def _is_over(made: Sequence[Attempt], tries: int) -> bool:
 
 
 def _practice_screen(seat: Seat, stage: Stage) -> Step | None:
-    """The attempt's first screen that has no answer yet, or whose feedback has not been read."""
+    """Return the attempt's first screen that has no answer yet, or whose feedback has not been read."""
     made, tries = list(seat.attempts.filter(kind=AttemptKind.PRACTICE)), tries_of(stage, AttemptKind.PRACTICE)
     tasks = {task.pk: task for task in practice_tasks(stage).select_related("item")}
     while tasks and not seat.screened_out_at and not _is_over(made, tries):
@@ -129,7 +129,7 @@ def _practice_screen(seat: Seat, stage: Stage) -> Step | None:
 
 
 def _draw(tasks: Iterable[Task]) -> list[dict]:
-    """The screens of an attempt in an order drawn for it, as are each screen's options (law 4)."""
+    """Return the screens of an attempt in an order drawn for it, as are each screen's options (law 4)."""
     drawn = random.SystemRandom()
     entries = [
         {"task": task.pk, "shown": drawn.sample(task.options, len(task.options)), "answer": "", "right": None,
@@ -167,7 +167,7 @@ def answer_questions(
 
 @transaction.atomic
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
-    """Record an answer to a practice screen; only the first one counts. Returns whether it did. Raises BadAnswer."""
+    """Record an answer to a practice screen; only the first one counts. Return whether it did. Raises BadAnswer."""
     now = step(annotator=annotator, stage=stage)
     if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.answered:
         return False
@@ -223,7 +223,7 @@ class Result:
 
 
 def results(stage: Stage) -> dict[int, dict[str, Result]]:
-    """For each annotator (by number), the attempts by kind."""
+    """Return for each annotator (by number) the attempts by kind."""
     found: dict[int, dict[str, list[Attempt]]] = {}
     attempts = Attempt.objects.filter(seat__stage=stage).select_related("seat__annotator")
     for attempt in attempts.order_by("seat__annotator__number", "kind", "number"):
@@ -244,5 +244,5 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
 
 
 def right_answers_needed(stage: Stage, items: int) -> int:
-    """How many of `items` practice answers must be correct to pass."""
+    """Return how many of `items` practice answers must be correct to pass."""
     return pass_rules.required_right(items, stage.practice_pass)

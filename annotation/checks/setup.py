@@ -1,4 +1,4 @@
-"""What a stage demands of annotators besides judgments: the rate of checks, the questions, the pass mark."""
+"""A stage's demands on annotators besides judgments: the rate of checks, the questions, the pass mark."""
 
 from collections.abc import Collection
 
@@ -52,34 +52,34 @@ def set_known(*, stage: Stage, kind: Kind, items: Collection[int], known: Known,
 
 
 def pickable(stage: Stage, benchmark: Benchmark) -> QuerySet[Item]:
-    """Items that nobody has seen in the stage, and those that are checks or practice there."""
+    """Return items that nobody has seen in the stage, and those that are checks or practice there."""
     tasks = Task.objects.filter(item=OuterRef("pk"), stage=stage, corrected=None)
     met = tasks.filter(Q(decided__isnull=False) | Exists(Lease.objects.filter(task=OuterRef("pk"))), kind=Kind.JUDGE)
     return benchmark.present.filter(~Exists(met))
 
 
 def with_known_answer(stage: Stage, items: QuerySet[Item]) -> QuerySet[Item]:
-    """Those whose right answers were imported, or that the stage's protocol knows."""
+    """Return items whose right answers were imported, or are known to the stage's protocol."""
     knows = protocol_named(stage.protocol).right_answer is not no_right_answer
     return items if knows else items.filter(truth__has_key=stage.protocol)
 
 
 def drawn(stage: Stage, items: QuerySet[Item], count: int) -> list[int]:
-    """As many of the items that are no checks or practice yet, by the stage's seed; fewer if there are fewer."""
+    """Return up to `count` of the items that are not checks or practice yet, drawn by the stage's seed."""
     free = items.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).values_list("key", "pk")
     return [pk for _, pk in sorted(free, key=lambda row: random_rank("known", stage.seed, row[0]))[:count]]
 
 
 def departing(stage: Stage, items: Collection[int]) -> tuple[int, int]:
-    """How many of these items the stage would judge and does not if they are checks or practice, and how many it has
-    left without them."""
+    """Return how many of these items the stage would no longer judge if they became checks or practice, and how many it
+    has left without them."""
     there = items_of(stage.study).exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE))
     gone = there.filter(pk__in=items).count()
     return gone, there.count() - gone
 
 
 def screening_results(stage: Stage) -> list[dict]:
-    """The results of everyone who has answered a check, a question or a practice screen, by number."""
+    """Return the results of everyone who has answered a check, a question or a practice screen, by number."""
     of_checks, of_tries = attention_checks.results(stage), qualification.results(stage)
     annotators = stage.study.annotators.filter(number__in={*of_checks, *of_tries}).order_by("number")
     out = set(stage.seats.exclude(screened_out_at=None).values_list("annotator", flat=True))

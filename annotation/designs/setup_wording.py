@@ -12,18 +12,18 @@ from annotation.protocols.registry import VERSION_SIGN
 from annotation.wording import exact
 
 STRATEGIES = {
-    "pool": "each annotator gets the next free item, in one random order for all",
+    "pool": "each annotator gets the next available item, in a random order shared by all",
     "batches": "in disjoint batches of {batch_size:,} items, which an annotator keeps to the end",
     "named": "named annotators judge the items assigned to them",
     "everyone": "each annotator judges every item, with as many annotators as the overlap",
-    "audit": "each annotator gets the next free item, in one random order whose hash is kept from the start, until the "
-    "share of wrong items is known well enough",
+    "audit": "each annotator gets the next available item, in a random order whose hash is kept from the start, until "
+    "the share of wrong items is known well enough",
 }
 SHARES = "stratified by type and subtype"
 
 # Names, definitions, and the keys of their references.
 ALWAYS = (
-    ("counted judgment", "the current judgment in one of a task’s places: at most one per annotator and task, and at "
+    ("counted judgment", "the current judgment in one of a task’s slots: at most one per annotator and task, and at "
      "most as many as the overlap. Checks, withdrawn and late answers and those of excluded annotators are kept but do "
      "not count; outcomes and agreement use counted judgments of live tasks, that is, tasks still in their stage", ()),
     ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, and "

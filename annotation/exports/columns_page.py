@@ -10,8 +10,8 @@ from annotation.exports.columns import TABLES, Column
 _HEAD = """\
 # The columns of exports and releases
 
-`annotation/exports/columns.py` says what each column is, and this page is made from it (`python -m
-annotation.exports.columns_page`; a test holds that it is). `data/` has the columns of the benchmark's format
+`annotation/exports/columns.py` defines each column, and this page is made from it (`python -m
+annotation.exports.columns_page`; a test checks this). `data/` has the columns of the benchmark's format
 ([release-formats.md](release-formats.md)); `figures.json` is described in [measures.md](measures.md).
 
 Columns marked *(times)*, *(annotators)*, *(comments)* or *(gold)* are null in a release unless that part is public

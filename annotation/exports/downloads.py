@@ -11,7 +11,7 @@ from benchmarks.views.ranges import ranged
 
 
 def download_export(request: HttpRequest, job: Job) -> HttpResponseBase:
-    """The zip of a finished export, or a redirect to it in the bucket. Raises Http404 if it is no longer there."""
+    """Return the zip of a finished export, or a redirect to it in the bucket. Raises Http404 if it is gone."""
     path, size = job.report["file"], job.report["bytes"]
     name = path.rpartition("/")[2]
     try:

@@ -35,7 +35,7 @@ Step = Callable[[int, int], None]  # items done, items in total
 
 
 class CannotExport(ValueError):
-    """The export cannot be written there, or not from this study; the message says why."""
+    """The export cannot be written there, or not from this study; the message explains why."""
 
 
 def export_split(

@@ -127,7 +127,7 @@ def write_lines(path: Path, rows: Iterable[dict]) -> int:
 
 
 def read_lines(path: Path) -> Iterator[dict]:
-    """The objects of a file written by `write_lines`."""
+    """Yield the objects of a file written by `write_lines`."""
     with path.open("rb") as file:
         yield from map(json.loads, file)
 

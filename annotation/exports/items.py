@@ -117,7 +117,7 @@ class ExportedItem:
         return chosen[-1] if chosen else OWN
 
     def record(self) -> ItemRecord:
-        """The item as it was imported, except for its captions."""
+        """Return the item as it was imported, except for its captions."""
         images = tuple(queries.image_record(*(getattr(use, name) for name in queries.OF_IMAGE)) for use in self.images)
         return ItemRecord(self.key, self.type, self.subtype, self.final_captions, images, self.meta, self.truth)
 

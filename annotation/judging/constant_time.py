@@ -1,7 +1,7 @@
-"""Answers that leave after an even time, so that how long the server worked says nothing (law 4).
+"""Answers that leave after a rounded time, so that the server's working time reveals nothing (law 4).
 
 An ordinary answer may settle an outcome and move an item on to the next stage; an answer to a check does neither, and
-takes about a millisecond less. To skip a check, or to be given one, is other work too. In a stage with checks every
+takes about a millisecond less. Skipping a check, or getting one, is different work too. In a stage with checks every
 response that takes an answer or gives out a screen therefore leaves at the next full 50 ms. After an answer the page
 shows the next screen before that, so nobody waits.
 """

@@ -1,4 +1,4 @@
-"""Try a draft, or a question on offer, on items of a benchmark: the judging page, and what follows from each answer.
+"""Try a draft, or a question on offer, on items of a benchmark: the judging page, and the consequences of each answer.
 
 As in a trial of a stage (trial_views.py), nothing is written; study and stage are made up for the page. The editor
 shows these pages in a frame. An address names a draft (`pk`), or a question and a benchmark.
@@ -39,10 +39,10 @@ framed = csp_replace({"frame-ancestors": [SELF]})
 
 
 class FileTrial(Trial):
-    """A trial of a file on items of a benchmark. `unsuitable`: why some of the items drawn make no screens; `back`:
+    """A trial of a file on items of a benchmark. `unsuitable`: why some of the items drawn have no screens; `back`:
     the page that it was started on.
 
-    Answers belong to the text that asked them, by `salt`.
+    Answers belong to the text of their questions, by `salt`.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FileTrial(Trial):
         return {"rules": markdown.to_html(words, level=3), "written": language, "protocol": self.protocol}
 
     def rows(self) -> list[dict]:
-        """Of each answer: its item, the answer in words where it has more than a value, and what follows from it."""
+        """Return for each answer its item, the answer in words if it has more than a value, and its consequences."""
         given = [row for row in super().rows() if "label" in row]
         if is_plain(self.file):
             given = [row if row["label"] == CANNOT_JUDGE else {**row, "words": ""} for row in given]
@@ -80,7 +80,7 @@ def _back_to(draft: ProtocolDraft) -> tuple[str, str]:
 def _trial(
     request: StaffRequest, seed: int, pk: int | None = None, question: str = "", benchmark: int | None = None
 ) -> FileTrial | None:
-    """None while the file has problems."""
+    """Return the trial; None while the file has problems."""
     if pk is None:
         return _of_question(request, question, get_object_or_404(Benchmark, pk=benchmark), seed)
     draft = draft_for(request, pk)
@@ -92,7 +92,7 @@ def _trial(
 
 
 def _of_question(request: StaffRequest, question: str, benchmark: Benchmark, seed: int) -> FileTrial:
-    """Of the library's or a published one, under the benchmark's names for its parts."""
+    """Return the trial of a library or published question, with the benchmark's names for its parts."""
     file = protocol_named(question).made_from if is_known(question) else None
     if file is None:
         raise Http404("There is no such question.")
@@ -113,7 +113,7 @@ def _nothing_to_try(request: StaffRequest, pk: int) -> HttpResponse:
 @xframe_options_sameorigin
 @staff_only
 def protocol_try(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
-    """The judging page, then what follows from the answers; asked for JSON, what comes next."""
+    """Show the judging page, then the consequences of the answers; as JSON, what comes next."""
     trial = _trial(request, seed, **which)
     if trial is None:
         return _nothing_to_try(request, which["pk"])
@@ -127,7 +127,7 @@ def protocol_try(request: StaffRequest, seed: int, **which: Any) -> HttpResponse
 @require_safe
 @staff_only
 def protocol_try_answers(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
-    """What follows from the answers so far, as a fragment beside the editor."""
+    """Show the consequences of the answers so far, as a fragment beside the editor."""
     trial = _trial(request, seed, **which)
     return render(request, "protocol_files/_answers.html", _results(trial) if trial else {})
 
@@ -143,7 +143,7 @@ def protocol_try_history(request: StaffRequest, seed: int, **which: Any) -> Http
     return history_of(request, trial) if trial else _nothing_to_try(request, which["pk"])
 
 
-@csrf_exempt  # there is nothing to forge: all that changes is the visitor's own cookie
+@csrf_exempt  # nothing to forge: only the visitor's own cookie changes
 @require_POST
 @framed
 @xframe_options_sameorigin

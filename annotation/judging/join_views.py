@@ -41,7 +41,7 @@ def join(request: HttpRequest, invite: str) -> HttpResponse:
 
 
 def _chosen_language(request: HttpRequest) -> str:
-    """The language that they picked on this page, or "". It is in the address, to which every form here is posted."""
+    """Return the language chosen on this page, or "". It is in the address, to which every form here is posted."""
     language = request.GET.get("language", "")
     return language if language in dict(settings.LANGUAGES) else ""
 
@@ -64,22 +64,22 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
 
 
 def _agrees(request: HttpRequest, study: Study) -> bool:
-    """Whether they agree to the text as it is now; if their page shows an earlier one, they are asked again."""
+    """Return whether they agree to the present text; if their page shows an earlier one, they are asked again."""
     return (
         request.POST.get("consent") == "yes" and request.POST.get("text", study.consent_sha256) == study.consent_sha256
     )
 
 
 def _given(request: HttpRequest) -> dict[str, str]:
-    """What Prolific put into the link, by its names; a form sends it on."""
+    """Return what Prolific put into the link, by its names; a form sends it on."""
     sent = {prolific.parameter(name): value for name, value in {**request.GET.dict(), **request.POST.dict()}.items()}
     return {field: text(sent, field) for field in PROLIFIC if field in sent}
 
 
 def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
-    """Back to their page, if the browser shows that it is theirs: others may know what Prolific put into the link.
+    """Return to their page, if the browser proves that it is theirs: others may know what Prolific put into the link.
 
-    Only a POST stores another link or submission; where there is none, GET leads on at once.
+    Only a POST stores another link or submission; if there is none, GET redirects at once.
     """
     ids = {PROLIFIC[field]: value for field, value in given.items() if field != "PROLIFIC_PID" and value}
     theirs = _is_theirs(request, known)
@@ -94,12 +94,12 @@ def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, giv
 
 
 def _is_theirs(request: HttpRequest, known: Annotator) -> bool:
-    """The cookie of their joining, their own link typed in, or the very form by which they joined. Nothing in the link
-    is proof, not even the submission: a filled-in link that somebody passes on would put everyone at one desk.
+    """Check the cookie of their joining, their own link typed in, or the form by which they joined. Nothing in the link
+    is proof, not even the submission: a filled-in link that somebody passes on would give everyone the same desk.
     """
-    words = re.findall(r"[\w-]+", unquote(text(request.POST, "link")), re.ASCII)  # of any page of theirs, in any form
+    words = re.findall(r"[\w-]+", unquote(text(request.POST, "link")), re.ASCII)  # in any link to their pages
     proofs = [request.COOKIES.get(_cookie(known), ""), *words, _token(request, known.study)]
-    token = known.token or ""  # of imported annotators there is none
+    token = known.token or ""  # imported annotators have none
     return bool(token) and any(constant_time_compare(token, proof) for proof in proofs)
 
 
@@ -108,7 +108,7 @@ def _cookie(annotator: Annotator) -> str:
 
 
 def _to_desk(annotator: Annotator) -> HttpResponse:
-    """A participant of Prolific, who comes again by everybody's link, is known by a cookie of such links."""
+    """Redirect to the desk; a participant of Prolific who returns by everybody's link is recognised by a cookie."""
     response = redirect("judge", annotator.token)
     if annotator.prolific_pid and annotator.token:
         secure = settings.SESSION_COOKIE_SECURE
@@ -144,7 +144,7 @@ def _name(request: HttpRequest) -> str:
 
 
 def _token(request: HttpRequest, study: Study) -> str:
-    """The annotator's token follows from the form's key, so that a double click makes one annotator; nobody else can
+    """Derive the annotator's token from the form's key, so that a double click creates one annotator; nobody else can
     work it out from the key. "" without a key.
 
     It follows from the person and the browser too, so somebody else who sends the same form, say from a copy of the
@@ -159,7 +159,7 @@ def _token(request: HttpRequest, study: Study) -> str:
 
 
 def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
-    """Nothing of the person is stored, only that somebody did not agree."""
+    """Store nothing about the person, only that somebody did not agree."""
     audit.record(by="invite", verb="did not agree", subject=study)
     code = completion.code_of(study, participant_lifecycle.NO_CONSENT) if prolific_pid else ""
     return page("no_consent", study=study, code=code, back=completion.back_to_prolific(prolific_pid, code))
@@ -184,7 +184,7 @@ def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> Htt
 @require_POST
 @at_desk
 def consent(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Who does not agree leaves; their link lets them think again."""
+    """Ask for consent; people who do not agree leave, and their link lets them think again."""
     verbs = {"yes": participant_lifecycle.agree, "no": participant_lifecycle.leave}
     verb = verbs.get(request.POST.get("consent", ""))
     if verb is not None and (verb is participant_lifecycle.leave or _agrees(request, here.stage.study)):
@@ -198,7 +198,7 @@ def consent(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def leave(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Asked first, also without script."""
+    """Ask before leaving, also without script."""
     gone = here.annotator.left_at or here.annotator.excluded_at
     if request.method != "POST" and not gone:
         return page("leave", here, study=here.stage.study, done=here.done)

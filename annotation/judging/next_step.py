@@ -1,10 +1,9 @@
-"""What an annotator has before them now: the instructions, questions, screens, a wait, or the end.
+"""What comes next for an annotator: the instructions, questions, screens, a wait, or the end.
 
 `claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) the one exception to
-the rule that a GET writes nothing. An annotator opens a plain
-link, from Prolific or an e-mail and perhaps without script, and must find a screen that nobody else is given; the lease
-is that promise, and a reload finds the same leases. After an answer, the next screens are leased in the POST's own
-transaction (`submissions.submit_and_hold`).
+the rule that a GET writes nothing. An annotator opens a plain link, from Prolific or an e-mail and perhaps without
+script, and must find a screen that nobody else is given; the lease ensures that, and a reload finds the same leases.
+After an answer, the next screens are leased in the POST's own transaction (`submissions.submit_and_hold`).
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from annotation.permissions import Desk
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
 
-ENOUGH, SAMPLED = 5, 500  # others' answers, of which the pace is known, and of which it is read
+ENOUGH, SAMPLED = 5, 500  # others' answers needed to know the pace, and answers read for it
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,13 @@ class NextStep:
 
 
 def stopped_by(here: Desk) -> str:
-    """The state that keeps this annotator from judging now, or ""."""
+    """Return the state that keeps this annotator from judging now, or ""."""
     if here.annotator.excluded_at or here.annotator.left_at:
         return "excluded" if here.annotator.excluded_at else "left"
     if here.stage.study.state != StudyState.OPEN:
         return here.stage.study.state
     if here.stage.study.must_agree(here.annotator.consented_at):
-        return "consent"  # they came by a link of their own, or agreed to an earlier text, or to none
+        return "consent"  # they came by a personal link, or agreed to an earlier text, or to none
     if here.seat.screened_out_at:
         return "screened_out"
     if here.seat.read_id != here.newest:
@@ -52,19 +51,19 @@ def stopped_by(here: Desk) -> str:
 
 
 def claim_next(here: Desk, wanted: int = assignment_leases.HELD) -> NextStep:
-    """Lease what there is room for, `wanted` screens at most; where this stage has nothing more, move the annotator to
-    the next one.
+    """Lease what there is room for, at most `wanted` screens; if this stage has nothing more, move the annotator to the
+    next one.
     """
     stopped = stopped_by(here)
     if stopped == "rules" and not seats.has_work(here.annotator, here.stage):
-        return after_claim(here, [])  # nobody reads rules for nothing
+        return after_claim(here, [])  # nobody should read rules in vain
     if stopped:
         return NextStep(stopped)
     return after_claim(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage, wanted=wanted))
 
 
 def after_claim(here: Desk, leases: list[Lease]) -> NextStep:
-    """The step of an annotator who may judge and holds these leases; `moved`: they are in another stage from now on."""
+    """Return the step of an annotator who may judge and holds these leases; `moved`: now in another stage."""
     if not leases and not here.seat.screened_out_at:
         leases = _look_again(here)
     if leases:
@@ -79,7 +78,7 @@ def after_claim(here: Desk, leases: list[Lease]) -> NextStep:
 
 
 def _look_again(here: Desk) -> list[Lease]:
-    """The annotator's next batch, or what has come into the stage since the first look."""
+    """Return the annotator's next batch, or what has come into the stage since the first look."""
     if here.seat.ready_at is None or not seats.has_work(here.annotator, here.stage):
         return []
     seats.sit(annotator=here.annotator, stage=here.stage)
@@ -87,7 +86,7 @@ def _look_again(here: Desk) -> list[Lease]:
 
 
 def total(annotator: Annotator | None, stage: Stage) -> int:
-    """How many screens an annotator can come to, checks among them: what is reserved for them, their quota, or every
+    """Return how many screens an annotator can get, including checks: what is reserved for them, their quota, or every
     task of the stage.
     """
     tasks = stage.tasks.filter(kind="judge", live=True).count()
@@ -103,7 +102,7 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
 
 
 def _a_batch(stage: Stage, tasks: int) -> int:
-    """How many screens a whole batch is: it holds all questions of its items."""
+    """Return the number of screens in a whole batch, which has all questions of its items."""
     items = stage.tasks.filter(kind="judge", live=True).values("item").distinct().count()
     screens = min(round(stage.batch_size * tasks / items), tasks) if stage.batch_size and items else tasks
     screens += attention_checks.expected(stage, screens)
@@ -111,25 +110,25 @@ def _a_batch(stage: Stage, tasks: int) -> int:
 
 
 def pace(annotator: Annotator | None, stage: Stage) -> int:
-    """Mean active milliseconds of a screen of the stage: of this annotator's answers, before their first of others'. 0
-    if too few were measured.
+    """Return the mean active milliseconds per screen of the stage: of this annotator's answers, or of others' before
+    their first. 0 if too few were measured.
     """
     measured = Judgment.objects.filter(withdrawn=False, revision=1, active_ms__gt=0, lease__task__stage=stage)
     mine = measured.filter(lease__annotator=annotator).aggregate(mean=Avg("active_ms"))["mean"] if annotator else None
     if mine is not None:
         return round(mine)
     known = Slot.objects.filter(stage=stage, judgment__active_ms__gt=0).values_list("judgment__active_ms", flat=True)
-    some = known[:SAMPLED]  # as many as say enough: a page waits for them
+    some = known[:SAMPLED]  # enough for an estimate: a page waits for them
     return round(fmean(some)) if len(some) >= ENOUGH else 0
 
 
 def minutes(screens: int, pace: int) -> int:
-    """How long so many screens take; 0 if that is not known."""
+    """Return how long this many screens take; 0 if that is not known."""
     return ceil(screens * pace / 60_000)
 
 
 def with_previous_answers(leases: list[Lease], protocol: str) -> list[Lease]:
-    """Screens whose answer was taken back are shown with that answer marked, after a reload too. One query."""
+    """Mark the withdrawn answer on screens that had one, after a reload too. One query."""
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
     answers = {lease: Answer(*answer) for lease, *answer in given.values_list("lease", "answer", "content")}
     for lease in leases:

@@ -1,4 +1,4 @@
-"""What comes before the first screen, as annotators see it: comprehension questions, then practice with feedback.
+"""Annotators' pages before the first screen: comprehension questions, then practice with feedback.
 
 Plain forms; a reload shows the same, and sending twice does it once. Right answers leave the server after the answer.
 """
@@ -20,14 +20,14 @@ from annotation.protocols.registry import protocol_named
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
 
-DIGITS = 5  # at most, of the numbers that a form sends
+DIGITS = 5  # most digits of the numbers that a form sends
 MISSING = gettext_lazy("Answer every question, then send your answers.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def before(request: HttpRequest, here: Desk) -> HttpResponse:
-    """The questions, or a practice screen; whoever has nothing of either before them is sent to the judging page."""
+    """Show the questions, or a practice screen; an annotator with neither is sent to the judging page."""
     if next_step.stopped_by(here) != "before":
         return redirect("judge", here.annotator.token)
     if request.method == "POST":
@@ -80,7 +80,7 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
 
 
 def _practice(here: Desk, step: Step) -> dict:
-    """The right answer and the note only once there is an answer."""
+    """Return the context of practice; the right answer and the note only once there is an answer."""
     context: dict[str, object] = {"screen": build_screens([step.lease], here.stage)[0]}
     if step.before is not None:
         n = len(step.before.answers)

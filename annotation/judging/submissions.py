@@ -1,7 +1,7 @@
-"""Judgments: an answer comes in, is taken back, is changed; a task is flagged.
+"""Judgments: an answer comes in, is withdrawn, is changed; a task is flagged.
 
-Everything here is acknowledged after COMMIT (law 1) and safe to send again (law 3). A judgment is a row that is never
-altered; what it does to its slot and lease happens in the same transaction.
+Everything here is acknowledged after COMMIT (law 1) and safe to send again (law 3). A judgment is a row that never
+changes; its effect on its slot and lease happens in the same transaction.
 """
 
 import hashlib
@@ -28,16 +28,16 @@ from annotation.wording import clean_reason, pseudonym
 from benchmarks import audit
 from benchmarks.transactions import retry_deadlocks
 
-HISTORY = 20  # screens that an annotator can walk back
-CLOSED = StudyState.CLOSED  # the same word for a stage
+HISTORY = 20  # screens that an annotator can go back
+CLOSED = StudyState.CLOSED  # a stage uses the same word
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
 WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
 WRITTEN += ["language", "surplus", "active_ms", "elapsed_ms"]
 
-# A judgment, and what it does to its slot and lease unless it is surplus. Returns it with the task's other counted
-# judgments, in the order given; `decided` says whether the task has an outcome. `others` is materialized, or PostgreSQL
+# Write a judgment and, unless it is surplus, update its slot and lease. Returns it with the task's other counted
+# judgments, in the order given; `decided`: whether the task has an outcome. `others` is materialized, or PostgreSQL
 # may read the index of all judged slots, which look few to it while a study is young.
 WRITE = f"""
 WITH judgment AS (
@@ -81,8 +81,8 @@ FOR NO KEY UPDATE OF slot, task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What a page sends: the lease's `token`; a `key` of its own, by which it is stored once however often it is sent;
-    the answer by its place on the screen; `more`, what the screen has of fields beside it; and the browser's times.
+    """A page's submission: the lease's `token`; a unique `key`, by which it is stored once however often it is sent;
+    the answer by its place on the screen; `more`, the screen's other fields; and the browser's times.
 
     `seen` is the key of the answer that the page showed as stored.
     """
@@ -102,12 +102,12 @@ class Submission:
 
     @property
     def digest(self) -> str:
-        """Tells two answers under one key apart."""
+        """Return a digest that distinguishes two answers with the same key."""
         return _digest(self.token, self.shown_answer, self.reason, *sorted(self.more.items()))
 
     @property
     def times(self) -> dict[str, int]:
-        """The times within bounds, the active one within the elapsed one."""
+        """Return the times within bounds, the active one within the elapsed one."""
         elapsed = max(0, min(self.elapsed_ms, LONGEST_MS))
         return {"active_ms": max(0, min(self.active_ms, elapsed)), "elapsed_ms": elapsed}
 
@@ -125,9 +125,9 @@ class Receipt:
 @retry_deadlocks
 @transaction.atomic
 def submit(*, annotator: Annotator, submission: Submission) -> Receipt:
-    """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
+    """Write a judgment, or a new revision of one. An answer whose slot now belongs to someone else is kept as surplus.
 
-    Raises AnsweredElsewhere where another answer stands that the page did not show.
+    Raises AnsweredElsewhere if there is another answer that the page did not show.
     """
     assignment_leases.lock(annotator)
     return _submit(annotator, submission)
@@ -138,7 +138,7 @@ def submit(*, annotator: Annotator, submission: Submission) -> Receipt:
 def submit_and_hold(
     *, annotator: Annotator, stage: Stage, submission: Submission, wanted: int = assignment_leases.HELD
 ) -> tuple[Receipt, list[Lease]]:
-    """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
+    """Submit and hold the next screens in one transaction: the judging page does this at every Enter."""
     assignment_leases.lock(annotator)
     return _submit(annotator, submission), assignment_leases.hold_locked(annotator, stage, wanted)
 
@@ -171,7 +171,7 @@ def _submit(annotator: Annotator, submission: Submission) -> Receipt:
 
 
 def _revision(lease: Lease, row: dict, answer: Answer, submission: Submission, surplus: bool) -> Judgment:
-    """The lease's next judgment, not written yet."""
+    """Return the lease's next judgment, not written yet."""
     return Judgment(
         lease=lease,
         revision=row["revisions"] + 1,
@@ -193,7 +193,7 @@ def _event(kind: str, judgment: Judgment, annotator: Annotator) -> outbox.NewEve
 
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
-    """The annotator's lease, its slot locked, with what a submission must know about both."""
+    """Return the annotator's lease, its slot locked, with what a submission must know about both."""
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
         raise UnknownLease(gettext("This screen is not yours, or it no longer exists."))
@@ -203,7 +203,7 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
 
 
 def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
-    """Returns the counted answers of the task, if the judgment counts, and whether the task has an outcome."""
+    """Return the task's counted answers, if the judgment counts, and whether the task has an outcome."""
     values = {name: getattr(judgment, name) for name in WRITTEN} | {"content": json.dumps(judgment.content)}
     lease = judgment.lease
     values |= {"slot": lease.slot_id, "task": lease.task_id, "annotator": lease.annotator_id, "state": state}
@@ -214,7 +214,7 @@ def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
 
 
 def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
-    """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
+    """Refuse what cannot be stored. A closed study or stage still takes the first answer to an open screen."""
     if row["read"] is None:
         raise NotOpen(gettext("Read the instructions first."))
     if answer == CANNOT_JUDGE and not reason.strip():
@@ -224,10 +224,10 @@ def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None
 
 
 def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
-    """The answer that stands is the one that the page showed, or equals that one or this one. An answer from another
-    tab is never replaced unasked.
+    """Check that the standing answer is the one that the page showed, or equals that one or this one. An answer from
+    another tab is never replaced without asking.
 
-    A page names what it showed by key, not by number: it changes an answer while that is still on its way.
+    A page names what it showed by key, not by number: it changes an answer while that is still in flight.
     """
     given = {one.key: one for one in judgment.lease.judgments.order_by("revision")}
     *_, stands = given.values()
@@ -252,7 +252,7 @@ def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
 
 
 def is_newest(judgment: Judgment) -> bool:
-    """Whether nothing has changed or taken back this answer."""
+    """Return whether nothing has changed or withdrawn this answer."""
     return not Judgment.objects.filter(lease=judgment.lease_id, revision__gt=judgment.revision).exists()
 
 
@@ -265,7 +265,7 @@ def _has_newer(lease: Lease) -> bool:
 @retry_deadlocks
 @transaction.atomic
 def undo(*, annotator: Annotator, key: UUID) -> Lease:
-    """Take back the last answer that still stands, within the stage's window; its screen is held again.
+    """Withdraw the last answer that still stands, within the stage's window; its screen is held again.
 
     The lease comes back with `previous`, the fields of that answer as they were shown.
     """
@@ -287,7 +287,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
 
 
 def _standing(annotator: Annotator) -> QuerySet[Judgment]:
-    """Judgments that are the last word on their lease and not withdrawn, newest first."""
+    """Return judgments that are the last on their lease and not withdrawn, newest first."""
     later = Judgment.objects.filter(lease=OuterRef("lease"), revision__gt=OuterRef("revision"))
     mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False)
     return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
@@ -310,7 +310,7 @@ def _check_undo(annotator: Annotator, last: Judgment, task: Task, study_state: s
 
 
 def _withdraw(annotator: Annotator, last: Judgment, lease: Lease, key: UUID) -> list[outbox.NewEvent]:
-    """Returns the events of it."""
+    """Withdraw the judgment and return the events."""
     judgment = Judgment.objects.create(
         lease=lease,
         revision=last.revision + 1,
@@ -345,7 +345,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
 
 
 def history(*, annotator: Annotator) -> list[Lease]:
-    """The last screens that this annotator answered in the stage they are in, newest first."""
+    """Return the last screens that this annotator answered in the stage they are in, newest first."""
     standing = _standing(annotator).filter(lease__task__stage=annotator.stage_id, lease__task__corrected=None)
     leases = []
     for judgment in standing.select_related("lease__task__stage")[:HISTORY]:

@@ -1,8 +1,8 @@
 """Try a stage without counting: its instructions, the judging page with its script, and what would have been stored.
 Drafts of protocol files are tried likewise (draft_views.py).
 
-Nothing is written. The screens follow from the seed in the address (screens/trial.py), and what a manager has answered
-is in signed cookies of their browser. Each screen has its own, since answers may be sent at the same time.
+Nothing is written. The screens follow from the seed in the address (screens/trial.py), and a manager's answers
+are in signed cookies of their browser. Each screen has its own, since answers may be sent at the same time.
 """
 
 import secrets
@@ -37,14 +37,14 @@ from benchmarks.permissions import StaffRequest, staff_only
 SCREENS = 5
 AHEAD = 2  # screens on the page, as in judging
 HOUR = 3600
-MOST_BYTES = 1400  # of a cookie: all of them are in one header, of which servers take 8,190
+MOST_BYTES = 1400  # bytes per cookie: all are in one header, for which servers accept 8,190
 MOST_WORDS = 150  # characters of an answer on the last page
 
 
 @require_safe
 @staff_only
 def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """The instructions as annotators see them, and the way to the screens."""
+    """Show the instructions as annotators see them, and the link to the screens."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     seed = secrets.randbits(31)
     context = {"section": "studies", "stage": stage, "study": stage.study, "home": _home(stage, seed), "n": SCREENS}
@@ -54,7 +54,7 @@ def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
-    """The judging page, then what would have been stored; asked for JSON, what comes next, as `judging.views.judge`."""
+    """Show the judging page, then what would have been stored; as JSON, what comes next, as `judging.views.judge`."""
     trial = _of_stage(request, pk, position, seed)
     if "rules" in request.GET:
         return redirect("study-try", pk, position)
@@ -70,7 +70,7 @@ def study_try_history(request: StaffRequest, pk: int, position: int, seed: int) 
     return history_of(request, _of_stage(request, pk, position, seed))
 
 
-@csrf_exempt  # there is nothing to forge: all that changes is the visitor's own cookie
+@csrf_exempt  # nothing to forge: only the visitor's own cookie changes
 @require_POST
 @staff_only
 def study_try_act(request: StaffRequest, pk: int, position: int, seed: int, do: str) -> HttpResponse:
@@ -83,11 +83,11 @@ def _of_stage(request: HttpRequest, pk: int, position: int, seed: int) -> "Trial
     return Trial(request, stage, protocol_named(stage.protocol), leases, _home(stage, seed))
 
 
-# What trials of stages and of drafts (draft_views.py) have in common
+# Shared by trials of stages and of drafts (draft_views.py)
 
 
 def screen_or_next(request: HttpRequest, trial: "Trial") -> HttpResponse | None:
-    """The judging page; asked for JSON, what comes next; None where all is answered or the visitor ends the trial."""
+    """Return the judging page; as JSON, what comes next; None if all is answered or the visitor ends the trial."""
     with override(get_language_from_request(request)):
         if wants_json(request):
             return JsonResponse(trial.next(request.GET))
@@ -107,7 +107,7 @@ def history_of(request: HttpRequest, trial: "Trial") -> HttpResponse:
 
 
 def act(request: HttpRequest, trial: "Trial", do: str) -> HttpResponse:
-    """Submit, skip, undo, flag or renew; what it changes is in the cookies of the response."""
+    """Submit, skip, undo, flag or renew; the changes are in the response's cookies."""
     acts = {
         "submit": trial.submit, "skip": trial.skip, "undo": trial.undo,
         "flag": lambda sent: {"flagged": True}, "renew": lambda sent: {"held": len(trial.held())},
@@ -133,8 +133,8 @@ class Trial:
     """A manager's trial of a stage, or of a draft, whose `stage` is in no database.
 
     `answers` has by place among the `leases`, in the order in which they were given: `label` and `words` of an answer
-    and, if there is room, its `fields`; of a skipped screen none of these. `changed` has the places that an act has
-    changed. Answers under another `salt` are none.
+    and, if there is room, its `fields`; a skipped screen has none of these. `changed` has the places that an act has
+    changed. Answers under another `salt` are ignored.
     """
 
     template = "studies/try_screen.html"
@@ -215,11 +215,11 @@ class Trial:
         return {"again": {"lease": again.lease, "html": again.html()}, "done": self.done}
 
     def rows(self) -> list[dict]:
-        """Of each screen: its item, and what would have been stored."""
+        """Return for each screen its item, and what would have been stored."""
         return [{"item": lease.task.item.key, **self.answers.get(place, {})} for place, lease in enumerate(self.leases)]
 
     def packed(self, place: int) -> str:
-        """The screen's answer for its cookie, without its fields if that would get too long; "" if there is none."""
+        """Return the screen's answer for its cookie, without its fields if that would be too long; "" if none."""
         answer = self.answers.get(place)
         if answer is None:
             return ""

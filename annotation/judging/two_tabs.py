@@ -16,11 +16,11 @@ from annotation.screens.material import Part
 from annotation.screens.read_answer import screen_fields
 from annotation.screens.screens import build_screens
 
-UNSENT = {"seen", "have", "ahead"}  # what the question's own form does not repeat
+UNSENT = {"seen", "have", "ahead"}  # fields that the question's own form does not repeat
 
 
 def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -> dict:
-    """The context of the question: the screen, both answers in words, and the fields that store the second after all.
+    """Return the question's context: the screen, both answers in words, and the fields that store the second after all.
 
     `stands`: the stored answer as the script keeps it, a place or the fields of a form.
     """
@@ -48,7 +48,7 @@ def _fields(judgment: Judgment) -> dict[str, str]:
 
 
 def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
-    """`words`, and the `picture` where one was picked; `options` are in the order shown."""
+    """Return `words`, and the `picture` if one was picked; `options` are in the order shown."""
     if judgment.answer == CANNOT_JUDGE:
         return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
     fields, form = _fields(judgment), _form(judgment)
@@ -67,6 +67,6 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
 
 
 def _translated(message: str, values: Mapping[str, str]) -> str:
-    """Values are English where they are a question or one of its fixed answers."""
+    """Translate the message; values are English if they are a question or one of its fixed answers."""
     ours = {name for name, value in values.items() if value and name in ("question", "answer")}
     return gettext(message) % {name: gettext(value) if name in ours else value for name, value in values.items()}

@@ -44,28 +44,26 @@ from annotation.studies.instructions_images import pictures_in
 View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
-# What every page sends around an answer; whatever else is there belongs to it.
+# Fields that every page sends around an answer; all others belong to the answer.
 ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen"}
 ENVELOPE |= {"have", "ahead"}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
-    """A page for annotators in their language, rendered without the request: no session, user or messages are looked
-    up.
-    """
+    """Render a page for annotators in their language without the request: no session, user or messages are read."""
     html = loader.get_template(f"judging/{name}.html").render({"desk": here, **context})
     return HttpResponse(html, status=status)
 
 
 def text(sent: Mapping[str, str], name: str) -> str:
-    """What was typed, without NUL, which PostgreSQL's text cannot hold."""
+    """Return what was typed, without NUL, which PostgreSQL's text cannot hold."""
     return sent.get(name, "").replace("\0", "").strip()
 
 
 def at_desk(view: View) -> View:
-    """The view gets the `Desk` behind the token; what the core refuses becomes a status and a sentence."""
+    """Give the view the `Desk` behind the token; a refusal becomes a status and a sentence."""
 
-    @csrf_exempt  # no cookie gives authority here, so there is nothing to forge
+    @csrf_exempt  # no cookie gives authority here, so nothing can be forged
     @private
     @functools.wraps(view)
     def found(request: HttpRequest, token: str) -> HttpResponse:
@@ -80,7 +78,7 @@ def at_desk(view: View) -> View:
 
 
 def refused(request: HttpRequest, refusal: errors.Refused, home: str) -> HttpResponse:
-    """The sentence with a way back to the judging page at `home`; asked for JSON, the sentence alone."""
+    """Return the sentence with a link back to the judging page at `home`; as JSON, only the sentence."""
     if wants_json(request):
         return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
     return page("refused", status=refusal.status, sentence=str(refusal), home=home)
@@ -98,7 +96,7 @@ def wants_json(request: HttpRequest) -> bool:
 @evenly
 @transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
-    """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
+    """Show the page for the annotator's next step; as JSON, what to show next, without what the page `have`s."""
     now = next_step.claim_next(here, _ahead(request.GET))
     if wants_json(request):
         total = next_step.total(here.annotator, here.stage)
@@ -135,7 +133,7 @@ def _where(here: Desk, now: NextStep) -> dict:
 
 
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
-    """The gate; or, while `reading`, the same words with a way back."""
+    """Show the gate; or, while `reading`, the same words with a link back."""
     left = 0 if reading else max(next_step.total(here.annotator, here.stage) - here.done, 0)
     return page(
         "rules", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), reading=reading,
@@ -146,7 +144,7 @@ def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
 
 
 def instructions_shown(stage: Stage, newest: Instructions, level: int) -> dict:
-    """The instructions in the page's language, their headings from `level` on, and their version."""
+    """Return the instructions in the page's language, their headings from `level` on, and their version."""
     text, written = text_in(newest, get_language(), stage.study.language)
     rules = markdown.to_html(text, pictures_in(stage, text), level)
     return {"rules": rules, "written": written, "version": newest.version}
@@ -193,7 +191,7 @@ def in_language(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 @in_language
 def words(request: HttpRequest, language: str) -> HttpResponseBase:
-    """What the scripts of judging say, as a script."""
+    """Return the texts of the judging scripts, as a script."""
     return JavaScriptCatalog.as_view(packages=["annotation"])(request)
 
 
@@ -205,13 +203,13 @@ KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-
 
 @in_language
 def offline(request: HttpRequest, language: str) -> HttpResponse:
-    """What a browser keeps and shows when it cannot reach an annotator's page."""
+    """Return the page that a browser keeps and shows when it cannot reach an annotator's page."""
     return page("offline")
 
 
 @in_language
 def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
-    """The service worker that keeps it; a page registers it only for the address of its annotator."""
+    """Return the service worker that keeps it; a page registers it only for the address of its annotator."""
     kept = [reverse(name, args=[language]) for name in ("judge-offline", "judge-words")] + list(
         map(static, KEPT_OFFLINE)
     )
@@ -220,13 +218,13 @@ def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
     return HttpResponse(script, content_type="text/javascript", headers={"Service-Worker-Allowed": allowed})
 
 
-# What the page sends
+# Requests of the page
 
 
 @require_POST
 @at_desk
 def accept(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Opens the gate, unless newer instructions came while these were read."""
+    """Open the gate, unless newer instructions came while these were read."""
     version = _whole(request.POST.get("version"))
     if newest_instructions(here).version == version:
         seats.accept_instructions(annotator=here.annotator, stage=here.stage, version=version)
@@ -237,7 +235,7 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 @evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
-    """An answer, and in the same transaction the claim of what comes after it."""
+    """Store an answer, and in the same transaction claim what comes after it."""
     store = _store if wants_json(request) else _store_from_form
     try:
         receipt, now = store(request, here, submission_of(request.POST))
@@ -260,7 +258,7 @@ def _store(request: HttpRequest, here: Desk, submission: Submission) -> tuple[su
 
 
 def _store_from_form(request: HttpRequest, here: Desk, submission: Submission) -> tuple[submissions.Receipt, NextStep]:
-    """Without script, *Back* shows a page with the key of the answer that it sent: another answer changes that one.
+    """Store an answer. Without script, *Back* shows a page with the key of its answer: another one replaces that.
 
     Its key follows from what is sent, so that a double click is one change.
     """
@@ -276,7 +274,7 @@ def _store_from_form(request: HttpRequest, here: Desk, submission: Submission) -
 
 
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
-    """The question which of two answers is to count; for the script with what stands, as the screen would show it."""
+    """Ask which of two answers should count; for the script with the standing one, as the screen would show it."""
     question = two_tabs.question(here, conflict, request.POST)
     if not wants_json(request):
         return page("two_tabs", here, status=conflict.status, **question)
@@ -342,7 +340,7 @@ def renew(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_safe
 @at_desk
 def history(request: HttpRequest, here: Desk) -> HttpResponse:
-    """The last screens that were answered, oldest first, each with its answer as it was shown."""
+    """Return the last screens that were answered, oldest first, each with its answer as it was shown."""
     leases = submissions.history(annotator=here.annotator)[::-1]
     shown = build_screens(leases, here.stage)
     seen = {lease.token: lease.seen for lease in leases}
@@ -354,7 +352,7 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
-    """`held` names every screen that is held, oldest first; `screens` has those that the page does not `have` yet."""
+    """Return the next step: `held` names every screen held, oldest first; `screens` has those that the page lacks."""
     have = set(sent.getlist("have"))
     new = [lease for lease in now.leases if str(lease.token) not in have]
     return {
@@ -366,12 +364,12 @@ def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
 
 
 def _ahead(sent: QueryDict) -> int:
-    """How many screens to hold: what a page on a slow network asks for, within reason."""
+    """Return how many screens to hold: the number that a page on a slow network requests, within reason."""
     return min(max(_whole(sent.get("ahead")), assignment_leases.HELD), assignment_leases.HELD_AT_MOST)
 
 
 def uuid_of(text: str | None) -> uuid.UUID:
-    """Raises BadAnswer."""
+    """Return the UUID. Raises BadAnswer."""
     try:
         return uuid.UUID(text or "")
     except ValueError:
@@ -379,5 +377,5 @@ def uuid_of(text: str | None) -> uuid.UUID:
 
 
 def _whole(text: str | None) -> int:
-    """Milliseconds or a version as a browser sends it; 0 for anything else."""
+    """Return milliseconds or a version as a browser sends it; 0 for anything else."""
     return whole_number(text, 11) or 0

@@ -17,7 +17,7 @@ class CachedFigures(models.Model):
     key = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=64)
     data = models.JSONField()
-    seconds = models.FloatField()  # of processor time that computing took
+    seconds = models.FloatField()  # processor time that computing took
     made_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -32,13 +32,13 @@ class Strategy(TextChoices):
     POOL = "pool"  # the next free slot in one random order goes to the next annotator
     BATCHES = "batches"  # disjoint sets of items; an annotator keeps a set to the end
     NAMED = "named"  # these annotators, these items
-    EVERYONE = "everyone"  # each annotator judges every item, as many annotators as the overlap says
+    EVERYONE = "everyone"  # each annotator judges every item, as many annotators as the overlap
     AUDIT = "audit"  # a pool in an order that is published first, until the share of wrong items is known well enough
 
 
 BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # a new annotator gets a place in a batch
 POOLED = (Strategy.POOL, Strategy.AUDIT)  # the next free slot goes to the next annotator
-MOST_JUDGMENTS = 50  # of a task
+MOST_JUDGMENTS = 50  # per task
 
 
 class DecisionRule(TextChoices):
@@ -56,7 +56,7 @@ class TieRule(TextChoices):
 
 
 class OnFailure(TextChoices):
-    """What happens when an annotator has used all attempts at practice or comprehension questions."""
+    """What happens to an annotator who has used all attempts at practice or comprehension questions."""
 
     FLAG = "flag"  # they continue, and the manager sees it
     SCREEN_OUT = "screen_out"  # they are screened out with that code, before any judgment
@@ -79,7 +79,7 @@ class LeaseState(TextChoices):
 
 
 class OutcomeState(TextChoices):
-    """No row means open."""
+    """The outcome's state; without a row it is open."""
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -91,7 +91,7 @@ class AttemptKind(TextChoices):
 
 
 class Role(TextChoices):
-    """What a member of a study may do; each role includes those before it."""
+    """The rights of a study's member; each role includes those before it."""
 
     VIEWER = "viewer"  # view figures, agreement, disagreements and releases
     MANAGER = "manager"  # run the study: invite, instruct, adjudicate, exclude, export

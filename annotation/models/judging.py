@@ -35,18 +35,18 @@ class Task(models.Model):
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
-    question = models.CharField(max_length=120, blank=True)  # if an item makes several tasks
+    question = models.CharField(max_length=120, blank=True)  # if an item has several tasks
     round = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
     live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
-    # The first correction since of what it shows: its judgments are about the words or the picture from before
+    # The first later correction of what it shows: its judgments are about the words or the picture before it
     corrected = models.ForeignKey(Correction, null=True, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     rank = models.BigIntegerField()  # its place in the pool's random order
-    score = models.FloatField(null=True)  # of a model, as an audit's side information
+    score = models.FloatField(null=True)  # a model's score, as an audit's side information
     overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
     shared = models.BooleanField(default=False)  # drawn for the agreement sample
     batch = models.PositiveIntegerField(null=True)
-    shows = ArrayField(models.CharField(max_length=40), default=list)  # what is asked about, in order
+    shows = ArrayField(models.CharField(max_length=40), default=list)  # what the question is about, in order
     options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
     carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose, or wrote
     proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to confirm: further options
@@ -162,7 +162,7 @@ class Slot(models.Model):
 class Lease(models.Model):
     """A slot held by an annotator for a while, with the order of options drawn for it (law 4).
 
-    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one, and
+    `previous` has the fields of an earlier answer as they were shown, if `judging` or `checks` looked for one, and
     `seen` its key.
     """
 
@@ -185,13 +185,13 @@ class Lease(models.Model):
         ]
         indexes = [
             models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator"),
-            models.Index(fields=["task"], name="lease_of_task"),  # the constraint's index lacks what has lapsed
+            models.Index(fields=["task"], name="lease_of_task"),  # the constraint's index lacks lapsed leases
         ]
 
 
 class RatingsFile(models.Model):
-    """A file of judgments that were made elsewhere and imported into a stage. `mapping` says which column was what, and
-    `source` where they come from.
+    """A file of judgments that were made elsewhere and imported into a stage. `mapping` has the columns' meanings, and
+    `source` their origin.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="ratings_files")
@@ -224,11 +224,11 @@ class Judgment(models.Model):
     reason = models.CharField(max_length=500, blank=True)  # for cannot_judge, or for a rejection
     withdrawn = models.BooleanField(default=False)  # an undo
     language = models.CharField(max_length=8, db_default="en")  # of the page that they answered on
-    surplus = models.BooleanField(default=False)  # came after its slot was given on: kept, not counted
+    surplus = models.BooleanField(default=False)  # came after its slot was given to someone else: kept, not counted
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
     elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it
     created_at = models.DateTimeField(db_default=Now())
-    # Of one that was made elsewhere: its file, and the row in it
+    # For a judgment made elsewhere: its file, and the row in it
     imported = models.ForeignKey(
         RatingsFile, null=True, on_delete=models.PROTECT, related_name="judgments", db_index=False
     )

@@ -11,8 +11,8 @@ from annotation.wording import pseudonym
 
 
 class Annotator(models.Model):
-    """A person in one study, identified by the token in their link. Exports contain only their number. Whoever judged
-    elsewhere (`imported`) has no link.
+    """A person in one study, identified by the token in their link. Exports contain only their number. Those who judged
+    elsewhere (`imported`) have no link.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
@@ -25,7 +25,7 @@ class Annotator(models.Model):
     prolific_session = models.CharField(max_length=64, blank=True)
     language = models.CharField(
         max_length=8, choices=settings.LANGUAGES, blank=True
-    )  # that they chose; else the browser's
+    )  # chosen by them; else the browser's
     simulated = models.BooleanField(default=False)
     stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they work now
     # The stage of the link by which they joined; none: the study's own link, which includes every stage

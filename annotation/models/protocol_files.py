@@ -11,7 +11,7 @@ from benchmarks.models import Benchmark
 class ProtocolVersion(models.Model):
     """A published file. Stages name it as `NAME@NUMBER`; a trigger prevents any change."""
 
-    name = models.CharField(max_length=32)  # of the protocol, as the file says
+    name = models.CharField(max_length=32)  # the protocol's name in the file
     number = models.PositiveIntegerField()  # counts the versions of the name, from 1
     title = models.CharField(max_length=60)
     text = models.TextField()  # the file as it was written
@@ -35,7 +35,7 @@ class ProtocolDraft(models.Model):
     """A file that is being written; only its author and superusers see it. It may have mistakes."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="protocol_drafts")
-    # On whose items it is tried
+    # Its items are used for trying the draft
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.SET_NULL, related_name="+")
     text = models.TextField(blank=True)
     started_from = models.CharField(max_length=40, blank=True)  # a protocol of the library, or a version
@@ -46,7 +46,7 @@ class ProtocolDraft(models.Model):
 
 
 def text_of_version(name: str, number: int) -> str:
-    """The text of a published file. KeyError if there is none."""
+    """Return the text of a published file. KeyError if there is none."""
     found = ProtocolVersion.objects.filter(name=name, number=number).values_list("text", flat=True).first()
     if found is None:
         raise KeyError(f"{name}@{number}")

@@ -1,4 +1,4 @@
-"""Errors that readers of a release report: where they are told to send them, and what was done."""
+"""Errors that readers of a release report: the address for them, and what was done."""
 
 from django.conf import settings
 from django.db import models
@@ -14,7 +14,7 @@ class ReportDoor(models.Model):
 
     study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="report_door")
     token = models.CharField(max_length=32, unique=True, default=secret_token)
-    open = models.BooleanField(default=True)  # to everybody; otherwise only to those who are logged in
+    open = models.BooleanField(default=True)  # to everybody; otherwise only to users who are logged in
 
 
 class Answered(models.TextChoices):
@@ -27,7 +27,7 @@ class ReaderReport(models.Model):
     """What somebody wrote about an item. Nothing about the writer is kept. `item` is null if no item has that id."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reader_reports")
-    key = models.CharField(max_length=200)  # as the address had it
+    key = models.CharField(max_length=200)  # as in the address
     item = models.ForeignKey(Item, null=True, on_delete=models.CASCADE, related_name="reader_reports")
     text = models.CharField(max_length=1000)
     created_at = models.DateTimeField(db_default=Now())

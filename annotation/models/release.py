@@ -23,7 +23,7 @@ class Release(models.Model):
     summary = models.JSONField(default=dict)  # releases.build.summary
     file = models.CharField(max_length=300, blank=True)  # the zip, in the storage
     size = models.PositiveBigIntegerField(default=0)  # of the zip, in bytes
-    sha256 = models.CharField(max_length=64, blank=True)  # of it
+    sha256 = models.CharField(max_length=64, blank=True)  # of the zip
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="releases")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
@@ -45,5 +45,5 @@ class Release(models.Model):
 
     @property
     def folder(self) -> str:
-        """The name of its folder, inside the zip and when unpacked."""
+        """Return the name of its folder, inside the zip and when unpacked."""
         return f"{self.name}-{self.version}"

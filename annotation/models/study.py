@@ -31,7 +31,7 @@ from benchmarks.models import Benchmark, opaque_name
 
 
 def secret_token() -> str:
-    """A capability: anyone with the link may use it. 144 random bits, safe in a URL."""
+    """Return a capability: anyone with the link may use it. 144 random bits, safe in a URL."""
     return secrets.token_urlsafe(18)
 
 
@@ -65,7 +65,7 @@ class Study(models.Model):
 
     may: May
     name = models.CharField(max_length=120, unique=True)
-    title = models.CharField(max_length=120, blank=True, default="", db_default="")  # annotators see it for the name
+    title = models.CharField(max_length=120, blank=True, default="", db_default="")  # shown to annotators, not the name
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
     part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark, {}: all (designs/part.py)
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
@@ -76,9 +76,9 @@ class Study(models.Model):
     no_consent_code = models.CharField(max_length=40, default=random_code)
     language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its own texts and material
     consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
-    consent_changed_at = models.DateTimeField(null=True, editable=False)  # who agreed earlier is asked again
+    consent_changed_at = models.DateTimeField(null=True, editable=False)  # people who agreed earlier are asked again
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
-    # What was judged before had other rates: [until, rate per hour] in order
+    # Earlier judgments had other rates: [until, rate per hour] in order
     earlier_pay = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -99,25 +99,25 @@ class Study(models.Model):
 
     @property
     def pay(self) -> dict[str, Any]:
-        """As figures and exports have it (measures/pay.py)."""
+        """Return the rates as figures and exports have them (measures/pay.py)."""
         earlier = {"earlier_pay": self.earlier_pay} if self.earlier_pay else {}
         return {"pay_per_hour": float(self.pay_per_hour), **earlier}
 
     @property
     def shown_name(self) -> str:
-        """What annotators see."""
+        """Return the name that annotators see."""
         return self.title or self.name
 
     def state_with(self, stages: "Iterable[Stage]") -> str:
-        """As pages and reports say it: `closed` also if it is open but none of its `stages` is, so that nobody can
-        judge.
+        """Return the state as pages and reports show it: `closed` also if it is open but none of its `stages` is, so
+        that nobody can judge.
         """
         nothing_open = all(stage.state == StageState.CLOSED for stage in stages)
         return StudyState.CLOSED if self.state == StudyState.OPEN and nothing_open else self.state
 
     @cached_property
     def trial(self) -> str:
-        """That its annotators are simulated, in words; empty if none is."""
+        """State in words that its annotators are simulated; empty if none is."""
         found = self.annotators.aggregate(n=models.Count("pk"), simulated=models.Count("pk", filter=Q(simulated=True)))
         of = "all" if found["n"] == found["simulated"] else f"{found['simulated']:,} of"
         are = "is" if found["n"] == 1 else "are"
@@ -125,11 +125,11 @@ class Study(models.Model):
 
     @property
     def consent_sha256(self) -> str:
-        """Of the text, so that a page that shows an earlier one is not taken for consent to this one."""
+        """Return the hash of the text, so that a page with an earlier one doesn't count as consent to this one."""
         return sha256(self.consent.encode()).hexdigest()
 
     def must_agree(self, consented_at: datetime | None) -> bool:
-        """Whether an annotator who agreed then, if at all, is asked before their next screen."""
+        """Return whether an annotator who agreed then, if at all, is asked before their next screen."""
         earlier = consented_at is None or (self.consent_changed_at and consented_at < self.consent_changed_at)
         return bool(self.consent and earlier)
 
@@ -147,7 +147,7 @@ class Stage(models.Model):
     name = models.CharField(max_length=40)  # within the study: "choose"
     state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
     invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage only
-    # With the roles that it is asked under, if the benchmark calls them otherwise (protocols/roles.py)
+    # With mapped roles, if the benchmark has other names for them (protocols/roles.py)
     protocol = models.CharField(max_length=500)
     source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
@@ -189,7 +189,7 @@ class Stage(models.Model):
         null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
     )
     target_bound = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(1)])
-    any_look = models.BooleanField(default=False)  # with intervals that are valid whenever one stops
+    any_look = models.BooleanField(default=False)  # with intervals that are valid at any stop
     wrong_reasons = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     order_sha256 = models.CharField(max_length=64, blank=True, editable=False)  # of the order, from the start
     # The run of a model whose scores an audit uses. Runs can be deleted, so its name and scores (Task.score) are kept.
@@ -247,7 +247,7 @@ class Stage(models.Model):
 
     @property
     def title(self) -> str:
-        """Its name on pages and in messages; `name` is its identity in data."""
+        """Return its name on pages and in messages; `name` is its identity in data."""
         from annotation.protocols.registry import title_of  # above the tables
 
         return title_of(self.protocol)
@@ -266,7 +266,7 @@ class StudyTemplate(models.Model):
 
 
 class SharedResults(models.Model):
-    """The address at which everybody reads a study's results. No row: there is none. Made again, it is another one."""
+    """The address at which everybody can read a study's results, if there is a row. A new row has a new address."""
 
     study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="shared_results")
     token = models.CharField(max_length=32, unique=True, default=secret_token)
@@ -279,7 +279,7 @@ class Instructions(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
     version = models.PositiveIntegerField()
     text = models.TextField()  # Markdown (studies/markdown.py)
-    translations = models.JSONField(default=dict)  # language → the same text in it, beside the study's own language
+    translations = models.JSONField(default=dict)  # language → the same text in it, besides the study's own language
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -295,7 +295,7 @@ class InstructionsImage(models.Model):
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions_images")
-    name = models.CharField(max_length=60)  # as the text has it: "six-fingers"
+    name = models.CharField(max_length=60)  # as in the text: "six-fingers"
     sha256 = models.CharField(max_length=64)  # of the uploaded file
     opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
     width = models.PositiveIntegerField()  # as served

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from annotation.models.study import Study
 from benchmarks.models import Benchmark
 
-OVERLAP = timedelta(hours=24)  # for which events are also signed with the secret before
+OVERLAP = timedelta(hours=24)  # how long events are also signed with the previous secret
 
 
 def random_nonce() -> str:
@@ -22,7 +22,7 @@ def random_nonce() -> str:
 
 class Webhooks(models.QuerySet):
     def with_deliveries(self) -> "Webhooks":
-        """Each with how many events are `waiting` (None without any) and when the last one was `delivered_at`."""
+        """Annotate the number of events `waiting` (None without any) and when the last one was `delivered_at`."""
         mine = Delivery.objects.filter(webhook=OuterRef("pk"))
         waiting = mine.filter(state=DeliveryState.WAITING).order_by().values("webhook").annotate(count=Count("pk"))
         delivered = mine.filter(state=DeliveryState.DELIVERED).order_by("-pk").values("tried_at")[:1]
@@ -35,10 +35,10 @@ class Webhook(models.Model):
     study = models.ForeignKey(Study, null=True, on_delete=models.CASCADE, related_name="webhooks")
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
-    types = ArrayField(models.CharField(max_length=40), default=list)  # of events; none: all
+    types = ArrayField(models.CharField(max_length=40), default=list)  # types of events; none: all
     nonce = models.CharField(max_length=32, default=random_nonce)
-    old_nonce = models.CharField(max_length=32, blank=True)  # of the secret before, valid
-    old_until = models.DateTimeField(null=True)  # until then
+    old_nonce = models.CharField(max_length=32, blank=True)  # of the previous secret, valid
+    old_until = models.DateTimeField(null=True)  # until this time
     retry_at = models.DateTimeField(db_default=Now())  # nothing is sent before
     # While set, events are stored and not sent: a manager paused it, or an event was given up
     paused_at = models.DateTimeField(null=True)
@@ -73,7 +73,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One event for one webhook, written in the transaction of what happened. Sent in the order of the ids."""
+    """One event for one webhook, written in the transaction of its cause. Sent in the order of the ids."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     key = models.UUIDField(db_default=RandomUUID(), editable=False)  # the header `webhook-id`, the same at every try

@@ -21,7 +21,7 @@ from benchmarks.transactions import retry_deadlocks
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
 
-# What events keep of submissions: the earlier ones of those who came by another link, and those that got a code.
+# Submissions kept in events: earlier ones of people who came by another link, and those that got a code.
 EVENTS = """
 UPDATE benchmarks_event SET data = CASE verb WHEN %s THEN data || '{"session": ""}'
   ELSE data #- '{before,prolific_study}' #- '{before,prolific_session}' END
@@ -32,7 +32,7 @@ WHERE subject = %s AND verb IN (%s, %s)
 @retry_deadlocks
 @transaction.atomic
 def erase(*, annotator: Annotator, by: str) -> bool:
-    """Erase the name, the Prolific ids and the link, also in events. Returns whether there was anything to erase.
+    """Erase the name, the Prolific ids and the link, also in events. Return whether there was anything to erase.
 
     Leases and judgments are unchanged. Someone who returns with the same Prolific id counts as new.
     """
@@ -52,13 +52,13 @@ def erase(*, annotator: Annotator, by: str) -> bool:
 
 
 def of_before(moment: datetime) -> QuerySet[Annotator]:
-    """Annotators with stored personal data who have done nothing here since then."""
+    """Return annotators with stored personal data who have done nothing here since then."""
     last = Greatest("joined_at", "left_at", Max("leases__granted_at"), Max("leases__judgments__created_at"))
     return Annotator.objects.filter(KNOWN, erased_at=None).annotate(last=last).filter(last__lt=moment)
 
 
 def erase_before(*, days: int, by: str) -> Iterator[Annotator]:
-    """Erase them in one transaction each; yields each one when done."""
+    """Erase them in one transaction each; yield each one when done."""
     for annotator in of_before(timezone.now() - timedelta(days=days)).order_by("pk"):
         erase(annotator=annotator, by=by)
         yield annotator

@@ -44,7 +44,7 @@ class NeedsReason(ValueError):
 
 @transaction.atomic
 def agree(*, annotator: Annotator, by: str) -> bool:
-    """Record consent to the manager's text. Returns False if it was already given."""
+    """Record consent to the manager's text. Return False if it was already given."""
     assignment_leases.lock(annotator)
     if not annotator.study.must_agree(annotator.consented_at):
         return False
@@ -56,7 +56,7 @@ def agree(*, annotator: Annotator, by: str) -> bool:
 @retry_deadlocks
 @transaction.atomic
 def leave(*, annotator: Annotator, by: str) -> bool:
-    """The annotator leaves: what they held goes to others, their judgments count. False if they had already left."""
+    """Let the annotator leave: what they held goes to others, judgments count. False if they had already left."""
     assignment_leases.lock(annotator)
     if annotator.left_at is not None:
         return False
@@ -86,7 +86,7 @@ def _store(annotator: Annotator, **fields: object) -> None:
 
 
 def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int:
-    """Let leases lapse and free places in batches, in these stages or in all. Returns the number of slots freed.
+    """Let leases lapse and free places in batches, in these stages or in all. Return the number of slots freed.
 
     Slots assigned by name stay theirs until the manager assigns them to someone else.
     """
@@ -106,12 +106,12 @@ def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int
 
 
 def _lock_stages(stages: Iterable[int]) -> None:
-    """Lock, so that no batch is given back while one grows or is being assigned."""
+    """Lock the stages, so that no batch is given back while one grows or is being assigned."""
     list(Stage.objects.filter(pk__in=list(stages)).order_by("pk").select_for_update(no_key=True))
 
 
 def _seat_again(annotator: Annotator) -> None:
-    """The stage they were in, unless they have since come by a link to another one."""
+    """Seat them in the stage they were in, unless they have since come by a link to another one."""
     if annotator.excluded_at or annotator.left_at:
         return
     reach = stages_open_to(annotator)
@@ -152,7 +152,7 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
 @transaction.atomic
 def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> int:
     """Exclude an annotator: their judgments stop counting, the slots become free for others, and affected outcomes are
-    decided again. Everything stays on record. Returns how many judgments counted until now.
+    decided again. Everything stays on record. Return how many judgments counted until now.
     """
     words = _words(reason)
     assignment_leases.lock(annotator)
@@ -176,7 +176,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
 @retry_deadlocks
 @transaction.atomic
 def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
-    """Let judgments count again wherever the slot is still free; returns how many do."""
+    """Let judgments count again if the slot is still free; return how many do."""
     words = _words(reason)
     assignment_leases.lock(annotator)
     if annotator.excluded_at is None:
@@ -218,8 +218,8 @@ def _settle(tasks: Iterable[int]) -> None:
 
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:
-    """The last judgment on each lease that the exclusion freed, unless the lease was undone since: an answer given
-    while excluded is surplus, and undoing it leaves no answer.
+    """Return the last judgment on each lease that the exclusion freed, unless the lease was undone since: an answer
+    given while excluded is surplus, and undoing it leaves no answer.
     """
     exclusion = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
     leases = Lease.objects.filter(judgments__in=exclusion.data["judgments"] if exclusion else [])
@@ -230,7 +230,7 @@ def _counted_before(annotator: Annotator) -> list[Judgment]:
 
 
 def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
-    """Fill the slot if it is still free: not held, judged or reserved by anyone else. Returns whether it was."""
+    """Fill the slot if it is still free: not held, judged or reserved by anyone else. Return whether it was."""
     free = Slot.objects.filter(pk=judgment.lease.slot_id, annotator=None)
     free = free.filter(reserved=None) | free.filter(reserved=annotator)
     if not free.update(annotator=annotator, judgment=judgment):
@@ -248,7 +248,7 @@ class Decision:
 
 
 def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
-    """What managers decided about annotators and why, by number, newest first; from the events. Two queries in all."""
+    """Return managers' decisions about annotators and their reasons, by number, newest first. Two queries in all."""
     names = {audit.named(one): one.number for one in people}
     events = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
     parts = [event.by.partition(":") for event in events]
@@ -266,19 +266,19 @@ def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
 
 @transaction.atomic
 def choose_language(*, annotator: Annotator, language: str) -> None:
-    """Their pages are in it from now on; each judgment keeps the language it was given in, so there is no event."""
+    """Set the language of their pages; each judgment keeps its own language, so this needs no event."""
     _store(annotator, language=language)
 
 
 @transaction.atomic
 def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
-    """A known participant comes by a link: to the study, or to one `stage`, in which they now work.
+    """Admit a known participant who comes by a link: to the study, or to one `stage`, in which they now work.
 
     Their newest submission replaces the previous one, which the event keeps.
     """
     assignment_leases.lock(annotator)
     annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
-    if annotator.erased_at:  # between the query and the lock
+    if annotator.erased_at:  # erased between the query and the lock
         return
     before = {"prolific_study": annotator.prolific_study, "prolific_session": annotator.prolific_session}
     now = {
@@ -292,7 +292,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=kept)
     _store(annotator, invited_to=stage, **now)
     if link != old_link and not (annotator.left_at or annotator.excluded_at):
-        reach = stages_open_to(annotator)  # what is not behind the new link is given up
+        reach = stages_open_to(annotator)  # stages that the new link does not include are given up
         others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
         _release(annotator, list(others))
         if stage is not None:

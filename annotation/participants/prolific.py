@@ -27,7 +27,7 @@ PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}"
 ID = re.compile(r"(?=.*[1-9])(?!(?=.*[A-Za-z]{2})[A-Za-z-]*\d{1,4}[A-Za-z-]*$)[0-9A-Za-z-]{1,64}")
 PLACEHOLDER = re.compile(r"\{[^{}\"]+\}|\[\w[^][\"]*\]|<[^<>]+>|%\w+%|\$[A-Za-z_]")  # {{a}}, ${a}, [a], <a>, %a%, $a
 CODES = ("completion_code", "screened_out_code", "no_consent_code")
-GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's words for submissions that end without an answer
+GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's statuses of submissions that end without an answer
 COLUMNS = (
     "participant_id", "submission_id", "prolific_study", "pseudonym", "state", "code_given", "answers",
     "answers_that_count", "skipped", "active_minutes", "minutes_first_to_last", "checks", "checks_right", "pay_due",
@@ -38,26 +38,26 @@ SUBMISSIONS = ("submission id", "session id")
 
 
 class Unreadable(ValueError):
-    """The file is not Prolific's export; the message says what is missing."""
+    """The file is not Prolific's export; the message names what is missing."""
 
 
 def with_parameters(link: str) -> str:
-    """The link to paste at Prolific, which fills in the three parameters."""
+    """Return the link to paste at Prolific, which fills in the three parameters."""
     return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
 
 
 def parameter(name: str) -> str:
-    """One of PARAMETERS in the case and with the ampersand of HTML (`&amp;study_id=`) that tools make of it."""
+    """Return the name as in PARAMETERS, without the case and HTML ampersand (`&amp;study_id=`) that tools add."""
     return re.sub(r"^(?:amp;|\W)+", "", name).upper()
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value in a link, be it another platform's, was never filled in."""
+    """Return whether a value in a link, be it another platform's, was never filled in."""
     return bool(PLACEHOLDER.search(unquote(value)))
 
 
 def is_filled_in(given: Mapping[str, str]) -> bool:
-    """Whether a link's parameters (some of PARAMETERS, or none) are IDs, and the participant's is among them."""
+    """Return whether a link's parameters (some of PARAMETERS, or none) are IDs, and the participant's is among them."""
     return not given or ("PROLIFIC_PID" in given and all(ID.fullmatch(value) for value in given.values()))
 
 
@@ -78,7 +78,7 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """One CSV row per submission; `found` are those of the study (roster.py).
+    """Return one CSV row per submission; `found` are those of the study (roster.py).
 
     A person approves or rejects at Prolific.
     """
@@ -140,7 +140,7 @@ def _first(row: dict[str, str], names: Iterable[str]) -> str:
 
 
 def mark_gone(*, study: Study, found: Iterable[Submission], by: str) -> Report:
-    """Mark those whose newest submission was returned or timed out as left, so others get their screens. Idempotent."""
+    """Mark people with a returned or timed-out newest submission as left: others get their screens. Idempotent."""
     report, people = Report(), {one.prolific_pid: one for one in study.annotators.exclude(prolific_pid="")}
     for one in found:
         report.statuses[one.status or "no status"] += 1

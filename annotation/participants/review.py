@@ -1,4 +1,4 @@
-"""Annotators on whom a manager should look: with signs about their answers, or away."""
+"""Annotators whom a manager should look at: with signs about their answers, or away."""
 
 from datetime import timedelta
 
@@ -24,11 +24,11 @@ TESTED = f"""(
   JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
   WHERE stage.study_id = annotation_study.id)"""
 
-AWAY = timedelta(hours=1)  # without a screen, after which somebody who has judged nothing counts as away
+AWAY = timedelta(hours=1)  # without a screen, after which a person without judgments counts as away
 
 
 def people_away(study: Study) -> list[Annotator]:
-    """Those who joined, have judged nothing, and have not been seen for an hour: nothing is expected of them."""
+    """Return those who joined, have judged nothing, and have not been seen for an hour: nothing is expected of them."""
     judged = Slot.objects.filter(annotator=OuterRef("pk"), judgment__isnull=False)
     lately = Lease.objects.filter(annotator=OuterRef("pk"), granted_at__gt=timezone.now() - AWAY)
     people = study.annotators.filter(joined_at__lt=timezone.now() - AWAY, excluded_at=None, left_at=None)
@@ -36,9 +36,9 @@ def people_away(study: Study) -> list[Annotator]:
 
 
 def with_review(studies: QuerySet[Study]) -> QuerySet:
-    """Each study with `review`: the numbers of those to look at, as last computed, and with `tested`: whether any test
-    for signs could be made, None until that is computed. A manager's decision about one, to keep or to exclude them,
-    takes them out at once.
+    """Return each study with `review`: the numbers of annotators to look at, as last computed, and with `tested`:
+    whether any test for signs could be made, None until that is computed. A manager's decision about one, to keep or to
+    exclude them, removes them at once.
     """
     review = RawSQL(TO_REVIEW, (), ArrayField(IntegerField()))
     return studies.annotate(review=review, tested=RawSQL(TESTED, (), BooleanField(null=True)))

@@ -1,6 +1,6 @@
-"""Every participant of a study, and every submission at Prolific: what they did, the pay due, and warning signs.
+"""Every participant of a study, and every submission at Prolific: their work, the pay due, and warning signs.
 
-Warning signs are prompts, in words with their figures; a person decides (law 7). The number of queries does not grow
+Warning signs are prompts, in words with their numbers; a person decides (law 7). The number of queries does not grow
 with the number of participants.
 """
 
@@ -26,7 +26,7 @@ from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
-LITTLE, COMPARED_FROM = 0.25, 5  # of the median answers of those who finished, if they are so many
+LITTLE, COMPARED_FROM = 0.25, 5  # share of the median answers of those who finished, and how many these must be
 PAY_COLUMNS = (
     "pseudonym", "name", "participant_id", "state", "answers", "answers_that_count", "skipped", "active_minutes",
     "minutes_first_to_last", "pay_due", "pay_first_to_last", "currency",
@@ -36,7 +36,7 @@ Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time
 
 @dataclass(slots=True)
 class Participant:
-    """`answers` were given and not taken back, including checks; `counted` of them count; `signs` are sentences.
+    """`answers` were given and not withdrawn, including checks; `counted` of them count; `signs` are sentences.
     `checks` were answered.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
@@ -68,12 +68,12 @@ class Participant:
 
     @property
     def approve(self) -> bool:
-        """Whether the submission can be approved: they finished, and there is no warning sign."""
+        """Return whether the submission can be approved: they finished, and there is no warning sign."""
         return self.state == FINISHED_STATE and not self.reasons
 
     @property
     def reasons(self) -> list[str]:
-        """What to check before approving the submission, or possible grounds for a rejection."""
+        """Return what to check before approving the submission, or possible grounds for a rejection."""
         who = self.annotator
         found = [f"excluded: {who.exclusion_reason}"] if who.excluded_at else []
         found += [f"left on {who.left_at:%d %b %Y}"] if who.left_at else []
@@ -84,8 +84,8 @@ class Participant:
 
 
 def participants(study: Study, data: Mapping) -> list[Participant]:
-    """In the order of joining, with what they did as last computed (`data`, of figures/annotators.py); `signs` are only
-    those of avoiding screens and of little work.
+    """Return the participants in the order of joining, with their work as last computed (`data`, from
+    figures/annotators.py); `signs` are only those of avoiding screens and of little work.
     """
     rates, found = Pay.of(study.pay), []
     rows = {row["number"]: row for row in data["whole"]}
@@ -102,7 +102,7 @@ def participants(study: Study, data: Mapping) -> list[Participant]:
 
 
 def pay_sheet(study: Study, data: Mapping | None) -> str:
-    """One CSV row per person; without figures yet, those who joined."""
+    """Return one CSV row per person; without figures yet, only for those who joined."""
     found = participants(study, data or {"whole": [], "work": {}})
     rows = [
         (
@@ -116,8 +116,8 @@ def pay_sheet(study: Study, data: Mapping | None) -> str:
 
 
 def submissions(study: Study) -> list[Participant]:
-    """Everyone from Prolific once per submission, in the order of joining, with what they did between it and the next,
-    from every judgment.
+    """Return everyone from Prolific once per submission, in the order of joining, with their work between it and the
+    next, from every judgment.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
     earlier, rates = _earlier(people), Pay.of(study.pay)
@@ -136,7 +136,7 @@ def submissions(study: Study) -> list[Participant]:
 
 
 def _add_ends(study: Study, everybody: Sequence[Participant]) -> None:
-    """Add how it stands with each, and the signs of what they did not do."""
+    """Add each one's state, and the signs of missing work."""
     codes = _codes(everybody)
     seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
     out = set(seats.values_list("annotator", "stage"))
@@ -148,7 +148,7 @@ def _add_ends(study: Study, everybody: Sequence[Participant]) -> None:
 
 
 def _earlier(people: Sequence[Annotator]) -> Earlier:
-    """The submissions that a newer one has replaced, oldest first."""
+    """Return the submissions that a newer one has replaced, oldest first."""
     names = {audit.named(one): one for one in people}
     found: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     newest = {name: one.prolific_session for name, one in names.items()}
@@ -171,19 +171,19 @@ def _state(one: Participant, kind: str, out: bool) -> str:
 
 
 def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str]]:
-    """By annotator and submission: the code last shown, and its kind."""
+    """Return by annotator and submission the code last shown, and its kind."""
     names = {audit.named(one.annotator): one.annotator.pk for one in found}
     given = Event.objects.filter(subject__in=names, verb=GIVEN).order_by("pk")
     return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
 
 
 def _submission(earlier: Earlier, number: int, at: int) -> int:
-    """Which of the annotator's submissions something at this time belongs to."""
+    """Return which of the annotator's submissions something at this time belongs to."""
     return bisect([until for until, _, _ in earlier.get(number, ())], at)
 
 
 def _add_little_work(everybody: Iterable[Participant]) -> None:
-    """A sign of those who finished with far fewer answers than the others, however they came to the end."""
+    """Add a sign to those who finished with far fewer answers than the others, whatever the reason."""
     finished = [one for one in everybody if one.state == FINISHED_STATE]
     typical = median([one.answers for one in finished]) if len(finished) >= COMPARED_FROM else 0
     for one in finished:
@@ -193,7 +193,7 @@ def _add_little_work(everybody: Iterable[Participant]) -> None:
 
 
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
-    """What everyone did in the stage; `where` is how their warning signs name it."""
+    """Add everyone's work in the stage; `where` is how their warning signs name it."""
     by_submission: dict[tuple[int, int], list[int]] = defaultdict(list)  # the places of judgments
     last: dict[int, int] = {}  # by annotator, their last submission with a judgment here
     rows = judgments_of(stage)

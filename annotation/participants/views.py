@@ -1,4 +1,4 @@
-"""The exchange with Prolific, the sheet of pay, and what managers decide about one participant.
+"""The exchange with Prolific, the pay sheet, and managers' decisions about one participant.
 
 They show names and Prolific ids, so only managers may see them.
 """
@@ -76,7 +76,7 @@ def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> Ht
 @require_safe
 @staff_only
 def study_pay(request: StaffRequest, pk: int) -> HttpResponse:
-    """What everybody did and is due, as last computed."""
+    """Download everybody's work and pay due, as last computed."""
     study = permissions.study_for(request.user, pk, Role.MANAGER)
     return _sheet(study, "pay", roster.pay_sheet(study, annotators.latest(study).data))
 
@@ -91,7 +91,7 @@ def _codes_form(study: Study, sent: QueryDict | None = None) -> CodesForm:
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    """The links by name of their target: a stage's link continues to the stages that follow with the same people."""
+    """Return links by name of their target: a stage's link continues to the following stages with the same people."""
     to: list[tuple[str, Study | Stage]] = [("the whole study", study)]
     for stage in study.stages.prefetch_related("followers"):
         to.append((", then ".join([f"stage {stage.title}", *(after.title for after in stage.followers.all())]), stage))
@@ -156,7 +156,7 @@ def decide(request: StaffRequest, who: Annotator, act: str) -> None:
 
 
 def act_on(user: User, who: Annotator, act: str, reason: str) -> str:
-    """One of ACTS; returns what was done, to follow the pseudonym."""
+    """Carry out one of ACTS; return what was done, to follow the pseudonym."""
     by = audit.named(user)
     if act == "exclude":
         count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=user)

@@ -177,7 +177,7 @@ def with_needs(stage: Stage) -> tuple[list[Audited], Needs]:
 
 
 def after_outcome(stage: Stage) -> None:
-    """After an outcome has changed: let the worker see whether the audit can stop."""
+    """Let the worker check whether the audit can stop, after an outcome has changed."""
     if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
         jobs.publish_after_commit(check_target, stage.pk)
 

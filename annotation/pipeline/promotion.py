@@ -155,7 +155,7 @@ def take_in_after_commit(study: int) -> None:
 
 
 def ask_again_if_newer(stage: Stage, item: int) -> None:
-    """After the stage dropped the item: ask about it again after the commit if newer candidates exist."""
+    """Ask again, after the commit, about an item that the stage dropped if newer candidates exist."""
     if fetch(HAS_ROUNDS, item=item)[0][0]:
         take_in_after_commit(stage.study_id)
 

@@ -1,4 +1,4 @@
-"""Protocol files in the app: published versions of them, drafts, and the form and the editor that write them.
+"""Protocol files in the app: published versions, drafts, and the form and the editor for writing them.
 
-Start with `publish`. What a file means is in `annotation.protocols`.
+Start with `publish`. The meaning of a file is in `annotation.protocols`.
 """

@@ -1,4 +1,4 @@
-"""What follows from one answer to a declared protocol: the decision, and what agreement and scores are computed on."""
+"""The consequences of one answer to a declared protocol: the decision, and the values for agreement and scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from annotation.wording import readable_label
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an answer counts as: `value` on a scale of this `level`, `views` of it, and its `score` if it has one."""
+    """What an answer counts as: `value` on a scale of this `level`, its `views`, and its `score` if it has one."""
 
     answer: str
     level: str
@@ -27,7 +27,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """`alone`: what this answer decides by itself; `together`: what as many equal ones as the file wants decide."""
+    """`alone`: what this answer decides by itself; `together`: what as many equal ones as the file needs decide."""
 
     said: str
     alone: str
@@ -36,7 +36,7 @@ class Consequences:
 
 
 def consequences_of(file: ProtocolFile, label: str) -> Consequences:
-    """Of a stored answer."""
+    """Return the consequences of a stored answer."""
     said = in_own_names(file, label)
     enough = _decision(file, [said] * file.judgments)
     wants = file.judgments - 1
@@ -67,7 +67,7 @@ def _measured(file: ProtocolFile, said: str) -> list[Measured]:
 
 
 def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: str | None) -> str:
-    """This answer's share in the score: its number, or 1 or 0; "" where it has none."""
+    """Return this answer's contribution to the score: its number, or 1 or 0; "" if it has none."""
     if not wanted or not value or value == CANNOT_JUDGE:
         return ""
     if wanted == "mean":

@@ -1,4 +1,4 @@
-"""Drafts: files that somebody is writing. They are saved with their mistakes."""
+"""Drafts: files in progress. They are saved with their mistakes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,16 +23,16 @@ from benchmarks.models import Benchmark
 from benchmarks.records import ItemRecord, Problem
 
 EMPTY = f"winnow: {VERSION}\n"
-MOST_ASKED = 200  # characters of a question
-MOST = 200_000  # characters of a draft, twice what a protocol may have
+MOST_ASKED = 200  # characters in a question
+MOST = 200_000  # characters in a draft, twice the limit for a protocol
 
 
 class CannotSave(ValueError):
-    """The draft cannot be saved; the message says why."""
+    """The draft cannot be saved; the message explains why."""
 
 
 class ChangedElsewhere(CannotSave):
-    """Another page has saved another text since, which is `stored`."""
+    """Another page has since saved a different text, which is `stored`."""
 
     def __init__(self, stored: str):
         super().__init__("This draft was changed in another window. Your text here has not been saved.")
@@ -41,7 +41,7 @@ class ChangedElsewhere(CannotSave):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text says: the protocol, or its problems in the order of their lines."""
+    """The result of parsing a text: the protocol, or its problems in line order."""
 
     protocol: Protocol | None
     problems: tuple[Problem, ...]
@@ -62,12 +62,12 @@ def reading_of(text: str) -> Reading:
 
 
 def drafts_of(user: User) -> QuerySet[ProtocolDraft]:
-    """One's own, newest first; superusers can open everybody's."""
+    """Return the user's drafts, newest first; superusers can open everybody's."""
     return ProtocolDraft.objects.all() if user.is_superuser else ProtocolDraft.objects.filter(owner=user)
 
 
 def title_in(text: str) -> str:
-    """What a draft calls itself, as far as one can tell with its mistakes; "" if it has no title yet."""
+    """Return a draft's title, as far as that is possible despite its mistakes; "" if it has none yet."""
     _, _, rest = f"\n{text}".partition("\ntitle:")
     return rest.partition("\n")[0].strip(" ").strip("\"'")[:60]
 
@@ -77,8 +77,8 @@ def first_item(benchmark: Benchmark | None) -> ItemRecord | None:
 
 
 def name_for(ask: str, user: User, draft: ProtocolDraft | None = None) -> str:
-    """For a question with these words: a name that nothing has, or that of the user's own version that the draft is to
-    follow. The name in the draft's text stays as long as the words do.
+    """Return a name for a question with these words: an unused one, or that of the user's own version that the draft
+    follows. The name in the draft's text stays as long as the words do.
     """
     versions = ProtocolVersion.objects.values_list("name", "published_by")
     base = base_name(draft.started_from) if draft else ""
@@ -90,14 +90,14 @@ def name_for(ask: str, user: User, draft: ProtocolDraft | None = None) -> str:
 
 
 def starting_text(start: str) -> str:
-    """Of a protocol of the library or a version (`prompt-fit@2`), or "". KeyError if there is no such protocol."""
+    """Return the text of a library protocol or a version (`prompt-fit@2`), or "". KeyError if there is none."""
     if VERSION_SIGN in start:
         return text_of_version(*name_and_version(start))
     return library.text_of(start) if start else EMPTY
 
 
 def own_text(item: ItemRecord, user: User, ask: str = "") -> str:
-    """Of a question of one's own about such an item, with these words if there are any."""
+    """Return the text of the user's own question about such an item, with these words if there are any."""
     counts = own_question.counts_of(item)
     fields = own_question.guess(counts)
     fields["ask"] = " ".join(ask.split())[:MOST_ASKED] or fields["ask"]
@@ -106,7 +106,7 @@ def own_text(item: ItemRecord, user: User, ask: str = "") -> str:
 
 @transaction.atomic
 def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None = None) -> ProtocolDraft:
-    """A draft with the text of `start`, or of a question about the benchmark's items. KeyError if there is no such
+    """Create a draft with the text of `start`, or a question about the benchmark's items. KeyError if there is no such
     protocol.
     """
     item = None if start else first_item(benchmark)
@@ -118,8 +118,8 @@ def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None 
 
 @transaction.atomic
 def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, seen: str = "") -> None:
-    """Keep the text as it is, with or without mistakes. `seen` is the digest of the text that its page showed or saved
-    last. Raises CannotSave if it is far too long, and ChangedElsewhere.
+    """Save the text as it is, with or without mistakes. `seen` is the digest of the text that its page last showed or
+    saved. Raises CannotSave if it is far too long, and ChangedElsewhere.
     """
     text = text.replace("\r\n", "\n").replace("\0", "")
     if len(text) > MOST:
@@ -131,7 +131,7 @@ def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, 
 
 
 def _latest_text(draft: ProtocolDraft, text: str, seen: str) -> str:
-    """What is stored, locked. Raises ChangedElsewhere if it is neither what the page showed nor what it has now."""
+    """Lock and return the stored text. Raises ChangedElsewhere if it is neither the page's old nor its new text."""
     stored = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
     if seen and stored != text and digest_of(stored) != seen:
         raise ChangedElsewhere(stored)
@@ -140,7 +140,7 @@ def _latest_text(draft: ProtocolDraft, text: str, seen: str) -> str:
 
 @transaction.atomic
 def discard_draft(*, draft: ProtocolDraft, text: str, by: str, seen: str = "") -> None:
-    """`text` is in the editor; `seen` as in `save_draft`. Raises ChangedElsewhere."""
+    """Delete the draft; `text` is in the editor, `seen` as in `save_draft`. Raises ChangedElsewhere."""
     _latest_text(draft, text.replace("\r\n", "\n"), seen)
     audit.record(by=by, verb="discarded", subject=draft)
     draft.delete()
@@ -148,7 +148,7 @@ def discard_draft(*, draft: ProtocolDraft, text: str, by: str, seen: str = "") -
 
 @transaction.atomic
 def publish_draft(*, draft: ProtocolDraft, user: User, by: str) -> ProtocolVersion:
-    """The draft as a version, which takes its place. Raises Unreadable and NameTaken, which leave the draft."""
+    """Publish the draft as a version, which replaces it. Raises Unreadable or NameTaken, and then keeps the draft."""
     version = publish(text=draft.text, by=by, user=user)
     draft.delete()
     return version

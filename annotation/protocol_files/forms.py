@@ -1,4 +1,4 @@
-"""The form that makes a question of one's own (own_question.py)."""
+"""The form for a question of the user's own (own_question.py)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from annotation.protocols.schema import MOST_BUTTONS, MOST_KEYS, MOST_OPTIONS
 from annotation.protocols.tasks import needs_in_words
 from benchmarks.records import ItemRecord
 
-_MOST_SAMPLE = 60  # characters of a text that names its role
+_MOST_SAMPLE = 60  # characters shown of a text to identify its role
 _WORDS = {
     "both": "Button for “both”", "neither": "Button for “neither”", "yes": "Button for yes", "no": "Button for no",
     "cannot_tell": "Button for “cannot tell”", "low": "The lowest point means", "high": "The highest point means",
@@ -40,8 +40,8 @@ _GROUPS = (
 
 
 class OwnQuestionForm(forms.Form):
-    """About items like `item`. Once valid, `text` is the protocol file, under the name that `name_of` gives its
-    question. What other kinds of question have is not looked at.
+    """A form about items like `item`. Once valid, `text` is the protocol file, under the name that `name_of` gives its
+    question. Fields of other kinds of question are ignored.
     """
 
     kind = forms.ChoiceField(label="What annotators do", choices=list(KINDS.items()), widget=forms.RadioSelect)

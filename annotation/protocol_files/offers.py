@@ -1,4 +1,4 @@
-"""What a draft, or a study, can start from: the library and published versions, each with what it needs of an item."""
+"""Starting points for a draft or a study: the library and published versions, with each one's needs of an item."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from benchmarks.records import ItemRecord
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`start` names it in forms (`verify`, `prompt-fit@2`); `needs` says what each item needs (“1 positive image and 1
-    positive caption”), and `lacks` why it does not suit an item, if so.
+    """`start` names it in forms (`verify`, `prompt-fit@2`); `needs` is what each item needs (“1 positive image and 1
+    positive caption”), and `lacks` the reason if it does not suit an item.
     """
 
     start: str
@@ -27,7 +27,7 @@ class Offer:
     asks: str
     source: str
     needs: str
-    judgments: int  # of each item
+    judgments: int  # per item
     lacks: str = ""
 
     @property
@@ -37,13 +37,13 @@ class Offer:
 
 
 def library_offers(item: ItemRecord | None) -> list[Offer]:
-    """Those that suit the item first, each group by title; without those that are published unchanged."""
+    """Return those that suit the item first, each group by title; without those that are published unchanged."""
     published = {base_name(one) for one in map(str, newest_versions()) if is_as_shipped(one)}
     return _sorted(offer_of(name, library.shipped(name), item) for name in library.names() if name not in published)
 
 
 def version_offers(item: ItemRecord | None) -> list[Offer]:
-    """The newest version of each published protocol; those that suit the item first."""
+    """Return the newest version of each published protocol; those that suit the item first."""
     found = []
     for version in newest_versions():
         file = keep_published(str(version), version.text).file
@@ -58,7 +58,7 @@ def newest_versions() -> QuerySet[ProtocolVersion]:
 
 
 def is_as_shipped(version: str) -> bool:
-    """Whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
+    """Return whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
     name = base_name(version)
     return name in library.names() and is_unpublished(name) and protocol_named(version).file == library.shipped(name)
 
@@ -67,13 +67,13 @@ def offer_of(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
     """Return the question `start`, whose protocol file is `file`, with what `item` lacks for it."""
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
-    suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # under its names for the parts
+    suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # with its names for the parts
     asks, missing = protocol_named(start).question, "" if suits else lacks(file, item)
     return Offer(start, file.title, asks, file.source, needs, file.judgments, missing)
 
 
 def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:
-    """Why the item does not suit the file, or ""."""
+    """Return why the item does not suit the file, or ""."""
     if item is None:
         return ""
     try:

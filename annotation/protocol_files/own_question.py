@@ -1,6 +1,6 @@
-"""A question of one's own from a form: the protocol file that the form's fields make, and the fields of such a file.
+"""A user's own question from a form: the protocol file made from the form's fields, and the fields of such a file.
 
-What the fields make is valid by construction, as long as labels don't look like keys; a test tries every combination.
+The file is valid by construction, as long as labels don't look like keys; a test tries every combination.
 """
 
 import re
@@ -28,24 +28,24 @@ KINDS = {
     "compare": "Compare two",
 }
 OF_OPTIONS = ("choose", "rank", "compare")  # kinds whose answers are parts of the item
-LABELS = {  # kind → its answers that are no parts of the item, and their usual labels
+LABELS = {  # kind → its answers that are not parts of the item, and their usual labels
     "choose": {"both": "Both", "neither": "Neither"},
     "yes_no": {values.YES: "Yes", values.NO: "No", "cannot_tell": "Cannot tell"},
     "rate": {"low": "Not at all", "high": "Completely", values.NOT_APPLICABLE: ""},
     "rank": {},
     "compare": {values.TIE: "Tie", values.BOTH_BAD: "Both bad"},
 }
-# Names with a meaning of their own in a rule or an answer, which no option can have.
+# Names with a special meaning in a rule or an answer, which no option can have.
 RESERVED = {values.ELSE, values.TIE, values.BOTH_BAD, "cannot_judge", "right"}
-MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an item can make
+MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an item can have
 _PARTS = ("images", "captions", "texts")
-_KINDS = {"rank": "rank", "pair": "compare"}  # of an answer whose options are parts of the item
+_KINDS = {"rank": "rank", "pair": "compare"}  # kinds of answers whose options are parts of the item
 _ANSWER, _SAME = "answer", "_answer"
 _LONGEST_TITLE, _LONGEST_NAME, _WIDTH = 60, 32, 100
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts that the reader reads as texts, and lists indented as the library's are."""
+    """Writes texts so that they are read as texts, and lists indented as in the library's files."""
 
     yaml_implicit_resolvers = Core.yaml_implicit_resolvers
 
@@ -61,7 +61,7 @@ _Dumper.add_representer(str, _represented)
 
 
 def counts_of(item: ItemRecord) -> dict[str, int]:
-    """How many members each role of the item has."""
+    """Return how many members each role of the item has."""
     texts, images = ({one.role for one in of} for of in (item.captions, item.images))
     roles = [f"images.{one}" for one in sorted(images, key=role_order)]
     roles += [f"{'texts' if is_own(one) else 'captions'}.{one}" for one in sorted(texts, key=role_order)]
@@ -69,7 +69,7 @@ def counts_of(item: ItemRecord) -> dict[str, int]:
 
 
 def guess(counts: Counts) -> dict[str, Any]:
-    """The fields of a first question about items with these parts."""
+    """Return the fields of a first question about items with these parts."""
     pictures, texts = ([one for one in counts if one.startswith("images.") is wanted] for wanted in (True, False))
     free = [one for one in counts if _name(one) not in RESERVED]
     several = [one for one in free if counts[one] > 1]
@@ -90,7 +90,7 @@ def guess(counts: Counts) -> dict[str, Any]:
 
 
 def name_of(ask: str, taken: set[str]) -> str:
-    """A name for the protocol that is not taken, from its question's words: `which-text-is-true`."""
+    """Return an unused name for the protocol, from its question's words: `which-text-is-true`."""
     base = re.sub(r"[^a-z0-9]+", "-", slugify(ask)).lstrip("-0123456789")
     if len(base) > _LONGEST_NAME:
         base = base[: _LONGEST_NAME + 1].rpartition("-")[0] or base[:_LONGEST_NAME]
@@ -106,7 +106,7 @@ def name_of(ask: str, taken: set[str]) -> str:
 
 
 def text_of(fields: Fields, counts: Counts, name: str) -> str:
-    """The file that asks the question about items with these parts."""
+    """Return the file that asks the question about items with these parts."""
     ask, options = fields["ask"], fields["options"] if fields["kind"] in OF_OPTIONS else []
     shown = [one for one in fields["shown"] if one not in options]
     pairs = fields["kind"] == "compare" and len(options) == 1
@@ -145,7 +145,7 @@ def _block(role: str, count: int) -> str:
 
 
 def _options(kind: str, options: list[str], counts: Counts) -> dict[str, str]:
-    """Each role with how many an item may have. If items have several of only one, another item may have more."""
+    """Return the roles with their counts per item. If items have several of only one, other items may have more."""
     if kind == "compare":
         return dict.fromkeys(options, "2.." if len(options) == 1 else "first")
     several = [one for one in options if counts[one] > 1]
@@ -174,7 +174,7 @@ def _answer(fields: Fields, options: list[str]) -> dict[str, Any]:
 
 
 def _fixed(name: str, options: list[str]) -> str:
-    """The name of a fixed answer, which must not be that of an option."""
+    """Return the name of a fixed answer, which must not be that of an option."""
     return name + _SAME if name in map(_name, options) else name
 
 
@@ -193,7 +193,7 @@ def _rules(fields: Fields, options: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _kept(fields: Fields) -> str:
-    """The answer that keeps an item; "" if every item is kept."""
+    """Return the answer that keeps an item; "" if every item is kept."""
     return fields["keep_answer"] if fields["kind"] == "yes_no" else _name(fields["keep_option"])
 
 
@@ -206,7 +206,7 @@ def _measure(fields: Fields) -> dict[str, str]:
 
 
 def _in_words(shown: list[str], counts: Counts, options: list[str]) -> str:
-    """`a picture and two texts`."""
+    """Return `a picture and two texts`."""
     found = []
     for noun, of_images in (("picture", True), ("text", False)):
         count = sum(counts[one] for one in (*shown, *options) if _is(one, "images") is of_images)
@@ -243,7 +243,7 @@ def _instructions(fields: Fields, parts: str) -> str:
 
 
 def fields_in(file: ProtocolFile | None, text: str, counts: Counts) -> dict[str, Any] | None:
-    """The fields that make this text, which is that of the file; None if none do."""
+    """Return the fields that give this text, which is the file's; None if no fields do."""
     fields = _fields(file) if file else {}
     if not file or not all(isinstance(fields[name], int) for name in ("points", "least")):
         return None
@@ -257,7 +257,7 @@ def fields_in(file: ProtocolFile | None, text: str, counts: Counts) -> dict[str,
 
 
 def _fields(file: ProtocolFile) -> dict[str, Any]:
-    """What a form would have to say, which may be less than the file does."""
+    """Return the fields of a form for the file, which may express less than the file does."""
     [answer, *_], rule = file.answers, file.decide[0].model_dump() if file.decide else {}
     given, fixed = answer.model_dump(), {name: one.label for name, one in values.fixed_of(answer).items()}
     options = [file.tasks.pairs] if isinstance(file.tasks, schema.Pairs) else given.get("of") or []

@@ -22,9 +22,9 @@ class NameTaken(ValueError):
 
 @transaction.atomic
 def publish(*, text: str, by: str, user: User | None = None, log: ProblemLog | None = None) -> ProtocolVersion:
-    """The text as the next version of the protocol that it names; the version that there is if it was published before.
+    """Publish the text as the next version of its protocol; return the existing version if it was published before.
 
-    Raises Unreadable where the text has problems, which are then in the log, and NameTaken if the name's versions are
+    Raises Unreadable if the text has problems, which are then in the log, and NameTaken if the name's versions are
     another user's. Superusers, and commands (without a `user`), can publish under every name.
     """
     file = read_protocol(text, "protocol", ProblemLog() if log is None else log)

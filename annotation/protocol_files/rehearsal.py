@@ -30,19 +30,19 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 _MOST_LABELS, _MIXTURES = 400, 2000
-# A file of some lines can ask for a million answers: these take seconds.
+# A short file can have a million answers: with these limits it takes seconds.
 _MOST_SCREENS = 500
-_MOST_ANSWERED = 5_000  # questions, by the simulated annotators
+_MOST_ANSWERED = 5_000  # questions answered by the simulated annotators
 _MOST_WALKED = 60_000  # questions
 _MOST_DECIDED = 600_000  # answers in mixtures, by all rules
 _MOST_RIGHT = 3  # right answers with which mixtures are decided
-_REASONS = 10  # of unsuitable items
+_REASONS = 10  # reasons for unsuitable items
 Path = tuple[str | int, ...]
 
 
 @dataclass
 class Rehearsal:
-    """What was found. `failures` are answers that do not come back as they were given."""
+    """The results. `failures` are answers that are not read back as they were given."""
 
     items: int = 0
     tasks: int = 0
@@ -55,19 +55,19 @@ class Rehearsal:
     judgments: int = 0
     agreement: dict[str, Any] = field(default_factory=dict)
     unsuitable: Counter[str] = field(default_factory=Counter)  # what an item lacks → items
-    examples: dict[str, str] = field(default_factory=dict)  # of each of these: an item's sentence
-    no_attribute: list[str] = field(default_factory=list)  # those of the file that no part of the items has
+    examples: dict[str, str] = field(default_factory=dict)  # for each of these: an item's sentence
+    no_attribute: list[str] = field(default_factory=list)  # attributes in the file that no part of the items has
     unreachable: list[dict[str, Any]] = field(default_factory=list)
     unpainted: dict[str, str] = field(default_factory=dict)  # what a browser could not show → the item's key
 
 
 def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: int, people: int) -> Rehearsal:
-    """On the first suitable items of the benchmark, or on items made up to suit the file. All items of a benchmark are
-    looked at for whether they suit; a study needs every one.
+    """Rehearse on the first suitable items of the benchmark, or on items made up to suit the file. All items of a
+    benchmark are checked for suitability; a study needs every one.
     """
     found, dice = Rehearsal(), Random(file.name)
     labels: dict[str, None] = {}
-    attributes: dict[str, Attributes] = {}  # by task, those of its item's parts
+    attributes: dict[str, Attributes] = {}  # task → attributes of its item's parts
     ratings: list[Rated] = []
     there: set[str] = set()  # names of attributes
     asked: set[str] = set()  # names of answers
@@ -106,7 +106,7 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
 def _items(
     file: ProtocolFile, benchmark: Benchmark | None, wanted: int, found: Rehearsal
 ) -> Iterator[tuple[Item | None, ItemRecord, list[base.TaskSpec]]]:
-    """The first suitable items with their tasks; the unsuitable ones are counted."""
+    """Yield the first suitable items with their tasks, and count the unsuitable ones."""
     if benchmark is None:
         for number in range(wanted):
             if made_up := _made_up(file, number, found):
@@ -126,7 +126,7 @@ def _items(
 
 
 def _made_up(file: ProtocolFile, number: int, found: Rehearsal) -> tuple[ItemRecord, list[base.TaskSpec]] | None:
-    """Every second item has as many members as make not too many tasks; the others the fewest that make one."""
+    """Make up an item: every second has as many members as the limit on tasks allows, the others the fewest."""
     fewest = partial(made_up_item, file, number)
     larger = [partial(made_up_item, file, number, most=True, limit=limit) for limit in range(SEVERAL, 0, -1)]
     for make in [*larger, fewest] if number % 2 else [fewest, *reversed(larger)]:
@@ -148,7 +148,7 @@ def _count_unsuitable(found: Rehearsal, reason: base.UnsuitableItem) -> None:
 def _rendered(
     file: ProtocolFile, item: Item | None, task: base.TaskSpec, shown: Sequence[str], texts: base.TextsByIdentity
 ) -> str:
-    """The screen's HTML, with the item's pictures, or with made-up ones."""
+    """Return the screen's HTML, with the item's pictures, or with made-up ones."""
     row = Task(item=item, question=task.question, shows=list(task.shows), options=list(task.options), carried={})
     lease = Lease(token=UUID(int=1), task=row, shown=list(shown))
     protocol = as_protocol(file, file.name)
@@ -169,7 +169,7 @@ def _paint(
 
 
 def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) -> Iterable[str]:
-    """The labels of all answers. One that is not read again as it was given is a failure."""
+    """Return the labels of all answers. One that is not read back as it was given is a failure."""
     most = (_MOST_WALKED - found.walked * len(file.answers)) // len(file.answers)
     fields, whole = every_answer(file, screen, dice, max(1, min(MOST, most)))
     found.whole &= whole
@@ -189,7 +189,7 @@ def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) ->
 
 
 def _identity(file: ProtocolFile, sent: Fields, shown: Sequence[str]) -> str:
-    """What a plain protocol stores for these fields: the option at a place, or the fixed answer."""
+    """Return what a plain protocol stores for these fields: the option at a place, or the fixed answer."""
     answer = file.answers[0]
     said = sent.get(answer.name, "")
     return shown[int(said) - 1] if said.isdecimal() and not isinstance(answer, schema.Scale) else said
@@ -204,7 +204,7 @@ def _crowd(
     dice: Random,
     of_item: base.Attributes,
 ) -> Iterator[tuple[str, str]]:
-    """As many judgments as the file wants, each by another annotator: who, and the label."""
+    """Yield as many judgments as the file requires, each by a different annotator: who, and the label."""
     for number in dice.sample(range(max(people, file.judgments)), file.judgments):
         shown = dice.sample(task.options, len(task.options))
         sent = simulate(file, dice, shown, texts, task.question, item, of_item=of_item)
@@ -215,7 +215,7 @@ def _crowd(
 
 
 def _never_asked(text: str, file: ProtocolFile, asked: Container[str]) -> Iterator[dict[str, Any]]:
-    """The questions that none of the tried items is asked."""
+    """Yield the questions that no tried item is asked."""
     for place, one in enumerate(file.answers):
         if one.name not in asked:
             path = ("answers", place, "when")
@@ -226,7 +226,7 @@ def _never_asked(text: str, file: ProtocolFile, asked: Container[str]) -> Iterat
 def _unreachable(
     text: str, file: ProtocolFile, labels: Sequence[str], dice: Random, of_items: Iterable[Attributes]
 ) -> list[dict[str, Any]]:
-    """The reasons of the file to which none of many mixtures of answers led; and `kept`, if none led there."""
+    """Return the file's reasons that none of many mixtures of answers led to, and `kept` if none led to it."""
     right = list({str(one.get(base.RIGHT)): {base.RIGHT: one.get(base.RIGHT, {})} for one in of_items}.values())
     reached = {
         decision.reason if decision.state == DROPPED else KEPT
@@ -260,7 +260,7 @@ def _mixtures(labels: Sequence[str], file: ProtocolFile, dice: Random) -> Iterat
 
 
 def _shares(file: ProtocolFile, labels: Sequence[str]) -> dict[str, Posterior]:
-    """In place of an estimate: the shares of the answers themselves."""
+    """Return the shares of the answers themselves, in place of an estimate."""
     found: dict[str, Posterior] = {}
     for rule in file.decide:
         if isinstance(rule, schema.DawidSkene):
@@ -271,7 +271,7 @@ def _shares(file: ProtocolFile, labels: Sequence[str]) -> dict[str, Posterior]:
 
 
 def _reasons(file: ProtocolFile) -> Iterator[tuple[str, Path]]:
-    """The reasons that the file names for dropping items, with their keys."""
+    """Yield the file's reasons for dropping items, with their keys."""
     for place, rule in enumerate(file.decide):
         for value, reason in getattr(rule, "drop", {}).items():
             yield reason, ("decide", place, "drop", value)
@@ -281,7 +281,7 @@ def _reasons(file: ProtocolFile) -> Iterator[tuple[str, Path]]:
 
 
 def as_json(file: ProtocolFile, benchmark: Benchmark | None, people: int, found: Rehearsal) -> dict[str, Any]:
-    """The result as `manage.py try_protocol --json` prints it, without the problems of the file itself."""
+    """Return the result as `manage.py try_protocol --json` prints it, without the problems of the file itself."""
     dropped = {reason: count for (state, reason), count in sorted(found.decisions.items()) if state == DROPPED}
     states = Counter(dict.fromkeys((KEPT, OPEN), 0))
     for (state, _), count in found.decisions.items():

@@ -1,4 +1,4 @@
-"""Pages of protocol files: what a draft can start from, the editor, and published versions."""
+"""Pages of protocol files: starting points for a draft, the editor, and published versions."""
 
 import secrets
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.records import ItemRecord
 
 UNFIT = 422
-DIGITS = 18  # of a benchmark's number in a form
-ROWS = 34  # of the editor
+DIGITS = 18  # digits of a benchmark's number in a form
+ROWS = 34  # rows of the editor
 
 
 def draft_for(request: StaffRequest, pk: int) -> ProtocolDraft:
@@ -42,8 +42,8 @@ def draft_for(request: StaffRequest, pk: int) -> ProtocolDraft:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def protocol_list(request: StaffRequest) -> HttpResponse:
-    """The library, published versions and one's drafts. A POST starts a draft, from one of them or in the form; without
-    `start`, it leads to the page for another benchmark.
+    """Show the library, published versions and the user's drafts. A POST starts a draft, from one of them or in the
+    form; without `start`, it leads to the page for another benchmark.
     """
     given = request.POST or request.GET
     benchmarks = list(queries.on_offer(whole_number(given.get("benchmark"), DIGITS)).order_by("name"))
@@ -83,8 +83,8 @@ def _benchmark(given: str | None, benchmarks: list[Benchmark]) -> Benchmark | No
 @csp_replace({"frame-src": [SELF]})
 @staff_only
 def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
-    """The form, or the editor if no form makes the text. Every POST saves first; then `do` may be `publish`, `use`,
-    `file` or `discard`. htmx gets the state alone.
+    """Show the form, or the editor if no form can make the text. Every POST saves first; then `do` may be `publish`,
+    `use`, `file` or `discard`. htmx gets only the state.
     """
     draft = draft_for(request, pk)
     if request.method != "POST":
@@ -100,12 +100,12 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
         return _save(request, draft, benchmark, form.text, form)
     if benchmark == draft.benchmark:
         return _page(request, draft, form=form)
-    ask = str(form["ask"].value() or "")  # the parts chosen are not those of the other benchmark's items
+    ask = str(form["ask"].value() or "")  # the other benchmark's items have other parts
     return _save(request, draft, benchmark, drafts.own_text(item, request.user, ask))
 
 
 def _form_of(request: StaffRequest, draft: ProtocolDraft) -> OwnQuestionForm | None:
-    """The form that made the draft's text, if one did."""
+    """Return the form that made the draft's text, if one did."""
     file, item = drafts.reading_of(draft.text).file, drafts.first_item(draft.benchmark)
     fields = own_question.fields_in(file, draft.text, own_question.counts_of(item)) if item else None
     return _form(request, draft, item, initial=fields) if item and fields else None
@@ -160,8 +160,8 @@ def _page(
     request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = (),
     form: OwnQuestionForm | None = None,
 ) -> HttpResponse:  # fmt: skip
-    """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`. To htmx,
-    the state alone.
+    """Return the page, with `refusal` on a request that was not carried out; `seen` as in `save_draft`. htmx gets only
+    the state.
     """
     reading = drafts.reading_of(draft.text)
     context: dict[str, Any] = {
@@ -189,14 +189,14 @@ def _page(
 
 
 def _asks(version: str) -> Q:
-    """Studies with a stage that asks the version, whatever its roles are mapped to."""
+    """Return the condition for studies with a stage that uses the version, whatever its roles are mapped to."""
     return Q(stages__protocol=version) | Q(stages__protocol__startswith=f"{version}{roles.SIGN}")
 
 
 @require_safe
 @staff_only
 def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
-    """A published version (`prompt-fit@2`): its text, who published it, and the studies that use it."""
+    """Show a published version (`prompt-fit@2`): its text, who published it, and the studies that use it."""
     name, _, number = version.partition(roles.SIGN)[0].partition(VERSION_SIGN)
     wanted = {"name": name, "number": whole_number(number, 9) or 0}
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)

@@ -10,7 +10,7 @@ This is the label uncertainty of Sheng, Provost and Ipeirotis (Get another label
 not change it: with a uniform prior on all shares, those of two answers depend on their own counts only.
 
 What is guaranteed: a posterior is not changed by looking at it after each judgment. So if the shares of a stage's items
-were spread as the prior says, at most 1 − c of the tasks that stopped at certainty c would get another answer from the
+were spread as in the prior, at most 1 − c of the tasks that stopped at certainty c would get another answer from the
 majority of all annotators. It is not a bound for a single task, nor for a crowd that errs together. Tasks that stopped
 because the judgments up to the cap could not change the lead have the outcome that a vote of the whole cap would have.
 """

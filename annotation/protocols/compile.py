@@ -179,7 +179,7 @@ def _layout(file: ProtocolFile) -> _Layout | None:
 
 
 def _template(file: ProtocolFile) -> str:
-    """Return the template: that of a pick of pictures or sentences, or of a statement about a picture, if it fits."""
+    """Return the template: for picking pictures or sentences, or for a statement about a picture, if one fits."""
     blocks, answer = file.screen, file.answers[0]
     if (
         not is_plain(file)

@@ -20,7 +20,7 @@ _LEVELS = {
     "interval": "interval, by the distance of the values",
     "rank": "by the order of the options",
     "set": "by the options that two answers share",
-    "points": "by the share of points that are near one another (F1)",
+    "points": "by the share of points that are close together (F1)",
     "boxes": "by the share that boxes have in common (mean IoU)",
 }
 

@@ -43,7 +43,7 @@ def roles(file: ProtocolFile) -> list[str]:
 
 
 def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:
-    """Answer → where its right value is, for answers that items know."""
+    """Answer → the place of its right value, for answers that items know."""
     return {name: right for name, right in file.right.items() if isinstance(right, schema.ByItem)}
 
 
@@ -130,7 +130,7 @@ def _meant(file: ProtocolFile, name: str, of: schema.ByItem, said: str, item: It
 
 
 def _known(file: ProtocolFile, name: str, item: ItemRecord) -> dict[str, str]:
-    """Possible data, in lower case → the value: names of values, then their labels, then options' texts."""
+    """Map possible data, in lower case, to the value: names of values, then their labels, then options' texts."""
     answer = file.answer(name)
     fixed, members = values.fixed_of(answer), list(_members(file, name, item))
     points = {one: one for one in values.points(answer)} if isinstance(answer, schema.Scale) else {}

@@ -69,7 +69,7 @@ def keys_on_screen(
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Return the keys of options with these texts, and of the fixed answers with those keys, each key once.
 
-    An option whose text alone looks like some key has that key. All others have the key of their place, up
+    An option has the key that its text looks like, if it is the only one. All others have the key of their place, up
     to 9, or letters if an option looks like a digit, while any are free.
     """
     looks = [looks_like(text) for text in options]

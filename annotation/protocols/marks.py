@@ -79,7 +79,7 @@ def from_data(kind: str, said: Any, size: tuple[int, int]) -> list[Mark]:
     if isinstance(rows, dict) and kind in rows:
         whole: Any = [rows.get("width"), rows.get("height")]
         if not _are_numbers(whole, 2) or min(whole) <= 0:
-            raise NotMarks("names no width and height")
+            raise NotMarks("doesn't name a width and height")
         rows, size = rows[kind], (whole[0], whole[1])
     if isinstance(rows, list) and rows and all(isinstance(one, int | float) for one in rows):
         rows = [rows]

@@ -16,7 +16,7 @@ from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
 LONGEST = 100_000  # characters in a file
-_LONGEST_NUMBER = 400  # characters; Python reads no numbers of some thousand digits
+_LONGEST_NUMBER = 400  # characters; Python refuses to parse numbers of some thousand digits
 _DEEPEST = 30
 _MOST_PARTS = 5_000  # keys and values; the library's largest file has 230
 _TAG = "tag:yaml.org,2002:"

@@ -190,7 +190,7 @@ class _Renaming:
         return next((self._short(f"{kind}.{name}") for kind in kinds if f"{kind}.{name}" in self.file.roles), name)
 
     def _options(self, address: str) -> dict[str, str]:
-        """An answer's option names → those of the benchmark."""
+        """Map an answer's option names to those of the benchmark."""
         name = address.partition(".")[0]
         answer = next((one for one in self.file.answers if one.name == name), None)  # else a fact about the item
         if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
@@ -207,7 +207,7 @@ class _Renaming:
         return {_in(self._options(address), key): value for key, value in table.items()}
 
     def _task(self, name: str) -> str:
-        """Rename a task, whose name has that of each part it goes through."""
+        """Rename a task, whose name is made of the names of its parts."""
         match self.file.tasks:
             case schema.Each(each=each):
                 through = list(each.values())

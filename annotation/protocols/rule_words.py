@@ -21,7 +21,7 @@ _CONFIRMED = (
     "One person is enough for words taken as they are and for a rejection; an edit goes to another person, and the "
     "first verdict that two share stands. After {} judgments without one, an adjudicator decides."
 )
-_ALIKE = " Different images count as the same answer; of them the one picked most is taken."
+_ALIKE = " Different images count as the same answer; the one picked most often wins."
 
 
 @dataclass(frozen=True, slots=True)

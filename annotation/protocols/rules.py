@@ -1,4 +1,4 @@
-"""The rule that decides a stage's tasks: its protocol file's, or that of its own settings."""
+"""The rule that decides a stage's tasks: its protocol file's, or the one in its own settings."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -174,7 +174,7 @@ class FileRule(Rule):
 
 
 def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = None, rule: str = MAJORITY) -> Rule:
-    """Return the rule of the protocol's file if it decides, otherwise that of the stage's own settings."""
+    """Return the rule of the protocol's file if it decides, otherwise the one in the stage's own settings."""
     return (FileRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
 
 

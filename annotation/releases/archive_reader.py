@@ -58,7 +58,7 @@ class Files:
             self._archive.close()
 
     def names(self) -> list[str]:
-        """The names of all files, as paths below the folder, sorted."""
+        """Return the names of all files, as paths below the folder, sorted."""
         return sorted(self._found)
 
     def open(self, name: str) -> IO[bytes]:

@@ -150,7 +150,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
                 "reasons"}. "changes" of an item in both: {"captions": {role: [before, after]}, "images": {identity:
                 {field: […]}}, "attributes": {role: […]}, "meta": {name: […]}, "type", "subtype", "split",
                 "negative_image": […]}, each where it differs. "reasons": {"code", "stage"?, …facts}; the first is the
-                main one: that of the first stage whose result differs.
+                main one, from the first stage whose result differs.
 
     Raises NotARelease.
     """
@@ -334,7 +334,7 @@ def _only_naming(setup: Mapping) -> bool:
 
 
 def _differing(a: Mapping, b: Mapping) -> dict[str, list]:
-    """{name: [in a, in b]}; None if one lacks it."""
+    """Return {name: [in a, in b]}, with None if one lacks it."""
     return {name: [a.get(name), b.get(name)] for name in sorted({*a, *b}) if a.get(name) != b.get(name)}
 
 
@@ -436,7 +436,7 @@ def _place(a: _Item, b: _Item, asked: Asked) -> tuple[int, str]:
 
 
 def _asked_in_one(stage: str, after: Mapping | None, earlier: bool, context: _Context) -> Iterator[dict]:
-    """The stage asks about the item in only one release; `earlier`: an earlier stage decided otherwise."""
+    """Yield reasons why only one release's stage asks about the item; `earlier`: an earlier stage decided otherwise."""
     yield {"code": "stage", "stage": stage, "came": after is not None, "now": after["state"] if after else None}
     yield from [] if earlier else context.stage_reasons(stage)
 

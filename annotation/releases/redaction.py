@@ -6,8 +6,8 @@ releases have the same tables. The public figures can be computed again from the
 (verification/).
 
 Tables are read a row at a time, and judgments in batches: a million rows need a few dozen MB. Without times nobody
-could tell which of a task's judgments came first, which ties and edits depend on. So a separate column has only that:
-`given`, the place of a judgment among those of its task.
+could tell which of a task's judgments came first, but ties and edits depend on that. So a separate column has only
+this: `given`, the place of a judgment among those of its task.
 """
 
 import json
@@ -110,7 +110,7 @@ def _uncommented(line: Mapping) -> dict:
 
 
 def _annotators(export: ExportReader, passed: Passed, public: Collection[str]) -> Iterator[dict]:
-    """Yield annotators by pseudonym, with who was excluded and why. How each did in a stage is a result of theirs."""
+    """Yield annotators by pseudonym, with who was excluded and why. How each did in a stage is a personal result."""
     of_line, of_seat = (dict.fromkeys(hidden(one, public)) for one in (TABLES["annotators"].columns, SEATS))
     for line in export.lines("annotators.jsonl"):
         number = int(line["annotator"].removeprefix("A-"))

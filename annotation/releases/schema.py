@@ -10,7 +10,7 @@ from annotation.exports.columns import CAPTIONS, IMAGES, TABLES, Column, column
 
 VERSION = 1
 KEY = "schema_version"
-WINNOW = "0.1.0"  # the version of Winnow, here because verification, which reads no settings, names and compares it
+WINNOW = "0.1.0"  # the version of Winnow, here because verification, which doesn't read settings, names and compares it
 MANIFEST, JUDGMENTS = "manifest.json", TABLES["judgments"].file
 SETTINGS = "release.json"  # the manifest without its list of files, so that the content hash stands for it too
 

@@ -1,6 +1,6 @@
-"""The screens of protocol files, unless one pick on a template of its own is all: material, then questions.
+"""The screens of protocol files, unless a single pick with a special template is enough: material, then questions.
 
-Options are known by their place, also where one brings a further question: no role gets out (law 4).
+Options are identified by their place, even if one leads to a further question: no role is revealed (law 4).
 """
 
 import json
@@ -25,11 +25,11 @@ from annotation.screens.material import Part, attribute_of
 from annotation.screens.numbers import decimal_sign
 from annotation.screens.questions import file_for
 
-_LONG = 24  # characters of an answer that does not fit a row with others
-_LONG_ANCHOR = 40  # likewise of words for a point
+_LONG = 24  # characters from which an answer does not fit a row with others
+_LONG_ANCHOR = 40  # the same for the words of a point
 _ROW = 4  # answers in a row
-_NARROW = 5  # points; more have their words below them all
-_LETTERS = 56  # of a row on a phone: points with words that do not fit have them below, too
+_NARROW = 5  # points; with more, their words are below them all
+_LETTERS = 56  # letters in a row on a phone: words that do not fit are below the points, too
 _CHOSEN = schema.Pick | schema.Pair
 
 Context = dict[str, Any]
@@ -38,10 +38,10 @@ Context = dict[str, Any]
 def context(
     file: ProtocolFile, lease: Lease, options: Sequence[Part], parts: Mapping[str, Part], given: SubmittedFields
 ) -> Context:
-    """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen. `texts`:
-    the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not; `requested`:
-    pictures. `questions`: see `_question`. Options that several questions share, or that are ranked, are shown once:
-    `numbered` sentences, and pictures in `shown`. `columns` says whether there are pictures, words or both below the
+    """Return what `judging/_declared.html`, and a layout's template, needs besides the context of every screen.
+    `texts`: the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not;
+    `requested`: pictures. `questions`: see `_question`. Options shared by several questions, or ranked, are shown once:
+    `numbered` sentences, and pictures in `shown`. `columns`: whether there are pictures, words or both below the
     sentences.
     """
     layout = layout_of(file, lease.task.shows)
@@ -78,7 +78,7 @@ def context(
 
 
 def _point_to_pictures(asked: Sequence[Context], groups: Sequence[Context]) -> None:
-    """Questions about a picture name it by its place: no role gets out."""
+    """Name pictures by their place in questions about them: no role is revealed."""
     marked = [one for group in groups for one in group["pictures"] if one["marked"]]
     for place, picture in enumerate(marked, 1):
         picture["place"] = place
@@ -88,8 +88,8 @@ def _point_to_pictures(asked: Sequence[Context], groups: Sequence[Context]) -> N
 
 
 def _groups(layout: Layout, lease: Lease, parts: Mapping[str, Part], marked: Container[str]) -> list[Context]:
-    """The pictures that are shown, in `rows` or in grids: those of `picture` blocks that follow one another are a row,
-    if that has room for them. In a row, each is called by its label or by its place, in the order of the file.
+    """Return the pictures that are shown, in `rows` or in grids: consecutive `picture` blocks form a row, if it has
+    room for them. In a row, each is named by its label or its place, in the order of the file.
     """
     blocks = [(block, of) for block, of in layout.blocks if isinstance(block, schema.Picture | schema.Pictures) and of]
     found: list[Context] = []
@@ -108,7 +108,7 @@ def _groups(layout: Layout, lease: Lease, parts: Mapping[str, Part], marked: Con
 
 
 def _shown(block: schema.Block, part: Part, name: str, marked: Container[str]) -> Context:
-    """A picture, which has its label or else this name, and what is `marked` on it: the name of its block, or ""."""
+    """Return a picture with its label, or else this name, and what is `marked` on it: the name of its block, or ""."""
     called = gettext(block.label) if isinstance(block, schema.Picture) and block.label else name
     role = block.picture if isinstance(block, schema.Picture) and block.picture in marked else ""
     inside = " ".join(f"{share:.6f}" for share in part.get("inside", drawn.FULL))
@@ -116,7 +116,7 @@ def _shown(block: schema.Block, part: Part, name: str, marked: Container[str]) -
 
 
 def _drawing(block: schema.Block, lease: Lease, identity: str, parts: Mapping[str, Part]) -> drawn.Drawing | None:
-    """What the item's own data put on the picture, in colours by kind; each has its label, or its number of several."""
+    """Return the item's own marks on the picture, coloured by kind, with their labels, or numbers if several."""
     part = parts[identity]
     found: list[drawn.Tagged] = []
     for tone, (kind, name) in enumerate(drawn_by(block) if isinstance(block, schema.Picture) else (), 1):
@@ -138,7 +138,7 @@ def _is_row(block: schema.Block) -> bool:
 
 
 def _places(count: int) -> list[str]:
-    """What pictures in a row are called."""
+    """Return the names of pictures in a row."""
     if count == 2:
         return [pgettext("picture", "Left"), pgettext("picture", "Right")]
     return [_called({"url": ""}, place) for place in range(1, count + 1)]
@@ -153,11 +153,11 @@ def _question(
     layout: Layout,
     given: SubmittedFields,
 ) -> Context:
-    """One question: its `name`, `kind` and `ask` (`alone`: the screen's own), whether it is `required`, `when` it comes
+    """Return a question: `name`, `kind`, `ask` (`alone`: the screen's own), whether it is `required`, `when` it comes
     as JSON, or that it has `none` to ask of this item, and by kind `options`, `fixed` answers, `points`, `rows`,
     `lines`, `tokens`, a text, or marks `on` a picture.
 
-    What can be picked has its `field`, `value` and `keys`, and says whether it is `checked`.
+    Each option has its `field`, `value` and `keys`, and whether it is `checked`.
     """
     name = "answer" if is_plain(file) else answer.name
     alone = len(file.answers) == 1
@@ -240,7 +240,7 @@ def _question(
 
 
 def _how_many(answer: schema.Pick) -> Context:
-    """How many may be chosen, `from` and `to`, and in words."""
+    """Return how many may be chosen, `from` and `to`, and in words."""
     least, most = option_sets.limits(answer)
     words = {"number": least, "least": least, "most": most}
     if least == most:
@@ -255,7 +255,7 @@ def _how_many(answer: schema.Pick) -> Context:
 def _named(
     file: ProtocolFile, answer: answers.Choosing, lease: Lease, options: Sequence[Part]
 ) -> list[tuple[int, Part]]:
-    """The options of one answer with their places among them."""
+    """Return the options of one answer with their places among them."""
     shown = dict(zip(lease.shown, options, strict=True))
     return [(n, shown[one]) for n, one in enumerate(answers.option_names(file, answer, lease.shown), 1)]
 
@@ -275,8 +275,8 @@ def _called(part: Part, number: object) -> str:
 
 
 def _number(answer: schema.Scale | schema.Number, name: str, given: SubmittedFields) -> Context:
-    """The field of a number, which is written in the annotator's language: its `advice` says what to type. A scale has
-    a `slider`, with `anchors` at the places that they have on it, in percent.
+    """Return the field of a number, written in the annotator's language, with `advice` on what to type. A scale has a
+    `slider`, with `anchors` at their places on it, in percent.
     """
     field, sign, span = f"{name}-{numbers.FIELD}", decimal_sign(), numbers.span_of(answer)
     message, said = numbers.advice(answer, sign)
@@ -299,7 +299,7 @@ def _number(answer: schema.Scale | schema.Number, name: str, given: SubmittedFie
 
 
 def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: SubmittedFields) -> list[Context]:
-    """The statements, or the texts of the list by their places."""
+    """Return the statements, or the texts of the list by their places."""
     said = [(one, gettext(text)) for one, text in answer.statements.items()]
     said = said or [(str(n), part["text"]) for n, part in enumerate(texts, 1)]
     own = bool(answer.statements)
@@ -308,13 +308,13 @@ def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: Submit
 
 
 def _said(answer: schema.Check) -> list[tuple[str, str, str, str]]:
-    """What can be said of a statement: its value and label, the keys, and the one that is shown."""
+    """Return the possible answers to a statement: value and label, the keys, and the key that is shown."""
     found = [(values.YES, gettext("Yes"), "y 1", "Y"), (values.NO, gettext("No"), "n 2", "N")]
     return [*found, (values.UNSURE, gettext("Not sure"), "0 3", "0")] if answer.unsure else found
 
 
 def _when(file: ProtocolFile, answer: schema.Answer, shown: Sequence[str]) -> str:
-    """`{"all": {"fit": ["both"]}}`, with options by their places as the page sends them."""
+    """Return `{"all": {"fit": ["both"]}}`, with options by their places as the page sends them."""
     if answer.when is None:
         return ""
     found = answer.when.model_dump(exclude_defaults=True)
@@ -333,7 +333,7 @@ def _sent(file: ProtocolFile, address: str, wanted: Sequence[str], shown: Sequen
 
 
 def _shared(asked: Sequence[Context]) -> list[list[Context]]:
-    """Options that are shown apart: pictures that are ranked, and what several questions are about.
+    """Return options shown separately: pictures that are ranked, and options of several questions.
 
     The questions then only name them: Picture A, Sentence 2.
     """

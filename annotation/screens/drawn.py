@@ -1,4 +1,4 @@
-"""Points and boxes drawn over a picture: those that the material has, and those that people have set."""
+"""Points and boxes drawn over a picture: the material's own, and those that people have set."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What `components/drawing.html` lays over a picture of so many pixels."""
+    """The shapes that `components/drawing.html` draws over a picture of this many pixels."""
 
     width: int
     height: int
@@ -44,7 +44,7 @@ class Drawing:
 
 
 def drawing(size: tuple[int, int], tagged: Iterable[Tagged], inside: Sequence[float] = FULL) -> Drawing | None:
-    """The marks on a picture of that size, of which the image itself is the part `inside`; None of no marks."""
+    """Return the marks on a picture of that size, whose part `inside` is the image itself; None without marks."""
     width, height = size
     long = max(size)
     found = []
@@ -62,8 +62,8 @@ def drawing(size: tuple[int, int], tagged: Iterable[Tagged], inside: Sequence[fl
 def drawings(
     file: ProtocolFile, shows: Sequence[str], sizes: Mapping[str, tuple[int, int]], given: Iterable[tuple[str, str]]
 ) -> dict[str, Drawing]:
-    """Identity of a picture → the marks that stored answers put on it. `given` are (tag, label): who or which answer,
-    with a colour each.
+    """Identity of a picture → its marks in stored answers. `given` are (tag, label): the person or the answer, each
+    with a colour.
     """
     questions = [one for one in file.answers if isinstance(one, schema.Points | schema.Boxes)]
     if not questions:

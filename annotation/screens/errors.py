@@ -1,4 +1,4 @@
-"""Why a request of an annotator is refused: a sentence for them, and a status for HTTP."""
+"""Why a request of an annotator is refused: a sentence for them, and an HTTP status."""
 
 from django.utils.translation import gettext
 
@@ -16,7 +16,7 @@ class UnknownLease(Refused):
 
 
 class KeyReused(Refused):
-    """The same key with another body (law 3)."""
+    """The same key was sent with a different body (law 3)."""
 
 
 class BadAnswer(Refused):
@@ -28,7 +28,7 @@ class NotOpen(Refused):
 
 
 class AnsweredElsewhere(Refused):
-    """The screen got another answer after the page was made. `stored` is that judgment, `given` the one refused."""
+    """The screen got another answer after the page was made: `stored` is that judgment, `given` the one refused."""
 
     def __init__(self, stored: Judgment, given: Judgment):
         self.stored, self.given = stored, given

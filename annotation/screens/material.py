@@ -21,7 +21,7 @@ from workers.images import are_alike, fitted_size, frame_size, small_size
 
 
 def _parts(which: str) -> str:
-    """Every caption and image of items, by identity; of an image: names, as it is and framed, pixels, format."""
+    """Return SQL for items' captions and images, by identity; images with names (plain, framed), pixels, format."""
     return f"""
 SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL, NULL, NULL, NULL
 FROM benchmarks_caption WHERE item_id {which}
@@ -34,7 +34,7 @@ WHERE used.item_id {which}
 
 
 _PARTS = _parts("= ANY(%(items)s)")
-_PARTS_OF_ONE = _parts("= %(item)s")  # most often asked: PostgreSQL would plan the other one anew at every click
+_PARTS_OF_ONE = _parts("= %(item)s")  # used most: PostgreSQL would plan the other one again at every click
 _CAPTIONS = """
 SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
 """
@@ -45,13 +45,13 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-# Of a caption: text. Of an image: url, width and height in pixels; srcset and video, or ""; in a frame, which part of
-# it the image is (`inside`: left, top, width and height, of 1), and the image’s own `pixels`.
+# For a caption: text. For an image: url, width and height in pixels; srcset and video, or ""; in a frame, the part
+# that is the image (`inside`: left, top, width and height, of 1), and the image’s own `pixels`.
 Part = Mapping[str, Any]
 
 
 class _Stored(NamedTuple):
-    """An image of an item: served under `opaque` as it is, and under `framed` in the frame of the item. A video is
+    """An image of an item: served under `opaque` unchanged, and under `framed` in the frame of the item. A video is
     served under `opaque`, and its poster like an image."""
 
     role: str
@@ -90,19 +90,19 @@ def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
 
 
 def attribute_of(item: int | None, image: str, name: str) -> Any:
-    """What an image says of itself under that name, by the image's identity; None if nothing."""
+    """Return an image's attribute of that name, by the image's identity; None if it has none."""
     found = fetch(_ATTRIBUTE, item=item, image=image, name=name)
     return found[0][0] if found else None
 
 
 def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
-    """`edit-17` → the words that judgment 17 made of the one sentence that its protocol lets people edit."""
+    """`edit-17` → the words that judgment 17 gave the one sentence its protocol lets people edit."""
     judgments = [int(identity.removeprefix(EDIT_PREFIX)) for identity in identities]
     return dict(fetch(_EDITS, judgments=judgments)) if judgments else {}
 
 
 def _stored_parts(items: Iterable[int]) -> tuple[dict[int, dict[str, Part]], dict[int, dict[str, _Stored]]]:
-    """For each item: identity → caption, and identity → image."""
+    """Return for each item: identity → caption, and identity → image."""
     captions: dict[int, dict[str, Part]] = defaultdict(dict)
     pictures: dict[int, dict[str, _Stored]] = defaultdict(dict)
     first, *more = items
@@ -116,10 +116,9 @@ def _stored_parts(items: Iterable[int]) -> tuple[dict[int, dict[str, Part]], dic
 
 
 def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict[str, Part]:
-    """An item's images: as they are where neither role nor size sets one apart, else all in the same frame.
+    """Return an item's images: unchanged if neither role nor size distinguishes one, else all in the same frame.
 
-    An image is set apart from the others on the screen, and one that is alone there from those of the item's other
-    tasks.
+    An image is compared with the others on the screen, and a single one with those of the item's other tasks.
     """
     beside = [one for identity, one in stored.items() if identity in on_screen]
     compared = beside if len(beside) > 1 else list(stored.values())
@@ -133,14 +132,14 @@ def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict
 
 
 def _inside(image: _Stored, frame: tuple[int, int]) -> tuple[float, float, float, float]:
-    """Where an image is in a frame: in the middle, as large as fits."""
+    """Return where an image is in a frame: in the middle, as large as fits."""
     fits = min(frame[0] / image.width, frame[1] / image.height)
     width, height = (fits * side / of for side, of in zip((image.width, image.height), frame, strict=True))
     return (1 - width) / 2, (1 - height) / 2, width, height
 
 
 def _picture(opaque: str, width: int, height: int, of: _Stored) -> Part:
-    """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
+    """Return the picture, marked as safe: its numbers and addresses don't need escaping, which takes time."""
     start, end = _address_around_name("image")
     url = f"{start}{opaque}{end}"
     part = {"url": SafeString(url), "srcset": "", "width": SafeString(width), "height": SafeString(height), "video": ""}
@@ -156,14 +155,14 @@ def _picture(opaque: str, width: int, height: int, of: _Stored) -> Part:
 
 @lru_cache(4096)
 def _widths(width: int, height: int) -> tuple[int, int] | None:
-    """Of the smaller copy, if there is one, and of what is served."""
+    """Return the width of the smaller copy, if there is one, and of the full one."""
     small = small_size((width, height))
     return small and (small[0], fitted_size((width, height), limits.SERVED_SIDE)[0])
 
 
 @cache
 def _address_around_name(view: str, *more: str) -> tuple[str, str]:
-    """The parts of an image's address before and after its opaque name, computed once instead of at every click."""
+    """Return an image's address before and after its opaque name, computed once instead of at every click."""
     name = "0" * 32
     start, _, end = reverse(view, args=[name, *more]).partition(name)
     return start, end

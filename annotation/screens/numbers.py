@@ -10,12 +10,12 @@ from annotation.protocols.values import written
 
 
 def decimal_sign() -> str:
-    """That of the language of the page."""
+    """Return the decimal sign of the page's language."""
     return get_format("DECIMAL_SEPARATOR")
 
 
 def in_english(file: ProtocolFile, sent: Mapping[str, str]) -> dict[str, str]:
-    """The submitted fields, with numbers that can be read as `answers.parse` reads them. Raises InvalidAnswer."""
+    """Return the submitted fields, with numbers as `answers.parse` reads them. Raises InvalidAnswer."""
     found = dict(sent)
     for answer in file.answers:
         field = f"{answer.name}-{numbers.FIELD}"

@@ -1,19 +1,19 @@
-"""Whether a browser can paint a screen: what the scripts of the judging page rely on, read from its HTML.
+"""Check whether a browser can paint a screen, by what the judging page's scripts rely on in its HTML.
 
-The trial of a protocol file and the simulated crowd have no browser; by this they find what an annotator could not see
-or answer. tests/browser shows that a screen that passes is painted.
+The trial of a protocol file and the simulated crowd have no browser; this shows them what an annotator could not see or
+answer. tests/browser checks that a screen that passes is painted.
 """
 
 import json
 from html.parser import HTMLParser
 
-_SEEN = frozenset(("caption", "text", "says", "token", "candidate"))  # classes of what holds the item's words
+_SEEN = frozenset(("caption", "text", "says", "token", "candidate"))  # classes of elements that hold the item's words
 _FIELDS = frozenset(("input", "select", "textarea"))
 _VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "source", "wbr"))
 
 
 def unpainted(html: str) -> str:
-    """What keeps a browser from showing the screen in a page or a fragment, in a sentence's end; "" if nothing does."""
+    """Return what keeps a browser from showing the screen of a page or fragment, to end a sentence; "" if nothing."""
     found = _Screen()
     found.feed(html)
     if not found.lease:

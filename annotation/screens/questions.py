@@ -1,4 +1,4 @@
-"""Which questions of a protocol file a task's item is asked, where the file says so."""
+"""The questions of a protocol file that a task's item is asked, if the file restricts them."""
 
 from annotation.models import Task
 from annotation.protocols.conditions import depends_on_items
@@ -9,7 +9,7 @@ from benchmarks.models import Item
 
 
 def file_for(file: ProtocolFile, task: Task) -> ProtocolFile:
-    """The file as it applies to the task's item, which is read only if a question depends on items."""
+    """Return the file as it applies to the task's item, which is read only if a question depends on items."""
     if not any(map(depends_on_items, file.answers)):
         return file
     record = queries.record_of(queries.with_material(Item.objects.filter(pk=task.item_id)).get())

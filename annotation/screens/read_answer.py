@@ -1,6 +1,6 @@
-"""From the submitted fields of a screen to the stored answer, and back.
+"""Convert a screen's submitted fields to the stored answer, and back.
 
-A protocol is given by its name, or itself where it has none that stages know: of a draft.
+A protocol is given by its name, or as itself if it has no name that stages know: a draft's.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def _known(protocol: Protocol | str) -> Protocol:
 
 
 def picked_identity(lease: Lease, protocol: Protocol | str, shown_answer: str) -> str:
-    """The stored identity (`candidate-0`, `none`) of the answer on the screen ("2", "none"). Raises BadAnswer."""
+    """Return the stored identity (`candidate-0`, `none`) of an answer on screen ("2", "none"). Raises BadAnswer."""
     if shown_answer.isdecimal() and len(shown_answer) < 4 and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
     if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in _known(protocol).fixed}:
@@ -34,12 +34,12 @@ def picked_identity(lease: Lease, protocol: Protocol | str, shown_answer: str) -
 
 
 def place_on_screen(lease: Lease, answer: str) -> str:
-    """The inverse of `picked_identity`."""
+    """Invert `picked_identity`."""
     return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
 
 
 def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) -> Answer:
-    """The answer in the submitted fields of a screen. Raises BadAnswer."""
+    """Return the answer in the submitted fields of a screen. Raises BadAnswer."""
     form, file = _known(protocol).form, _known(protocol).made_from
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
@@ -51,7 +51,7 @@ def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) 
 
 
 def parse_form(task: Task, shown: Sequence[str], protocol: Protocol, sent: SubmittedFields) -> Answer:
-    """The answer in the fields of a form, with numbers as they are stored. Raises InvalidAnswer."""
+    """Return the answer in the fields of a form, with numbers as they are stored. Raises InvalidAnswer."""
     assert protocol.form is not None
     file = protocol.made_from
     parse = partial(answers.parse, file_for(file, task)) if file else protocol.form.parse
@@ -59,7 +59,7 @@ def parse_form(task: Task, shown: Sequence[str], protocol: Protocol, sent: Submi
 
 
 def screen_fields(lease: Lease, protocol: Protocol | str, answer: Answer) -> dict[str, str]:
-    """The inverse of `parse_answer`."""
+    """Invert `parse_answer`."""
     form = _known(protocol).form
     if form is None or answer.label == CANNOT_JUDGE:
         return {"answer": place_on_screen(lease, answer.label)}

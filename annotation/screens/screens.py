@@ -1,4 +1,4 @@
-"""What a screen shows: the material of a lease in the order drawn for it, without any identity of its parts (law 4)."""
+"""The content of a screen: the material of a lease in its drawn order, without any identity of its parts (law 4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from annotation.screens import declared, material
 from annotation.screens.material import Part
 from annotation.sql import fetch
 
-_SIZES = {110: "", 220: "long", 420: "very-long"}  # up to so many characters; longer ones are set smaller still
+_SIZES = {110: "", 220: "long", 420: "very-long"}  # up to this many characters; longer ones are set smaller still
 _SMALLEST = "tiny"
 
 _OTHER_STAGES = "SELECT id, protocol FROM annotation_stage WHERE id = ANY(%(stages)s)"
@@ -31,9 +31,9 @@ class Screen:
     """A screen of a lease.
 
     `previous` has the fields of an earlier answer as shown ({"answer": "2"}), or nothing. `shown` is the context of the
-    template: the `captions` and `pictures` that are asked about, the `options` in order (each a caption or a picture
+    template: the `captions` and `pictures` in question, the `options` in order (each a caption or a picture
     with its `place`); for a form also `texts` by role and the protocol's `form`; for a form of a protocol file, and its
-    screens without a template of their own, what `declared.context` returns. `spoken` is the material's language.
+    screens without a special template, what `declared.context` returns. `spoken` is the material's language.
     """
 
     lease: UUID
@@ -46,16 +46,16 @@ class Screen:
         return self.previous.get("answer", "")
 
     def html(self) -> str:
-        """The fragment; rendered without a request, so that no context processor runs."""
+        """Render the fragment without a request, so that no context processor runs."""
         return loader.get_template(self.template).render(
             {"lease": self.lease, "picked": self.picked, "given": self.previous, **self.shown}
         )
 
 
 def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
-    """One screen for each lease, as its own task's stage asks it: most are of `stage`.
+    """Return one screen for each lease, as its task's stage asks it: most are of `stage`.
 
-    One query whatever the number of leases, none for none; another where a lease is of another stage.
+    One query whatever the number of leases, none for none; another if a lease is of another stage.
     """
     if not leases:
         return []
@@ -75,13 +75,13 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
 
 
 def screens_under(leases: Sequence[Lease], protocol: Protocol, spoken: str) -> list[Screen]:
-    """One screen for each lease of no stage, as the protocol asks it."""
+    """Return one screen for each lease of no stage, as the protocol asks it."""
     parts = material.parts_of_leases(leases) if leases else []
     return [build_screen(lease, protocol, there, spoken) for lease, there in zip(leases, parts, strict=True)]
 
 
 def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken: str) -> Screen:
-    """The lease's screen from the parts of its item, by identity."""
+    """Return the lease's screen from the parts of its item, by identity."""
     previous = getattr(lease, "previous", {})
     picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
@@ -118,26 +118,26 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
 
 
 def _with_form(lease: Lease, form: Form, parts: Mapping[str, Part]) -> dict:
-    """The context that a form adds: texts by role, and the positions of other annotators' edits."""
+    """Return the context that a form adds: texts by role, and the positions of other annotators' edits."""
     texts = {identity: parts[identity]["text"] for identity in lease.task.shows if "text" in parts[identity]}
     edited = [place for place, identity in enumerate(lease.shown, 1) if identity.startswith(EDIT_PREFIX)]
     return {"form": form, "texts": {caption_role(identity): text for identity, text in texts.items()}, "edited": edited}
 
 
 def text_size(parts: Iterable[Part]) -> str:
-    """The size in which the captions among the parts are set, a class name chosen by the longest of them."""
+    """Return the size for the captions among the parts, a class name chosen by the longest of them."""
     longest = max((len(part.get("text", "")) for part in parts), default=0)
     return next((name for most, name in _SIZES.items() if longest <= most), _SMALLEST)
 
 
 @cache
 def _called(place: int, language: str, is_video: bool) -> str:
-    """What a picture at that place is called, translated once and not at every click."""
+    """Return the name of a picture at that place, translated once and not at every click."""
     return (gettext("Video %(place)s") if is_video else gettext("Picture %(place)s")) % {"place": place}
 
 
 @cache
 def _choices(fixed: tuple[Choice, ...], picked: str, language: str) -> str:
-    """The answers that are not shuffled, rendered once: they are the same on every screen of a protocol."""
+    """Render the answers that are not shuffled, once: they are the same on every screen of a protocol."""
     context = {"choices": [(one, " ".join(one.keys), "".join(one.keys[:1]).upper()) for one in fixed], "picked": picked}
     return loader.get_template("judging/_choices.html").render(context) if fixed else ""

@@ -13,11 +13,11 @@ from annotation.protocols.registry import protocol_named
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 
-_RANK_BITS = 62  # of Task.rank
+_RANK_BITS = 62  # bits of Task.rank
 
 
 def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
-    """Leases of random tasks of the stage. If no item has reached it yet: of tasks that random items would make."""
+    """Return leases of random tasks of the stage; of tasks that random items would have, if none has reached it."""
     start = Random(seed).getrandbits(_RANK_BITS)
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).select_related("item").order_by("rank")
     found = {task.pk: task for task in (*tasks.filter(rank__gte=start)[:wanted], *tasks[:wanted])}
@@ -31,15 +31,15 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
 
 
 def leases_under(protocol: Protocol, items: Iterable[Item], seed: int, wanted: int) -> list[Lease]:
-    """Leases of tasks that the items would make under a protocol of no stage; none of items that do not suit it."""
+    """Return leases of tasks that the items would have under a protocol of no stage; none for unsuitable items."""
     return [lease_of(task, seed) for task in tasks_of_items(protocol, items, {}, seed)[:wanted]]
 
 
 def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
-    """The tasks that the items would make, in random order, of no stage yet; none of items that do not suit.
+    """Return the tasks that the items would have, in random order, of no stage yet; none for unsuitable items.
 
-    The items are those of `queries.with_material`; `carried` is what earlier stages would have brought along where an
-    item has nothing of its own.
+    The items are those of `queries.with_material`; `carried` is what earlier stages would have brought along if an item
+    has nothing itself.
     """
     tasks = []
     for item in items:
@@ -58,7 +58,7 @@ def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, 
 
 
 def carried_into(stage: Stage) -> dict[str, str]:
-    """What an item would bring along from the stages before this one."""
+    """Return what an item would bring along from the stages before this one."""
     carried: dict[str, str] = {}
     while stage.source is not None:
         stage = stage.source
@@ -67,7 +67,7 @@ def carried_into(stage: Stage) -> dict[str, str]:
 
 
 def random_items(benchmark: Benchmark, seed: int, wanted: int) -> Sequence[Item]:
-    """Items of the benchmark with their material; the same for the same seed."""
+    """Return items of the benchmark with their material; the same for the same seed."""
     items = benchmark.present.order_by("position")
     count = items.count()
     places = Random(seed).sample(range(count), min(count, wanted))
@@ -76,7 +76,7 @@ def random_items(benchmark: Benchmark, seed: int, wanted: int) -> Sequence[Item]
 
 
 def lease_of(task: Task, seed: int) -> Lease:
-    """With a token and an order of options of its own, as `assignment.leases` would draw them."""
+    """Return a lease with its own token and order of options, as `assignment.leases` would draw them."""
     drawn = Random(f"{seed}/{task.item_id}/{task.question}")
     options = [*task.options, *task.proposals]
     token = UUID(int=drawn.getrandbits(128), version=4)

@@ -35,7 +35,7 @@ class Page:
     html: str = ""
 
     def form(self, name: str) -> Form | None:
-        """The form with a hidden input of that name."""
+        """Return the form with a hidden input of that name."""
         return next((form for form in self.forms if name in form.values), None)
 
 

@@ -263,7 +263,7 @@ class Crowd:
         self.moved_at = time.monotonic()
 
     def work_all(self) -> None:
-        """Round after round, until one brings no judgment, since items settled by one may be work for another."""
+        """Work in rounds until one yields no judgment, since items settled by one annotator may be work for another."""
         before = -1
         while self.judged() > before and not self.stopped():
             before = self.judged()
@@ -279,7 +279,7 @@ class Crowd:
         return late or (self.plan.limit is not None and self.judged() + self.active >= self.plan.limit)
 
     def work(self) -> None:
-        """The loop of each thread, until nobody is left, the limit is reached, or there is no progress for too long."""
+        """Run a thread's loop until nobody is left, the limit is reached, or there is no progress for too long."""
         try:
             while (one := self._next()) is not None:
                 self._settle(one, one.turn())

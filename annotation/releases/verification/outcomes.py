@@ -110,7 +110,7 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
 
 
 def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
-    """Return the live tasks of stages with a protocol file, each with the decision of its every rule."""
+    """Return the live tasks of stages with a protocol file, each with the decisions of its rules."""
     found = []
     for stage in rows.stages:
         if (file := stage.rule.protocol.file) is None:

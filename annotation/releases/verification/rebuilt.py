@@ -37,7 +37,7 @@ def check_scoring(place: Place, report: Report) -> None:
     told = place.manifest[evaluation.KEY]
     names = [evaluation.SCRIPT, f"{evaluation.PACKAGE}/", f"{evaluation.FOLDER}/", *evaluation.tables(place.manifest)]
     if told and _is_ours(place, report, names):
-        # Of picks, protocols.py says what follows from the protocol file
+        # For picks, protocols.py checks what follows from the protocol file
         found = told if told["kind"] == PICK else evaluation.evaluation_of(told["kind"], place.lines(ITEMS))
         if found != told:
             report.problem(MANIFEST, f"{evaluation.KEY} is {told!r:.80}, but {found!r:.80} by {ITEMS}")

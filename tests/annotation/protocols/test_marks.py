@@ -57,7 +57,7 @@ def test_marks_of_the_material_are_shares_or_pixels(kind, said, found):
 
 @pytest.mark.parametrize(
     ("said", "wrong"),
-    [("a cat", "not a JSON"), ('"x"', "not a list"), ([[1, 2]], "4 numbers"), ({"boxes": []}, "no width"),
+    [("a cat", "not a JSON"), ('"x"', "not a list"), ([[1, 2]], "4 numbers"), ({"boxes": []}, "a width"),
      ([{"bbox": "x"}], "4 numbers"), ([[0, 0, float("nan"), 1]], "4 numbers")],
 )  # fmt: skip
 def test_material_without_marks_says_what_is_wrong(said, wrong):

@@ -17,7 +17,7 @@ EDITED_PAIR = (
 )
 LIBRARY = {
     "bivlc-choose": "The most common answer of 3 people decides; a tie drops the item. Different images count as the "
-    "same answer; of them the one picked most is taken. Dropped if it is “None of them” (no image fits) or "
+    "same answer; the one picked most often wins. Dropped if it is “None of them” (no image fits) or "
     "“Cannot judge”.",
     "bivlc-disambiguate": "The most common answer of 3 people decides; a tie drops the item. Dropped if it is the "
     "negative image (the generated image fits as well or better), “Both” (both images fit) or “Cannot judge”.",
