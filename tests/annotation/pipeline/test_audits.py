@@ -333,7 +333,7 @@ def test_settings_that_an_audit_can_have():
             [StagePlan("bivlc-choose"), StagePlan("bivlc-disambiguate", source="bivlc-choose", settings=AUDIT)],
             "earlier",
         ),
-        ([StagePlan("bivlc-choose"), StagePlan("bivlc-i2t", settings=AUDIT)], "drops no items"),
+        ([StagePlan("bivlc-choose"), StagePlan("bivlc-i2t", settings=AUDIT)], "drop any items"),
     ],
 )
 def test_stages_that_cannot_be_audits(stages, why):
