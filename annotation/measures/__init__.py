@@ -1,5 +1,5 @@
-"""Measures: figures computed from rows of judgments, without a database.
+"""Measures: statistics computed from rows of judgments, without a database.
 
 Pure; `figures` and the rooms above feed it. Nothing that runs at every click may import it. Start with `counts` (the
-rows, and the figures of a stage) and `agreement`; docs/reference/measures.md has every formula with its source.
+rows, and a stage's statistics) and `agreement`; docs/reference/measures.md has every formula with its source.
 """

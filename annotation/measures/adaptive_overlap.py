@@ -1,23 +1,23 @@
-"""What adaptive overlap spends, the error it leaves, and what a fixed overlap would spend for the same error. Pure.
+"""The judgments adaptive overlap uses, its error, and what a fixed overlap would use for the same error. Pure.
 
 Items differ in how clear they are: a share q ≥ 1/2 of all annotators gives an item's majority answer, the others give
 the runner-up. The distribution of q, w over CLARITY, is estimated from all votes by maximum likelihood (the mixture of
-Kiefer and Wolfowitz 1956, by expectation–maximisation from equal weights, STEPS steps). Which of the two answers is the
-majority's is not known, so a task whose two most frequent answers have a ≥ b votes has the likelihood
+Kiefer and Wolfowitz 1956, by STEPS steps of expectation–maximisation from equal weights). Which of the two answers is
+the majority's is not known, so a task whose two most frequent answers have a ≥ b votes has the likelihood
 
     Σ_q w(q) (q^a (1 − q)^b + q^b (1 − q)^a) / 2,
 
 whatever rule ended it. An item of clarity q ends with the wrong leader with probability r(q) = Σ m(a, b) q^b (1 − q)^a,
-over the votes (a, b), a ≥ b, at which the stage's rule ends a task, m(a, b) the number of orders that lead to them and,
-of a tie, half of it. The stage's error is Σ_q w(q) r(q). With a fixed overlap of k it is E(k) = Σ_q w(q) (P(X < k/2) +
-P(X = k/2) / 2), X ~ Binomial(k, q).
+over the votes (a, b), a ≥ b, at which the stage's rule ends a task, with m(a, b) the number of orders that lead to
+them, halved for a tie. The stage's error is Σ_q w(q) r(q). With a fixed overlap of k it is E(k) = Σ_q w(q) (P(X < k/2)
++ P(X = k/2) / 2), X ~ Binomial(k, q).
 
 The interval has the errors of all mixtures whose likelihood is within χ² = 3.84 of the largest (the profile likelihood
-of an error). Little is known of w while few tasks are contested, and the interval says so; the mixture's own variance
-does not, because the most likely w then has few items, or none, that annotators would ever disagree on.
+of an error). While few tasks are contested, little is known about w. This interval shows it; the mixture's own variance
+would not, because the most likely w then has few or no items that annotators would ever disagree on.
 
-The error is against the majority of all annotators, not against the truth: it does not show a crowd that errs together.
-The estimate assumes that annotators are interchangeable and that other answers than the leading two do not matter.
+The error is relative to the majority of all annotators, not to the truth, so it does not reveal a crowd that errs
+together. The estimate assumes that annotators are interchangeable and that only the two leading answers matter.
 """
 
 from collections import Counter, defaultdict
@@ -37,15 +37,15 @@ from benchmarks.metrics.base import Z
 
 CLARITY = np.arange(50, 101, 2) / 100
 STEPS = 1000
-FEW = 20  # tasks; fewer say too little
-_GAP = 1e-10  # between the interval's ends and those found, at most
-_MOST_STEPS, _TO_THE_EDGE = 200, 0.99  # of the interior-point method; how far a step goes
+FEW = 20  # tasks; with fewer there are no estimates
+_GAP = 1e-10  # at most this far from the exact ends of the interval
+_MOST_STEPS, _TO_THE_EDGE = 200, 0.99  # of the interior-point method; fraction of the way to the boundary per step
 
 _Counts = Mapping[tuple[int, int], int]  # (votes for the leading answer, for the runner-up) → tasks
 
 
 class Stops(NamedTuple):
-    """When a task needs no more judgments: at `least` of them from a certainty on, and at the cap."""
+    """The stopping rule of a task: from `least` judgments on once the certainty is reached, and always at the cap."""
 
     least: int
     certainty: float
@@ -54,9 +54,9 @@ class Stops(NamedTuple):
 
 @cache
 def errors_by_clarity(stops: Stops) -> Array:
-    """r(q) for each of CLARITY."""
+    """Return r(q) for each of CLARITY."""
     errors: Array = np.zeros(len(CLARITY))
-    orders = {(0, 0): 1}  # of the votes of tasks that are not over, majority's and others'
+    orders = {(0, 0): 1}  # ways to reach the votes (majority's, others') of unfinished tasks
     while orders:
         longer: dict[tuple[int, int], int] = defaultdict(int)
         for (right, wrong), times in orders.items():
@@ -71,12 +71,12 @@ def errors_by_clarity(stops: Stops) -> Array:
 
 
 def _likely(patterns: Sequence[tuple[int, int]]) -> Array:
-    """Twice the likelihood of each pattern of votes, by clarity (P × Q)."""
+    """Return twice the likelihood of each vote pattern at each clarity (P × Q)."""
     return np.array([CLARITY**a * (1 - CLARITY) ** b + CLARITY**b * (1 - CLARITY) ** a for a, b in patterns])
 
 
 def clarity_shares(counts: _Counts) -> Array:
-    """The share of items at each of CLARITY."""
+    """Return the share of items at each of CLARITY."""
     likely, tasks = _likely(sorted(counts)), np.array([counts[votes] for votes in sorted(counts)], dtype=float)
     shares: Array = np.full(len(CLARITY), 1 / len(CLARITY))
     for _ in range(STEPS):
@@ -85,16 +85,16 @@ def clarity_shares(counts: _Counts) -> Array:
 
 
 def interval(counts: _Counts, shares: Array, errors: Array) -> tuple[float, float]:
-    """The least and the largest mean of `errors` over mixtures nearly as likely as `shares`, the most likely one."""
+    """Return the extreme means of `errors` over mixtures nearly as likely as `shares`, the most likely one."""
     likely, tasks = _likely(sorted(counts)), np.array([counts[votes] for votes in sorted(counts)], dtype=float)
     low, high = (float(errors @ _furthest(likely, tasks, shares, sign * errors)) for sign in (-1, 1))
     return max(0.0, low), high
 
 
 def _furthest(likely: Array, tasks: Array, shares: Array, gain: Array) -> Array:
-    """The mixture w with the largest gain @ w of those that are likely enough, by a primal-dual interior-point method
-    (Boyd and Vandenberghe, Convex Optimization, §11.7). At the end gain + m · slope + z = v, w z = 0 and m · room = 0:
-    z are the multipliers of w ≥ 0, m that of room ≥ 0, the likelihood above the floor, and v that of Σ w = 1.
+    """Return the sufficiently likely mixture w with the largest gain @ w, by a primal-dual interior-point method (Boyd
+    and Vandenberghe, Convex Optimization, §11.7). At the end gain + m · slope + z = v, w z = 0 and m · room = 0: z are
+    the multipliers of w ≥ 0, m that of room ≥ 0, the likelihood above the floor, and v that of Σ w = 1.
     """
     floor, size = tasks @ np.log(likely @ shares) - Z**2 / 2, len(shares)
     inside = shares + (1 / size - shares) / tasks.sum()
@@ -121,18 +121,18 @@ def _furthest(likely: Array, tasks: Array, shares: Array, gain: Array) -> Array:
 
 
 def fixed_error(overlap: int, shares: Array) -> float:
-    """E(k)"""
+    """Return E(k)."""
     votes = np.arange(overlap + 1)
     loses = (2 * votes < overlap) + (2 * votes == overlap) / 2
     return float(sum(w * (binomial_distribution(overlap, q) @ loses) for w, q in zip(shares, CLARITY, strict=True)))
 
 
 def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]], stops: Stops) -> Figures:
-    """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
+    """Return the statistics, JSON-able. `votes` are those of every task with any, `finished` those of finished tasks.
 
-    `estimated_error` is that of the stage once all tasks are finished, from `error_low` to `error_high` with 95%
-    confidence. `fixed` has each overlap up to the most judgments that one of the tasks has had, `same_error` the least
-    of these whose error is no larger, or the largest: as many judgments of every task cannot be worse. Without
+    `estimated_error` is the stage's error once all tasks are finished, with its 95% interval from `error_low` to
+    `error_high`. `fixed` has each overlap up to the most judgments of any task; `same_error` is the smallest of these
+    whose error is no larger, or else the largest: that many judgments of every task cannot be worse. There are no
     estimates while fewer than FEW tasks are finished.
     """
     tasks, spent = len(finished), sum(map(len, finished))
@@ -161,8 +161,8 @@ def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]], s
 def of_stage(
     rule: Rule, certainty: float | None, judgments: Iterable[JudgmentRow], tasks: Sequence[TaskRow]
 ) -> dict[str, Figures]:
-    """Under `adaptive`, the figures of a stage with this setting; {} for other stages. `judgments` are all, `tasks` the
-    live ones. `at_most` is how many more judgments the tasks that are not finished can get.
+    """Return the statistics of a stage with adaptive overlap, as `adaptive`; {} for other stages. `judgments` are all
+    of the stage's, `tasks` the live ones. `at_most` is how many more judgments the unfinished tasks can get.
     """
     if certainty is None:
         return {}

@@ -24,10 +24,10 @@ _Shares = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`labels` has null for a tied item unless the tie rule gave it one; `ties` names the labels of tied items.
+    """One label per item: None if tied, unless the tie rule chose one; `ties` has the tied labels of such items.
 
-    `class_shares` is the mean of the posteriors. `confusion`, for Dawid–Skene, has each annotator's probability
-    of each given label for each true one.
+    `class_shares` is the mean of the posteriors. `confusion`, for Dawid–Skene, has, for each annotator, the probability
+    of each label given the true one.
     """
 
     labels: Mapping[str, str | None]
@@ -40,7 +40,7 @@ class Aggregate:
 
 
 def majority(ratings: Iterable[Rating] | RatingColumns, tie_rule: str = NO_LABEL) -> Aggregate:
-    """The most frequent label; posteriors are shares of votes. Tie rule `first`: of tied labels, the first given."""
+    """Take the most frequent label; posteriors are shares of votes. Tie rule `first`: the tied label given first."""
     given = RatingColumns.of(ratings)
     size = max(1, len(given.labels))
     kinds, first, votes = np.unique(
@@ -58,7 +58,7 @@ def majority(ratings: Iterable[Rating] | RatingColumns, tie_rule: str = NO_LABEL
 def dawid_skene(
     ratings: Iterable[Rating] | RatingColumns, tie_rule: str = NO_LABEL, steps: int = _MAX_STEPS
 ) -> Aggregate:
-    """Maximum likelihood by expectation–maximisation, starting from the shares of votes (Dawid and Skene 1979, §3)."""
+    """Estimate labels by expectation–maximisation, starting from the shares of votes (Dawid and Skene 1979, §3)."""
     given = RatingColumns.of(ratings)
     if not len(given):
         return Aggregate({}, {}, {}, {})
@@ -87,7 +87,7 @@ class _Fit:
         self.posterior = votes / votes.sum(axis=1, keepdims=True)
 
     def step(self) -> float:
-        """Maximise, then expect; also returns the items' mean log-likelihood under the maximised parameters."""
+        """Maximise, then update the posteriors; return the mean log-likelihood under the new parameters."""
         people, labels = len(self.people), len(self.labels)
         self.shares = self.posterior.mean(axis=0)
         given = self.person * labels + self.label
@@ -105,7 +105,7 @@ class _Fit:
         return float((top[:, 0] + np.log(likely.sum(axis=1))).mean())
 
     def confusions(self) -> dict[str, dict[str, _Shares]]:
-        """For each annotator and each true label: the probability of each given label."""
+        """Return each annotator's probability of each label, for each true label."""
         return {
             person: {
                 true: dict(zip(self.labels, row, strict=True))
@@ -117,7 +117,7 @@ class _Fit:
 
 
 def _aggregate(posteriors: Mapping[str, _Shares], tie_rule: str) -> Aggregate:
-    """If several labels share the top, the item is tied; the first of them was given first."""
+    """Take each item's most probable label; if several share the top, it is tied, and the first came first."""
     top = {item: _most_likely(shares) for item, shares in posteriors.items()}
     ties = {item: labels for item, labels in top.items() if len(labels) > 1}
     labels = {item: None if item in ties and tie_rule == NO_LABEL else best[0] for item, best in top.items()}
@@ -135,8 +135,8 @@ def _most_likely(shares: _Shares) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Over the `n` items that have a gold label and a rating. A tie is wrong; `ties_shared` counts a tie among m labels
-    that include the right one as 1 / m.
+    """Accuracy over the `n` items with a gold label and a rating. A tie counts as wrong; `ties_shared` counts a tie
+    among m labels, the right one included, as 1 / m.
     """
 
     value: float | None

@@ -1,4 +1,4 @@
-"""The table of ratings that agreement is computed on, and what is compared in it without a coefficient.
+"""The table of ratings from which agreement is computed, and comparisons that need no coefficient.
 
 The input is a long table with a row for each judgment: (item, annotator, label). An annotator judges an item at most
 once; not every annotator judges every item. A value that is not defined is None, with the reason in words.
@@ -29,12 +29,12 @@ ONE_LABEL = "every label is the same, so agreement by chance is certain"
 NO_OTHERS = "nobody else judged the same items, or the others were level"
 ONE_TIES_ALL = "no two rankings of one item could be compared"
 FEW_ITEMS = "fewer than two items have two judgments"
-_FEW_POINTS = 4  # of a scale, on which one step is far
+_FEW_POINTS = 4  # points on a scale; with so few, one step is a long way
 
 
 def figure(value: float | None, span: Span | None, n: int, note: str = "") -> Figures:
-    """A measure of agreement as JSON has it: its `value`, the ends of its 95% interval (`low`, `high`), how many units
-    it is of (`n`), and a `note` that says why there is no value, or what else to know.
+    """Return a measure of agreement for JSON: its `value`, its 95% interval (`low`, `high`), its number of units (`n`),
+    and a `note` that explains a missing value or a caveat.
     """
     low, high = span or (None, None)
     return {"value": value, "low": low, "high": high, "n": n, "note": note}
@@ -44,12 +44,11 @@ class RatingTable:
     """Ratings as integer codes.
 
     `item`, `annotator` and `label` have one entry for each of R ratings: positions in the sorted lists `items`,
-    `annotators` and `labels`. `counts` (items × labels) says how often each item was given each label. ValueError if
-    an annotator rated an item twice.
+    `annotators` and `labels`. `counts` (items × labels) has how often each item was given each label. ValueError if an
+    annotator rated an item twice.
 
-    `scale` is that of the labels, which are in its order then; ratings off the scale are not in the table, and `aside`
-    counts them by label. `tasks` has for each of `items` what was asked: of a check, each statement (`unit`) is an
-    item.
+    With a `scale`, the labels are in its order; ratings off the scale are not in the table, and `aside` counts them by
+    label. `tasks` has the task of each of `items`: in a check, each statement (`unit`) is an item.
     """
 
     scale = Scale()
@@ -75,7 +74,7 @@ class RatingTable:
         self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
     def projected(self, view: Projection) -> "RatingTable":
-        """The same ratings under a projection of their labels; under a view with a scale, those that are on it."""
+        """Return the same ratings under a projection of their labels; if the view has a scale, only those on it."""
         if isinstance(view, View):
             return self._on_scale(view)
         other = copy.copy(self)
@@ -91,7 +90,7 @@ class RatingTable:
         other.scale, other.aside, other.unit, other._pairs = scale, Counter(), view.unit, []
         times = np.bincount(self.label, minlength=len(said)).tolist()
         for one, of_label, count in zip(said, parts, times, strict=True):
-            if one and not of_label:  # who was not asked said nothing
+            if one and not of_label:  # who was not asked gave no answer
                 other.aside[one] += count
         sizes = np.array([len(one) for one in parts], dtype=int)[self.label]
         rows = np.repeat(np.arange(len(self.item)), sizes)
@@ -115,12 +114,12 @@ class RatingTable:
         return other
 
     def for_items(self, items: Collection[Any]) -> "RatingTable":
-        """Only the ratings of these items; of a check, those of all its statements."""
+        """Return only the ratings of these items; in a check, those of all their statements."""
         return self.subset(np.array([task in items for task in self.tasks], dtype=bool)[self.item])
 
     def subset(self, rows: Array) -> "RatingTable":
-        """Only the ratings of a mask (R) or at positions in order, and their items; annotators and labels keep their
-        positions.
+        """Keep only some ratings, by a mask (R) or by positions in order, and their items; annotators and labels keep
+        their positions.
         """
         other = copy.copy(self)
         places, other.item = distinct(self.item[rows])
@@ -132,26 +131,26 @@ class RatingTable:
 
     @property
     def shares(self) -> list[float]:
-        """The share of each label, the most common first."""
+        """Return the share of each label, the most common first."""
         return sorted((self.counts.sum(axis=0) / max(self.counts.sum(), 1)).tolist(), reverse=True)
 
     def patterns(self) -> tuple[Array, Array]:
-        """The distinct label counts of items (P × L), in order, and how many items have each (P)."""
+        """Return the distinct label counts of items (P × L), in order, and the number of items with each (P)."""
         return distinct_rows(self.counts)
 
     def pairs(self) -> tuple[Array, Array, Array, Array]:
-        """(first annotator, second, first's label, second's) of each pair of ratings of one item, annotators sorted."""
+        """Return pairs of ratings of one item: first annotator, second, first's label, second's; sorted."""
         first, second = self.pair_indices()
         label = self.label.astype(np.int32)  # millions of pairs
         return self.annotator[first], self.annotator[second], label[first], label[second]
 
     def code_of_pairs(self, first: Array, second: Array) -> Array:
-        """A number for each two annotators: the first's position times how many there are, plus the second's."""
+        """Encode each pair of annotators as one number: first position × number of annotators + second position."""
         return first.astype(np.int64) * max(1, len(self.annotators)) + second
 
     def pair_indices(self, only: int | None = None) -> tuple[Array, Array]:
-        """The same pairs as positions among the ratings: (first, second). With `only`, the position of an annotator,
-        those with them.
+        """Return the same pairs as positions of ratings: (first, second). With `only`, the position of an annotator,
+        return only that annotator's pairs.
         """
         if not self._pairs:
             order = np.lexsort((self.annotator, self.item)).astype(np.int32)
@@ -178,13 +177,13 @@ class RatingTable:
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, int]]:
-    """For each annotator, how often they gave the label that most of the others on the item gave, of how many compared.
+    """Return how often each annotator gave the label most others gave to the item, and the number of ratings compared.
 
-    A rating is compared if the other ratings of its item have one most frequent label. On an ordered scale, how often
-    they were at most one step from the others' median (on four points or fewer half a step, of numbers that are typed a
-    tenth of the range), and of rankings, how often more pairs of options had the order of the others' mean ranks than
-    the reverse. Of sets, how often they shared half or more with the set of what more than half of the others chose; of
-    marks on a picture, how often their likeness to those of the others was 0.5 or more on average.
+    A rating is compared if the other ratings of its item have a single most frequent label. On an ordered scale a
+    rating agrees if it is at most one step from the others' median (half a step on four points or fewer, a tenth of the
+    range for typed numbers); a ranking, if more pairs of options have the order of the others' mean ranks than the
+    reverse; a set, if its overlap with what more than half of the others chose is at least half; marks on a picture, if
+    their mean similarity to the others' is at least 0.5.
     """
     same, compared = (_is_near if table.scale.level != NOMINAL else _is_majority)(table)
     people = len(table.annotators)
@@ -194,7 +193,7 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, in
 
 
 def _is_majority(table: RatingTable) -> tuple[Array, Array]:
-    """Masks (R each) of the ratings that agree, and of those that are compared."""
+    """Return masks (R each) of the ratings that agree and of the ratings compared."""
     rows = np.arange(len(table.item))
     others = table.counts[table.item]
     others[rows, table.label] -= 1
@@ -204,7 +203,7 @@ def _is_majority(table: RatingTable) -> tuple[Array, Array]:
 
 
 def _is_near(table: RatingTable) -> tuple[Array, Array]:
-    """The same on a scale."""
+    """Return the same masks for a scale."""
     of_item: dict[int, list[int]] = defaultdict(list)
     for item, label in zip(table.item.tolist(), table.label.tolist(), strict=True):
         of_item[item].append(label)
@@ -223,7 +222,7 @@ def _is_near(table: RatingTable) -> tuple[Array, Array]:
 
 
 def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | None:
-    """Whether a rating is near those of the others (`agreement_with_majority`); None where there are none."""
+    """Return whether a rating is near the others' (see `agreement_with_majority`); None if there are no others."""
     if not others:
         return None
     if scale.level == RANK:
@@ -246,13 +245,13 @@ def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | Non
 
 
 def count_disagreements(table: RatingTable) -> int:
-    """The number of items with two different labels or more; of a check, with different answers to a statement."""
+    """Count the items with two or more different labels; in a check, with different answers to a statement."""
     differ = np.flatnonzero((table.counts > 0).sum(axis=1) > 1).tolist()
     return len({table.tasks[place] for place in differ})
 
 
 def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:
-    """(position of the first annotator, of the second) → the number of items that both rated, largest first."""
+    """Map (first annotator's position, second's) to the number of items both rated, largest first."""
     first, second = table.pair_indices()
     people = max(1, len(table.annotators))
     both = table.code_of_pairs(table.annotator[first], table.annotator[second])

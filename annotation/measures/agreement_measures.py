@@ -1,5 +1,5 @@
-"""The measures of agreement, an entry each: what pages, commands, the API, reports and releases say of a measure, and
-how it is computed. Pure.
+"""The measures of agreement, one entry each: how each is computed, and its names and texts on pages and in commands,
+the API, reports and releases. Pure.
 
 A new measure is one entry in `MEASURES`, whose formula is in coefficients.py (sums over items) or pairwise_kappa.py
 (pairs of judgments); every table, file and text then has it. docs/reference/measures.md has the formulas.
@@ -32,12 +32,12 @@ LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scal
 TOO_MANY_SETS = "there are more than {:,} different sets"
 RESTS_ON = "rests on {} with another answer than the most frequent; AC1 is {}"
 RESTS_ON_AGREED = RESTS_ON.replace(" with", " with two judgments for")
-FEW_OTHERS = 10  # items with another answer than the most frequent, below which intervals of κ and α are too narrow
-FEW_AGREED = 7  # the same, items with two judgments for such an answer,
-_COMMON = 0.8  # from this share of all labels on, a label `is_common`
-_RARE = 0.2  # where all others are at most this share of the answers
+FEW_OTHERS = 10  # items with an answer other than the most frequent; below this, intervals of κ and α are too narrow
+FEW_AGREED = 7  # items on which two annotators agree on such an answer; likewise
+_COMMON = 0.8  # a label with at least this share of all labels `is_common`
+_RARE = 0.2  # others are rare if each has at most this share of the answers
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
-MOST_SETS = 4_000  # whose distances from one another take 128 MB
+MOST_SETS = 4_000  # their pairwise distances take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
     "pair of judgments",
     "pair of annotators",
@@ -47,11 +47,11 @@ JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
 
 
 class Compared:
-    """What a row's measures are computed from: `units` of ratings that are compared with one another.
+    """The input for a row's measures: `units` of ratings to compare.
 
-    `patterns` (P × L) are the distinct label counts of units, `times` (P) how many units have each. A unit is an item.
-    Against one annotator (`only`, a place in `table.annotators`) it is a pair of one of their ratings and another's on
-    the same item: an item then `holds` so many units of each pattern (K × P), and so many items are `alike` (K).
+    `patterns` (P × L) are the distinct label counts of units, `times` (P) the number of units with each. A unit is an
+    item. For one annotator (`only`, a position in `table.annotators`) it pairs one of their ratings with another's on
+    the item: each kind of item `holds` a number of units of each pattern (K × P), and `alike` (K) items are of it.
     """
 
     def __init__(self, table: RatingTable, only: int | None = None):
@@ -65,7 +65,7 @@ class Compared:
         self.items, self.holds, self.alike = _by_item(unit, table.item[first], len(self.patterns))
 
     def interval(self, coefficient: Coefficient, every_rating: bool) -> Span | None:
-        """Over the items with two ratings, or over all."""
+        """Return the interval over the items with two ratings, or over all."""
         if self.only is None:
             used = np.ones(len(self.patterns), dtype=bool) if every_rating else self.patterns.sum(axis=1) >= 2
             return jackknife.interval(coefficient, self.patterns[used], self.times[used])
@@ -82,15 +82,15 @@ class Compared:
 
 
 def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
-    """(patterns of label counts, the pattern of each unit) of units with two ratings."""
+    """For units with two ratings, return the patterns of label counts and each unit's pattern."""
     codes, unit = distinct(np.minimum(one, two) * labels + np.maximum(one, two))
     eye = np.eye(labels, dtype=int)
     return eye[codes // max(1, labels)] + eye[codes % max(1, labels)], unit
 
 
 def _by_item(unit: Array, item: Array, patterns: int) -> tuple[int, Array, Array]:
-    """The number of items; how many units of each pattern they hold (K × P), each kind of item once; how many there are
-    of each kind (K). `unit` is the pattern of each unit and `item` its item.
+    """Return the number of items, the number of units of each pattern in each kind of item (K × P), and the number of
+    items of each kind (K). `unit` is each unit's pattern and `item` its item.
     """
     places, at = distinct(item)
     held = np.bincount(at * patterns + unit, minlength=len(places) * patterns).reshape(len(places), patterns)
@@ -133,8 +133,8 @@ def _of_counts(
     coefficient: Callable[[LabelScale], Coefficient], *needs: Need,
     of_pairs: bool = False, on_scale: bool = False, every_rating: bool = False,
 ) -> Compute:  # fmt: skip
-    """A coefficient of label counts. Its n counts units with two ratings, or pairs of ratings (`of_pairs`); `on_scale`,
-    only ratings with labels that are on the scale. Its interval is over the items with two ratings, or over all.
+    """Compute a coefficient from label counts. Its n counts units with two ratings, or pairs of ratings (`of_pairs`);
+    with `on_scale`, only ratings on the scale. Its interval is over the items with two ratings, or over all.
     """
 
     def compute(found: Compared, scale: LabelScale) -> Figures:
@@ -176,7 +176,7 @@ def _alpha_of_sets(found: Compared, scale: LabelScale) -> Figures:
 
 
 def _jaccard_distances(labels: Sequence[str]) -> Array:
-    """1 − |A ∩ B| / |A ∪ B| of every two sets (L × L)."""
+    """Return 1 − |A ∩ B| / |A ∪ B| for every two sets (L × L)."""
     sets = [chosen(label) for label in labels]
     options = {option: place for place, option in enumerate(sorted(frozenset().union(*sets)))}
     has = np.zeros((len(sets), len(options)))
@@ -192,7 +192,7 @@ def _ordinal(scale: LabelScale) -> Coefficient:
 
 
 def _ordinal_distances(totals: Array, places: Array) -> Array:
-    """Ordinal distances of labels whose columns are in another order; unused steps between them add nothing."""
+    """Return ordinal distances of labels whose columns are in another order; unused steps between them add nothing."""
     by_place = np.argsort(places)
     rank = np.argsort(by_place)
     return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
@@ -207,12 +207,12 @@ class Measure:
     """A measure of agreement.
 
     `key` names it in JSON, files and addresses, `name` on pages, `head` in the head of a column. `unit` is what its n
-    counts (one of them), `definition` says in a report what it is, for those who know the field, and `sources` are the
-    papers with the formula. `levels` are those of labels on which it is computed, `overview` those on which the study
-    page and releases have it too. `interval` is the method of its 95% interval in words. `is_share`: it is a share,
-    shown in percent. `of_choices`: it depends on how many labels could be chosen; `of_rare`: if few items have another
-    label than the most frequent one, it rests on these. Of a mean over pairs of annotators,
-    `pair_name` and `pair_head` are those of what each pair has.
+    counts (singular), `definition` explains it in a report to readers who know the field, and `sources` are the papers
+    with the formula. `levels` are the levels of labels for which it is computed, `overview` those for which the study
+    page and releases show it too. `interval` is the method of its 95% interval in words. `is_share`: shown in percent.
+    `of_choices`: it depends on how many labels could be chosen; `of_rare`: it rests on the items without the most
+    frequent label if these are few. For a mean over pairs of annotators, `pair_name` and `pair_head` name each pair's
+    value.
     """
 
     key: str
@@ -505,27 +505,27 @@ BY_KEY: Mapping[str, Measure] = MappingProxyType({measure.key: measure for measu
 
 
 def measures_on(level: str) -> list[Measure]:
-    """Those that are computed on labels of that level."""
+    """Return the measures computed on labels of that level."""
     return [measure for measure in MEASURES if level in measure.levels]
 
 
 def overview_on(level: str) -> list[Measure]:
-    """Those of them that the study page and releases have too: percent agreement, the mean of pairs, and the chief one
-    at the end; that of answers of which one is common (`chief_on`) is on pages and in reports only.
+    """Return the measures that the study page and releases show too: percent agreement, the mean of pairs, and last the
+    chief measure. The chief measure for a common answer (`chief_on`) is only on pages and in reports.
     """
     return [measure for measure in MEASURES if level in measure.overview]
 
 
 def is_common(shares: Sequence[float]) -> bool:
-    """Whether one label is so common that it alone explains much of the agreement; `shares` are those of the labels,
+    """Return whether one label is so common that it explains much of the agreement by itself; `shares` are the labels',
     the most common first.
     """
     return bool(shares) and shares[0] >= _COMMON
 
 
 def chief_on(level: str, shares: Sequence[float] = ()) -> Measure:
-    """The one that is shown where there is room for one. Of labels without order AC1 if one `is_common`: α is then
-    low whatever annotators do.
+    """Return the measure to show if there is room for only one. For labels without order it is AC1 if one label
+    `is_common`: α is then low whatever annotators do.
     """
     if level == NOMINAL:
         return BY_KEY["ac1" if is_common(shares) else "alpha_nominal"]
@@ -533,12 +533,12 @@ def chief_on(level: str, shares: Sequence[float] = ()) -> Measure:
 
 
 def mean_of_pairs_on(level: str) -> Measure:
-    """The mean of what is computed for each pair of annotators."""
+    """Return the measure that is the mean over pairs of annotators."""
     return next(measure for measure in overview_on(level) if measure.pair_name)
 
 
 def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure], whole: bool = False) -> Figures:
-    """Key → figure, of each of the measures. Those of a `whole` note if they rest on few items."""
+    """Compute each of the measures, by key. Measures of a `whole` have a note if they rest on few items."""
     figures = {measure.key: measure.compute(found, scale) for measure in measures}
     said = rests_on(found.patterns, found.times, scale) if whole else ""
     for measure in measures if said else ():
@@ -549,8 +549,8 @@ def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure], wh
 
 
 def rests_on(patterns: Array, times: Array, scale: LabelScale) -> str:
-    """How many items with two judgments have another label than the most frequent, if fewer than `FEW_OTHERS`, or on
-    how many two agree on a label that is rare, if on fewer than `FEW_AGREED`. Labels beside a scale do not count.
+    """Return in words how many items with two judgments have a label other than the most frequent, if fewer than
+    `FEW_OTHERS`, or on how many two agree on a rare label, if fewer than `FEW_AGREED`. Labels off a scale do not count.
     """
     ac1 = signed(coefficients.ac1(scale.choices).value(patterns, times), 3)
     counts = patterns if scale.kept is None else patterns[:, scale.kept]
@@ -568,7 +568,7 @@ def rests_on(patterns: Array, times: Array, scale: LabelScale) -> str:
 
 
 def measured_row(found: Compared, scale: LabelScale, whole: bool = False) -> Figures:
-    """JSON-able: counts and every measure of the table, or of an annotator against the others."""
+    """Return counts and every measure of the table, or of one annotator compared with the others; JSON-able."""
     table = found.table
     if found.only is None:
         sizes = len(table.items), int(np.count_nonzero(np.bincount(table.annotator))), len(table.item)
@@ -586,20 +586,20 @@ COUNTS = ("n_items", "n_annotators", "n_ratings")  # of a row
 
 
 def units_in_words(measure: Measure, n: int, unit: str = "") -> str:
-    """What n counts: “pairs of judgments”. `unit` is what an item is, if it is a statement or a word."""
+    """Name what n counts: “pairs of judgments”. `unit` is what an item is, if it is a statement or a word."""
     first, *rest = (unit or measure.unit).split() if measure.unit == ITEMS else measure.unit.split()
     of = f" of {unit}s" if unit and measure.unit != ITEMS else ""
     return " ".join([first if n == 1 else f"{first}s", *rest]) + of
 
 
 def describe_measures() -> str:
-    """Keys and names of all, by the level of labels on which they are computed."""
+    """List the keys and names of all measures, by the level of labels on which they are computed."""
     keys = {level: ", ".join(f"`{one.key}` ({one.name})" for one in measures_on(level)) for level in LABELS}
     return "; ".join([keys.pop(NOMINAL), *(f"of {level} answers {names}" for level, names in keys.items())])
 
 
 def counts_in_words() -> str:
-    """What n counts, with the measures of labels without order."""
+    """Explain what n counts for each measure of labels without order."""
     names: dict[str, list[str]] = {}
     for one in measures_on(NOMINAL):
         names.setdefault(units_in_words(one, 2), []).append(one.name)

@@ -1,7 +1,7 @@
 """How an annotator works in a stage, compared with the others: speed, positions, runs, answers, agreement.
 
 Compute `stage_behaviour` once from all rows of a stage, then `annotator_figures` from the rows of each annotator.
-docs/reference/measures.md defines the figures.
+docs/reference/measures.md defines the statistics.
 """
 
 import math
@@ -24,14 +24,14 @@ from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Beside, Sign, Usual
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
-BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
+BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # upper ends of the bands, as multiples of the stage's median time
 
-_Same = tuple[int, int]  # how often the others' most frequent answer was given, of how many
+_Same = tuple[int, int]  # times the others' most frequent answer was given, times compared
 
 
 class Skills:
-    """How often annotators agree with the others (`shares`, by annotator), and of each who has enough judgments how
-    much more often than all of these on the same types (`of`: skill.logit_beside).
+    """How often annotators agree with the others (`shares`, by annotator), and for each with enough judgments, how much
+    more often than all of them on the same types (`of`: skill.logit_beside).
     """
 
     def __init__(self, shares: Mapping[int, Shares]):
@@ -47,10 +47,10 @@ class Skills:
 
 @dataclass(frozen=True, slots=True)
 class StageBehaviour:
-    """The counted judgments of a stage, with which one annotator is compared.
+    """The counted judgments of a stage, with which each annotator is compared.
 
-    `views` are the projections of answers by name, `coarse` the name of the one that pages show. `given` has the
-    answers of the others to the tasks that excluded annotators answered.
+    `views` are the projections of answers by name, `coarse` the name of the view that pages show. `given` has the
+    others' answers to the tasks that excluded annotators answered.
     """
 
     views: Mapping[str, Projection]
@@ -91,7 +91,7 @@ def stage_behaviour(
 
 
 def _same(table: RatingTable, standing: Judgments) -> Mapping[Any, Shares]:
-    """Of each annotator, by type and subtype, how often they agree with the others."""
+    """Return how often each annotator agrees with the others, by type and subtype."""
     found: dict[Any, dict[tuple[str, str], _Same]] = defaultdict(dict)
     tasks = defaultdict(set)
     for task, part in zip(standing.task.tolist(), standing.part.tolist(), strict=True):
@@ -105,7 +105,7 @@ def _same(table: RatingTable, standing: Judgments) -> Mapping[Any, Shares]:
 
 
 def _speed_bands(times: Array, typical: float | None) -> list[int]:
-    """Judgments in each of six bands of active time, from under a quarter of the median to over four times it."""
+    """Count judgments in six bands of active time, from under a quarter of the median to over four times it."""
     times = measures_counts.known_times(times)
     bands = np.searchsorted(BANDS, times / typical, side="right") if typical else np.empty(0, dtype=int)
     counts: list[int] = np.bincount(bands, minlength=len(BANDS) + 1).tolist()
@@ -113,9 +113,9 @@ def _speed_bands(times: Array, typical: float | None) -> list[int]:
 
 
 def judgments_considered(rows: Judgments, excluded: bool) -> Judgments:
-    """The judgments of an annotator that their figures use, oldest first.
+    """Return the judgments that an annotator's statistics use, oldest first.
 
-    These are the counted ones; for an excluded annotator the latest of each screen, which counted until then.
+    These are the counted ones; for an excluded annotator, the latest for each screen.
     """
     found = rows[rows.is_judge]
     if excluded:
@@ -127,13 +127,13 @@ def judgments_considered(rows: Judgments, excluded: bool) -> Judgments:
 
 
 def count_answers(rows: Judgments) -> int:
-    """The number of answers that are not withdrawn, checks included."""
+    """Count the answers that are not withdrawn, checks included."""
     return int((~latest_of_screens(rows).withdrawn).sum())
 
 
 def latest_of_screens(rows: Judgments) -> Judgments:
-    """The newest judgment of each screen, in the order in which the screens were first answered. The kind is part of a
-    screen: a check's item may share a position with another.
+    """Return the newest judgment for each screen, in the order in which the screens were first answered. The kind is
+    part of a screen: a check's item may share a position with another.
     """
     oldest_first = rows[np.argsort(rows.at, kind="stable")]
     columns = oldest_first.kind, oldest_first.task, Coded.of_numbers(oldest_first.slot)
@@ -144,7 +144,7 @@ def latest_of_screens(rows: Judgments) -> Judgments:
 
 
 def annotator_figures(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool = False) -> Figures:
-    """The figures and tests of one annotator, JSON-able; `rows` are all their judgments, of checks and practice too."""
+    """Return an annotator's statistics and tests, JSON-able; `rows` includes checks and practice."""
     mine = judgments_considered(rows, excluded)
     hours = int(rows.active_ms.sum()) * 1000 / HOUR
     answers, picks = count_answers(rows), measures_counts.picks_in_order(mine)
@@ -175,7 +175,7 @@ def _speed(active_ms: Array, all_: StageBehaviour) -> Figures:
 
 
 def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, excluded: bool = False) -> Figures:
-    """The answers of an annotator compared with the others'; `mine` are theirs from `judgments_considered`."""
+    """Compare an annotator's answers with the others'; `mine` are theirs from `judgments_considered`."""
     said = mine.answer.renamed(all_.views[all_.coarse])
     own = Counter(said.counts())
     others = all_.labels if excluded else all_.labels - own
@@ -208,8 +208,8 @@ def _sum(found: Shares) -> _Same:
 
 
 def agrees(view: Projection, own: str, others: Iterable[str]) -> list[bool]:
-    """Whether an answer is that of the others under a view (measures.agreement.agreement_with_majority); nothing where
-    they cannot be compared, and of a check, a value for each statement.
+    """Return whether an answer agrees with the others' under a view (measures.agreement.agreement_with_majority):
+    nothing if they cannot be compared, and for a check, a value for each statement.
     """
     said, rest = view(own), [view(one) for one in others]
     if not isinstance(view, View):
@@ -229,13 +229,13 @@ def agrees(view: Projection, own: str, others: Iterable[str]) -> list[bool]:
 
 
 def most_frequent(labels: Iterable[str]) -> str | None:
-    """None if there are none, or several are most frequent."""
+    """Return the most frequent label; None if there are no labels or several are equally frequent."""
     found = Counter(labels).most_common(2)
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 
 def _beside_others(number: int, everyone: Skills, own: Shares) -> Beside | None:
-    """None if the annotator, or everybody else, has too few judgments to compare."""
+    """Compare an annotator with the others; None if either has too few judgments."""
     if _sum(own)[1] < warning_signs.SIGNS_FROM or everyone.of.keys() <= {number}:
         return None
     if number not in everyone.of:
@@ -249,7 +249,7 @@ def _beside_others(number: int, everyone: Skills, own: Shares) -> Beside | None:
 
 
 def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:
-    """The warning signs in an annotator's figures of one stage, without those of checks and practice."""
+    """Return the warning signs in an annotator's statistics for one stage, except those from checks and practice."""
     typical = found["median_seconds"]
     return [
         *comparison_signs(found),
@@ -260,7 +260,7 @@ def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:
 
 
 def comparison_signs(found: Figures) -> list[Sign]:
-    """The signs that compare an annotator's answers with the others'."""
+    """Return the signs that compare an annotator's answers with the others'."""
     return [*warning_signs.agreement_sign(found["agreement"]), *warning_signs.answers_sign(found["labels_test"])]
 
 
@@ -271,17 +271,17 @@ def signs_as_json(found: Iterable[Sign]) -> list[Figures]:
 # How long judgments take
 
 
-HISTOGRAM_BINS = 30  # at most, before the open one
-_BOUNDED_SHARE = 0.95  # share of the judgments for which bins have an end
+HISTOGRAM_BINS = 30  # at most, before the open-ended one
+_BOUNDED_SHARE = 0.95  # share of the judgments in bins that have an end
 _SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
 
 
 def time_histogram(times: Sequence[int]) -> Figures:
-    """A histogram of active times: milliseconds in, seconds out.
+    """Make a histogram of active times: milliseconds in, seconds out.
 
-    `n`, `median`, `quick` (the number under half the median) and `bins` of {from, to, judgments}, from 0 to the last
-    that is not empty. The width is the narrowest that puts 95% into `HISTOGRAM_BINS` bins; a last bin without an end
+    It has `n`, `median`, `quick` (the number under half the median) and `bins` of {from, to, judgments}, from 0 to the
+    last non-empty one. The width is the narrowest that puts 95% into `HISTOGRAM_BINS` bins; a last bin without an end
     holds the rest.
     """
     if not times:

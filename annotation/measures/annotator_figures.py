@@ -1,5 +1,5 @@
-"""The figures and signs of each annotator, of each stage and of the whole study. Pure: figures/annotators.py reads the
-rows from the database, releases/verification from the files of a release.
+"""The statistics and warning signs of each annotator, per stage and for the whole study. Pure: figures/annotators.py
+reads the rows from the database, releases/verification from the files of a release.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 
 
 class Checked(NamedTuple):
-    """How an annotator did on attention checks; `guess_rate` is the share that picking at random would get right."""
+    """An annotator's results on attention checks; `guess_rate` is the share that picking at random would get right."""
 
     n: int
     right: int
@@ -27,8 +27,8 @@ class Checked(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of annotators besides their judgments, by number: whether each of the study is `excluded`; who has
-    a seat in the stage; how they did on its checks, and whether they passed its comprehension questions and practice.
+    """Facts about annotators besides their judgments, by number: whether each in the study is `excluded`; who has a
+    seat in the stage; their results on its checks, and whether they passed its comprehension questions and practice.
     """
 
     excluded: Mapping[int, bool]
@@ -40,8 +40,8 @@ class Known(NamedTuple):
 def of_stage(
     position: int, name: str, rows: Iterable[JudgmentRow], views: Mapping[str, Projection], known: Known, pay: Pay
 ) -> dict[str, Any]:
-    """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there. `pay` is
-    per hour.
+    """Return one stage's statistics, JSON-able, with a row for each annotator who has a seat or has judged in it. `pay`
+    is per hour.
     """
     excluded = {number for number, out in known.excluded.items() if out}
     given = Judgments.of(rows)
@@ -88,7 +88,7 @@ def _add_known(row: dict[str, Any], position: int, checked: Checked | None, pass
 
 
 def of_study(stages: Sequence[dict[str, Any]], people: Sequence[int]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A row per annotator over all stages, and everybody's speed (measures.warning_signs.speed_deviations)."""
+    """Return a row per annotator over all stages, and everybody's speed (measures.warning_signs.speed_deviations)."""
     mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
     for stage in stages:
         for row in stage["rows"]:
@@ -105,7 +105,7 @@ def of_study(stages: Sequence[dict[str, Any]], people: Sequence[int]) -> tuple[l
 
 
 def _whole(number: int, rows: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
-    """Counts are sums; shares are of all judgments; kappa is the mean of the stages', weighted by judgments."""
+    """Combine an annotator's stages: counts are summed, shares are of all judgments, kappa is weighted by judgments."""
     own = [row for _, row in rows]
     found = {name: sum(row[name] for row in own) for name in SUMMED}
     same = [row["majority"][stage["coarse"]] for stage, row in rows]

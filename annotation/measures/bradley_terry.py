@@ -1,10 +1,10 @@
-"""Strengths of things that were compared in pairs (Bradley and Terry 1952): P(i over j) = 1 / (1 + exp(s_j − s_i)).
+"""Strengths of things compared in pairs (Bradley and Terry 1952): P(i over j) = 1 / (1 + exp(s_j − s_i)).
 
-A tie counts as half a win for each. Strengths are of maximum likelihood, by Newton's method, and have the mean zero;
-they exist where no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982):
-they hold with ties, whose results vary less than wins and losses do, and where comparisons of one item, or by one
-annotator, depend on each other (`over_annotators.spread`). They need several items that differ: there is no interval
-for what was compared on fewer than `FEWEST` items, or came out on each as expected.
+A tie counts as half a win for each. Strengths are maximum-likelihood estimates by Newton's method with mean zero; they
+exist where no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982): they
+hold with ties, whose results vary less than wins and losses do, and if comparisons of one item, or by one annotator,
+are dependent (`over_annotators.spread`). They need several items that differ: there is no interval for a thing compared
+on fewer than `FEWEST` items, or with the expected result on each.
 """
 
 from collections.abc import Hashable, Sequence
@@ -18,15 +18,15 @@ from annotation.measures.over_annotators import Spread, Spreads, spread
 from annotation.measures.scored import COMPARED, NONE, Span, with_intervals
 from annotation.measures.types import Array, Figures
 
-FEWEST = 10  # items behind an interval
+FEWEST = 10  # the fewest items for an interval
 FEW_ITEMS = f"compared on fewer than {FEWEST} items"
 ALL_ALIKE = "all items came out alike, as with ties only, so nothing shows how much others would differ"
 _MOST_STEPS, _PRECISION = 100, 1e-12
-_ROUNDING = 1e-9  # what may be left of an item's score that is 0
+_ROUNDING = 1e-9  # rounding error in an item's score of 0
 
 
 class Compared(NamedTuple):
-    """`first` got `score` against `second`: 1, 0, or 0.5 for a tie. `item` says which comparisons belong together."""
+    """`first` got `score` against `second`: 1, 0, or 0.5 for a tie. Comparisons of the same `item` belong together."""
 
     item: Hashable
     first: str
@@ -37,8 +37,8 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """On the logit scale, `measured` with its intervals (`scored.with_intervals`), and `n`, the comparisons that it was
-    in. Without intervals, `reason` says why.
+    """A strength on the logit scale: `measured` with its intervals (`scored.with_intervals`), from `n` comparisons. If
+    it has no intervals, `reason` explains why.
     """
 
     name: str
@@ -52,18 +52,18 @@ class Strength:
 
 
 class Strengths(NamedTuple):
-    """Strongest first, and how much stronger each is than each later one, if there are at most `COMPARED`."""
+    """Strengths, strongest first, and their differences from all later ones, if there are at most `COMPARED`."""
 
     rows: list[Strength]
     differences: list[Figures]
 
 
 class NoStrengths(ValueError):
-    """There is no estimate; the message says why."""
+    """There is no estimate; the message explains why."""
 
 
 def bradley_terry(compared: Sequence[Compared]) -> Strengths:
-    """The strengths of all that was compared. Raises NoStrengths."""
+    """Estimate the strengths of everything compared. Raises NoStrengths."""
     names = sorted({name for one in compared for name in (one.first, one.second)})
     place = {name: number for number, name in enumerate(names)}
     first = np.array([place[one.first] for one in compared], dtype=int)
@@ -85,7 +85,7 @@ def bradley_terry(compared: Sequence[Compared]) -> Strengths:
         np.concatenate([item, item]), np.concatenate([first, second]), np.concatenate([away, -away])
     )
     bread = np.linalg.pinv(_information(both, strengths))
-    parts = away[:, None] * (bread[first] - bread[second])  # of each comparison in the error of each strength
+    parts = away[:, None] * (bread[first] - bread[second])  # what each comparison adds to the error of each strength
     order, spreads = sorted(range(len(names)), key=lambda at: (-strengths[at], names[at])), spread(parts, item, people)
     rows = []
     for at in order:
@@ -101,7 +101,7 @@ def bradley_terry(compared: Sequence[Compared]) -> Strengths:
 
 
 def _measured(value: float, found: Spreads | None, at: int) -> Figures:
-    """With the intervals of the estimate at this place among those of `found`."""
+    """Return a value with the intervals of the estimate at this position in `found`."""
 
     def span(of: Spread) -> Span:
         return float(value - of.half(at)), float(value + of.half(at))
@@ -112,8 +112,8 @@ def _measured(value: float, found: Spreads | None, at: int) -> Figures:
 
 
 def _why_no_interval(item: Array, of: Array, away: Array) -> list[str]:
-    """Of each thing that was compared: `item`, `of` and `away` have the item of each part of a comparison, the number
-    of the thing, and what the part adds to the derivative of the likelihood.
+    """Explain for each thing why it has no interval. For each part of a comparison, `item` has its item, `of` its
+    thing's number, and `away` what it adds to the derivative of the likelihood.
     """
     scores = np.zeros((item.max() + 1, of.max() + 1))
     np.add.at(scores, (item, of), away)
@@ -123,7 +123,7 @@ def _why_no_interval(item: Array, of: Array, away: Array) -> list[str]:
 
 
 def _is_connected(beats: Array) -> bool:
-    """Whether from each to each there is a chain of wins. `beats` is N × N."""
+    """Return whether a chain of wins leads from every thing to every other. `beats` is N × N."""
     reached = np.eye(len(beats), dtype=bool) | beats
     for step in range(len(beats)):
         reached |= reached[:, [step]] & reached[[step], :]
@@ -131,13 +131,13 @@ def _is_connected(beats: Array) -> bool:
 
 
 def _most_likely(wins: Array) -> Array:
-    """N strengths with the mean zero. `wins`: N × N, how often the row beat the column."""
+    """Return N strengths with mean zero. `wins` (N × N): how often the row beat the column."""
     both, won = wins + wins.T, wins.sum(axis=1)
     strengths = np.zeros(len(wins))
     for _ in range(_MOST_STEPS):
         expected = (both * _chances(strengths)).sum(axis=1)
         step = np.linalg.pinv(_information(both, strengths)) @ (won - expected)
-        step *= min(1, 2 / max(np.abs(step).max(), 1e-300))  # a long step may pass the summit
+        step *= min(1, 2 / max(np.abs(step).max(), 1e-300))  # a long step may overshoot the maximum
         strengths = strengths + step - (strengths + step).mean()
         if np.abs(step).max() < _PRECISION:
             break
@@ -149,7 +149,7 @@ def _chances(strengths: Array) -> Array:
 
 
 def _information(both: Array, strengths: Array) -> Array:
-    """The negative second derivative of the log-likelihood, N × N."""
+    """Return the negative second derivative of the log-likelihood, N × N."""
     chances = _chances(strengths)
     weight = both * chances * (1 - chances)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight)

@@ -1,9 +1,8 @@
 """Agreement of a stage as a whole and of its parts: every measure with its count, interval and notes. Pure.
 
-A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on what both
-judged, or an annotator against the others: then each of their judgments paired with one of another annotator on the
-same item is a unit with two ratings. Labels stay those of the whole, because AC1 depends on how many there are.
-docs/reference/measures.md has the formulas.
+A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on items both
+judged, or one annotator's paired with the others': each such pair on an item is then a unit with two ratings. A part
+keeps the labels of the whole, because AC1 depends on their number. docs/reference/measures.md has the formulas.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ from annotation.measures.ratings import distinct, rows_by
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
 
-_MOST_PAIRS = 100  # pairs of annotators with their own rows: those with the most items in common
+_MOST_PAIRS = 100  # annotator pairs with their own rows: those with the most shared items
 
 ReportProgress = Callable[[int, int], None]
 
@@ -31,14 +30,14 @@ class Part(NamedTuple):
 
 
 class _Rows:
-    """Computes rows on one scale, and reports progress: a row weighs as much as its number of judgments."""
+    """Computes rows on one scale, and reports progress in proportion to each row's number of judgments."""
 
     def __init__(self, scale: LabelScale, total: int, tell: ReportProgress):
         self.scale, self.total, self.tell = scale, max(1, total), tell
         self.done, self.percent = 0, -1
 
     def row(self, table: RatingTable, only: int | None = None, whole: bool = False) -> Figures:
-        """Of a table of its own; with `only`, of that annotator against the others."""
+        """Compute the row of a table; with `only`, of that annotator compared with the others."""
         found = measured_row(Compared(table, only), self.scale, whole)
         self.done += len(table.item) if only is None else 2 * len(table.items)
         percent = min(100, int(100 * self.done / self.total))
@@ -52,9 +51,9 @@ def agreement_by(
     table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True,
     offered: Collection[str] | None = None,
 ) -> Figures:  # fmt: skip
-    """JSON-able: the `labels`, the table's `shares`, the row of the `whole`, and lists of rows for each of `parts`, for
-    `annotator` (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
-    `offered` are the labels that annotators could give, None if they are not known. *Cannot judge* counts once given.
+    """Return the `labels`, the table's `shares`, the row of the `whole`, and lists of rows for each of `parts`, for
+    `annotator` (only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`; JSON-able. `offered` are
+    the labels that annotators could give, None if unknown. *Cannot judge* counts as one once given.
     """
     shared = shared_items(table)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
@@ -77,8 +76,8 @@ def agreement_by(
 
 
 def on_scale(table: RatingTable) -> Figures:
-    """Of a scale its `level`, and how many judgments are off it, by label; what an item is (`unit`), if each statement
-    or word is one.
+    """Return a scale's `level`, how many judgments are off it, by label, and what an item is (`unit`), if each
+    statement or word is one.
     """
     unit = {"unit": table.unit} if table.unit else {}
     if table.scale.level == NOMINAL:
@@ -87,7 +86,7 @@ def on_scale(table: RatingTable) -> Figures:
 
 
 def pooled_confusion(table: RatingTable) -> list[list[int]]:
-    """[label, label, n] by places: how many pairs of judgments on one item have these two labels, each pair once."""
+    """Return [label, label, n] by position: how many judgment pairs on one item have these labels."""
     _, _, one, two = table.pairs()
     return _cells(np.minimum(one, two), np.maximum(one, two), len(table.labels))
 

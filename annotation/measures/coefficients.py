@@ -1,7 +1,7 @@
 """Chance-corrected agreement, as functions of sums over items.
 
-What an item adds to the sums follows from its pattern of label counts alone, so the coefficient without an item, or of
-a resample, needs no second look at the items. Items with one judgment do not count where pairs are compared.
+What an item adds to the sums depends only on its pattern of label counts, so computing the coefficient without an item,
+or of a resample, does not need the items again. Items with one judgment do not count if pairs are compared.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ Distances = Callable[[Array], Array]  # label totals (S × L) → squared distan
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """`parts`: label counts (items × L) → what each item adds (items × F). `of`: sums (S × F) → S values, NaN for sums
-    that have none. `least` is the smallest value there can be; the largest is 1.
+    """`parts`: label counts (items × L) → what each item adds (items × F). `of`: sums (S × F) → S values, NaN if
+    undefined. `least` is the smallest possible value; the largest is 1.
     """
 
     parts: Callable[[Array], Array]
@@ -25,7 +25,7 @@ class Coefficient:
     least: float = -1.0
 
     def value(self, counts: Array, times: Array) -> float:
-        """Of patterns of label counts (P × L) that come up so many `times` (P)."""
+        """Return the coefficient of patterns of label counts (P × L), each occurring `times` (P)."""
         return float(self.of((times @ self.parts(counts))[None])[0])
 
 
@@ -34,16 +34,16 @@ def _percent_parts(counts: Array) -> Array:
     return np.column_stack([(counts * (counts - 1)).sum(axis=1), size * (size - 1)])
 
 
-# The share of pairs of judgments on one item that have the same label, all pairs weighted equally.
+# The share of pairs of judgments on one item that have the same label, weighting all pairs equally.
 percent = Coefficient(_percent_parts, lambda sums: _ratio(sums[:, 0], sums[:, 1]), least=0.0)
 
 
-# The mean of what items add up, over how many: sums of values, and their number.
+# The mean of the items' values, from the sum of the values and their number.
 mean = Coefficient(lambda sums: sums, lambda sums: _ratio(sums[:, 0], sums[:, 1]))
 
 
 def _item_parts(counts: Array) -> Array:
-    """Each item's agreement and whether it has any, one for the item, and its shares of the labels."""
+    """Return each item's agreement and whether it has any, 1 for the item, and its shares of the labels."""
     size = counts.sum(axis=1)
     compared = size >= 2
     pairs = np.where(compared, size * (size - 1), 1)
@@ -52,8 +52,8 @@ def _item_parts(counts: Array) -> Array:
 
 
 def _beyond_chance(chance: Callable[[Array], Array]) -> Coefficient:
-    """(p − p_e) / (1 − p_e), where p is the mean agreement of items, and p_e the `chance` of labels with these shares
-    (S × L → S). Items with one judgment count for the shares and not for p. One label alone: not defined.
+    """Return (p − p_e) / (1 − p_e) with the items' mean agreement p and the labels' `chance` agreement p_e (S × L → S).
+    Items with one judgment count for the shares but not for p. Undefined if only one label occurs.
     """
 
     def of(sums: Array) -> Array:
@@ -69,8 +69,8 @@ fleiss = _beyond_chance(lambda shares: (shares**2).sum(axis=1))
 
 
 def ac1(choices: int = 0) -> Coefficient:
-    """Gwet (2008): chance is that of a random label for a hard item, of so many `choices` of labels, at least those
-    that the counts have. Items with one judgment count for the labels' shares (Gwet 2014, §2.4 on missing ratings).
+    """Return Gwet's AC1 (2008): chance is that of a random label for a hard item, among `choices` labels, or as many as
+    the counts have. Items with one judgment count for the labels' shares (Gwet 2014, §2.4 on missing ratings).
     """
 
     def chance(shares: Array) -> Array:
@@ -81,8 +81,8 @@ def ac1(choices: int = 0) -> Coefficient:
 
 
 def bennett(choices: int) -> Coefficient:
-    """Bennett, Alpert and Goldstein (1954), for several annotators Brennan and Prediger (1981): chance is that of
-    labels drawn evenly from so many `choices`, two or more.
+    """Return the S of Bennett, Alpert and Goldstein (1954), for several annotators Brennan and Prediger (1981): chance
+    is that of labels drawn uniformly from two or more `choices`.
     """
     chance = 1 / choices
 
@@ -105,12 +105,12 @@ def _alpha_of(sums: Array) -> Array:
     return np.where(_several(totals), 1 - _ratio((n - 1) * observed, n**2 - (totals**2).sum(axis=1)), np.nan)
 
 
-# Krippendorff (2011): 1 - observed / expected disagreement, of labels without order, gaps allowed.
+# Krippendorff (2011): 1 - observed / expected disagreement, for labels without order; missing ratings allowed.
 alpha_nominal = Coefficient(_alpha_parts, _alpha_of)
 
 
 def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
-    """The same of labels that are nearer to some than to others; only of those in `columns`, if given."""
+    """Return alpha for labels at different distances from one another; only for those in `columns`, if given."""
 
     def parts(counts: Array) -> Array:
         if columns is not None:
@@ -136,9 +136,9 @@ def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
 
 
 def alpha_of_sets(apart: Array, columns: Array) -> Coefficient:
-    """The same of labels in these `columns` (L) that lie `apart` from one another (L × L), such as Jaccard's distance
-    of sets, of which there can be thousands: an item adds its disagreement and its label counts, and not each pair of
-    labels.
+    """Return alpha for the labels in these `columns` (L), given their distances `apart` (L × L), such as Jaccard's
+    distance of sets. There can be thousands, so an item adds its disagreement and label counts rather than every pair
+    of labels.
     """
 
     def parts(counts: Array) -> Array:
@@ -158,19 +158,19 @@ def alpha_of_sets(apart: Array, columns: Array) -> Coefficient:
 
 
 def ordinal(totals: Array) -> Array:
-    """The squared number of judgments from one label to the other, half of both ends (Krippendorff 2011, D)."""
+    """Return the squared number of judgments between two labels, counting half of both ends (Krippendorff 2011, D)."""
     upto = np.cumsum(totals, axis=1) - totals / 2
     return (upto[:, :, None] - upto[:, None, :]) ** 2
 
 
 def interval(values: Array) -> Distances:
-    """The squared differences of the labels' `values` (L)."""
+    """Return the squared differences of the labels' `values` (L)."""
     apart = (values[:, None] - values[None, :]) ** 2
     return lambda totals: apart[None]
 
 
 def _several(of_labels: Array) -> Array:
-    """Whether two labels or more are there (S × L → S); subtraction may leave a little of a sum that is 0."""
+    """Return whether two or more labels occur (S × L → S); subtraction may leave a residue of a sum that is 0."""
     several: Array = (of_labels > 1e-9).sum(axis=1) > 1
     return several
 

@@ -1,19 +1,18 @@
-"""Whether an annotator's answers follow one model's beyond what the items and the other annotators explain. Pure.
+"""A test whether an annotator copies one model's answers, beyond what items and other annotators explain. Pure.
 
-Every answer, a model's too, is right or wrong by the material. For one annotator and one model, tasks are in one
-stratum if equally many others judged them and equally many of these were wrong. Within a stratum the model's wrong
-answers could as well be on other tasks: if the annotator works alone, the number of tasks that both have wrong is
-hypergeometric, as if the model's answers were permuted within the stratum. The sum over strata is tested on its upper
-side. Given how often each is wrong in each stratum, this number also says how often both are right.
+Every answer, including a model's, is right or wrong according to the material. For one annotator and one model, tasks
+are in one stratum if the same number of others judged them and the same number of these were wrong. Within a stratum
+the model's wrong answers could just as well be on other tasks: if the annotator works alone, the number of tasks both
+get wrong is hypergeometric, as if the model's answers were permuted within the stratum. The sum over strata is tested
+on its upper side. Given how often each is wrong in each stratum, this number also determines how often both are right.
 
-A model may err on the items that are hard for people, for reasons that two or three other answers do not show. Then all
+A model may err on items that people find hard in ways that two or three other answers do not reveal. Then all
 annotators share mistakes with it. Their common odds ratio (Mantel and Haenszel 1959), without the annotator in question
 and without those whose own test is significant among all, is the null hypothesis in place of 1 if it is larger: the
 distribution is then Fisher's noncentral hypergeometric one.
 
-The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. Where
-annotators share mistakes with a model to different degrees the rate can be higher: a sign is a prompt to look, never a
-verdict.
+The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. If annotators
+share mistakes with a model to different degrees, the rate can be higher: a sign is a prompt to look, never a verdict.
 """
 
 from collections import Counter, defaultdict
@@ -26,8 +25,8 @@ from annotation.measures.exact_tests import hypergeometric_distribution
 
 Table = Counter[tuple[bool, bool]]
 
-LEVEL = 0.01  # of annotators who work alone
-LEAST = 20  # tasks that the annotator, another and the model answered
+LEVEL = 0.01  # share of annotators working alone who get a sign
+LEAST = 20  # tasks answered by the annotator, someone else and the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """Of `n` tasks the model has `model_wrong` wrong; the annotator `both` of these, where `expected` would be by
-    chance if the annotator shared as many mistakes with it as others do. `p` is the upper tail's probability.
+    """The model gets `model_wrong` of `n` tasks wrong, and the annotator `both` of these; `expected` is the number by
+    chance if the annotator shared as many mistakes with the model as others do. `p` is the upper tail's probability.
     """
 
     annotator: int
@@ -55,7 +54,7 @@ class Followed:
 
 
 def followed(given: Iterable[Given], models: Mapping[str, Mapping[int, bool]]) -> list[Followed]:
-    """Each annotator with each model if they share `LEAST` tasks. `models`: whether each is right, by task."""
+    """Compare each annotator with each model if they share `LEAST` tasks. `models`: whether each is right, by task."""
     of_task: dict[int, dict[int, bool]] = defaultdict(dict)
     of_annotator: dict[int, list[int]] = defaultdict(list)
     for one in given:
@@ -82,7 +81,7 @@ def followed(given: Iterable[Given], models: Mapping[str, Mapping[int, bool]]) -
 def _strata(
     annotator: int, tasks: Sequence[int], of_task: Mapping[int, Mapping[int, bool]], right: Mapping[int, bool]
 ) -> list[Table]:
-    """Of each stratum how many tasks (the annotator, the model) have right or wrong."""
+    """Count, in each stratum, how many tasks (the annotator, the model) got right or wrong."""
     strata: dict[tuple[int, int], Table] = defaultdict(Counter)
     for task in tasks:
         others = [said for who, said in of_task[task].items() if who != annotator]
@@ -91,7 +90,7 @@ def _strata(
 
 
 def _crossed(tables: Sequence[Table]) -> tuple[float, float]:
-    """The numerator and the denominator of the common odds ratio."""
+    """Return the numerator and denominator of the common odds ratio."""
     together = sum(of[False, False] * of[True, True] / of.total() for of in tables)
     return together, sum(of[False, True] * of[True, False] / of.total() for of in tables)
 
@@ -108,7 +107,7 @@ def _tested(annotator: int, model: str, tables: Sequence[Table], odds: float = 1
 
 
 def suspects(found: Sequence[Followed], models: int) -> list[Followed]:
-    """Of each annotator the most likely model, if it is below the level that the models share; the likeliest first."""
+    """Return each annotator's likeliest model if it passes the level that the models share; the likeliest first."""
     best: dict[int, Followed] = {}
     for one in found:
         if one.p <= LEVEL / max(1, models) and (one.annotator not in best or one.p < best[one.annotator].p):

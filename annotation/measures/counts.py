@@ -1,6 +1,6 @@
-"""The figures of a stage from its rows: outcomes, types, annotators, pace and cost.
+"""A stage's statistics, computed from its rows: outcomes, types, annotators, pace and cost.
 
-figures/stage.py reads the rows from the database. docs/reference/measures.md defines every figure.
+figures/stage.py reads the rows from the database. docs/reference/measures.md defines every statistic.
 """
 
 import math
@@ -27,13 +27,13 @@ from annotation.wording import pseudonym
 BINS = 60  # at most, in the series of judgments over time
 _WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 HOUR = 3_600_000_000  # microseconds
-RATE_HOURS, RATE_JUDGMENTS = 1 / 6, 10  # the least time and the fewest judgments behind a rate per hour
+RATE_HOURS, RATE_JUDGMENTS = 1 / 6, 10  # the shortest time and the fewest judgments for a rate per hour
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_JUDGED = "nothing is judged yet"
 
 
 class TaskRow(NamedTuple):
-    """A live task and its outcome. `state` (kept, dropped) is None while the task is open; `by`: how it was decided."""
+    """A live task and its outcome. `state` (kept, dropped) is None while the task is open; `by`: how it was settled."""
 
     task: TaskKey
     type: str
@@ -53,9 +53,9 @@ def ratio(part: float, whole: float) -> float | None:
 
 
 def outcome_counts(asked: Collection[TaskRow]) -> Figures:
-    """Counts of tasks by outcome: kept + dropped + open = tasks, and the reasons add up to dropped.
+    """Count tasks by outcome: kept + dropped + open = tasks, and the reasons add up to dropped.
 
-    `kept_share` is kept / (kept + dropped), None while both are 0.
+    `kept_share` is kept / (kept + dropped), None if both are 0.
     """
     states = Counter(task.state for task in asked)
     settled = states[KEPT] + states[DROPPED]
@@ -79,8 +79,8 @@ def rating_table(counted: Judgments) -> RatingTable:
 
 
 def agreement_figures(name: str, table: RatingTable, offered: Collection[str] | None = None) -> Figures:
-    """The measures that a study has an overview of, on the labels of a view (`on`), and the kappas of all pairs; of a
-    scale its `level`, and how many judgments are off it, by label. `offered` are the labels that could be given.
+    """Compute the measures in a study's overview, on the labels of a view (`on`), and the kappas of all pairs; for a
+    scale also its `level`, and how many judgments are off it, by label. `offered` are the labels that could be given.
     """
     found = Compared(table)
     return {
@@ -98,20 +98,20 @@ def _overview(found: Compared, choices: int) -> Figures:
 
 
 def _chief(found: Compared) -> Figures:
-    """Only the chief measure, and percent agreement."""
+    """Return only the chief measure and percent agreement."""
     table = found.table
     measures = overview_on(table.scale.level)
     return measured(found, label_scale(table.labels, table.scale.order), [measures[0], measures[-1]])
 
 
 def steady(table: RatingTable, offered: Collection[str] | None) -> Figures:
-    """AC1 on labels without order, of which `offered` could be given."""
+    """Return AC1 on labels without order; `offered` are those that could be given."""
     scale = label_scale(table.labels, table.scale.order, choices=categories(offered, table.labels)["n"])
     return measured(Compared(table), scale, [BY_KEY["ac1"]], whole=True)
 
 
 def by_type(asked: Iterable[TaskRow]) -> list[tuple[tuple[str, str], list[TaskRow]]]:
-    """The tasks of each type and subtype, sorted."""
+    """Group the tasks by type and subtype, sorted."""
     groups = defaultdict(list)
     for task in asked:
         groups[task.type, task.subtype].append(task)
@@ -119,7 +119,7 @@ def by_type(asked: Iterable[TaskRow]) -> list[tuple[tuple[str, str], list[TaskRo
 
 
 def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: RatingTable) -> list[Figures]:
-    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table."""
+    """Return a row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table."""
     judgments = standing.part.counts()
     return [
         {
@@ -134,12 +134,12 @@ def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: Rating
 
 
 def hourly_rate(judgments: int, hours: float) -> float | None:
-    """Judgments per hour, for people to read; None if they took less than ten minutes or are fewer than ten."""
+    """Return judgments per hour, for people to read; None if they took under ten minutes or are fewer than ten."""
     return judgments / hours if hours >= RATE_HOURS and judgments >= RATE_JUDGMENTS else None
 
 
 def pace(counted: Judgments) -> Figures:
-    """Counted judgments an hour, between the first and the last of them; None with the reason if they took no time."""
+    """Return counted judgments per hour between the first and the last; None with the reason if they took no time."""
     if not len(counted):
         return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
     first, last = int(counted.at.min()), int(counted.at.max())
@@ -155,7 +155,7 @@ def pace(counted: Judgments) -> Figures:
 
 
 def judgments_over_time(counted: Judgments) -> Figures:
-    """Counted judgments in bins of equal width, from the first to the last.
+    """Put counted judgments into bins of equal width, from the first to the last.
 
     The width is the narrowest of `_WIDTHS` that needs at most `BINS` bins.
     """
@@ -172,10 +172,10 @@ def judgments_over_time(counted: Judgments) -> Figures:
 
 
 def annotator_summary(number: int, rows: Judgments, everyone: Usual | None, pay: Pay, fixed: Sequence[str]) -> Figures:
-    """The figures of one annotator in a stage.
+    """Compute one annotator's statistics in a stage.
 
     `rows` are all of their judgments. Active time and pay include checks and practice; everything else leaves them out.
-    `everyone` has the times of all annotators, `fixed` are the answers that are not shuffled.
+    `everyone` has the times of all annotators; `fixed` are the answers that are not shuffled.
     """
     own = rows[rows.is_judge]
     counted = own[own.counted]
@@ -200,24 +200,24 @@ def annotator_summary(number: int, rows: Judgments, everyone: Usual | None, pay:
 
 
 def median_time(counted: Judgments) -> float | None:
-    """The median active time, in ms; None if none was measured."""
+    """Return the median active time, in ms; None if none was measured."""
     times = known_times(counted.active_ms)
     return float(np.median(times)) if len(times) else None
 
 
 def known_times(active_ms: Array) -> Array:
-    """Return the times that were measured: a rating from elsewhere, or from a browser without scripts, has 0."""
+    """Return the measured times: an imported rating, or one from a browser without scripts, has 0."""
     return active_ms[active_ms > 0]
 
 
 def work_signs(counted: Iterable[JudgmentRow], everyone: Usual | None) -> list[Sign]:
-    """The warning signs in an annotator's counted judgments; `everyone` has the times of all."""
+    """Return the warning signs in an annotator's counted judgments; `everyone` has the times of all."""
     mine = Judgments.of(counted)
     return warning_signs.signs_of_work(len(mine), median_time(mine), everyone, picks_in_order(mine))
 
 
 def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
-    """(position picked, positions shown) of each judgment that picked an option, oldest first (N × 2)."""
+    """Return (position picked, positions shown) of each judgment that picked an option, oldest first (N × 2)."""
     given = Judgments.of(rows)
     picked = given[np.lexsort((given.task.code, given.at))]
     return np.column_stack([picked.place, picked.places])[picked.place > 0]
@@ -230,15 +230,15 @@ NOTHING_TIMED = "no time was measured"
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
 _NEARLY_ONE = "one annotator gave nearly all judgments, which tells too little of how much they differ"
 _ALIKE = "all annotators took exactly as long, so nothing shows how much others would differ"
-_ROUNDING = 1e-24  # relative: what may be left of squares that are 0
+_ROUNDING = 1e-24  # relative rounding error in squares that are 0
 
 
 def stage_cost(rows: Judgments, counted: int, wanted: int, pay: Pay) -> Figures:
-    """Active time and pay so far, and as expected when all `wanted` judgments are counted.
+    """Compute active time and pay so far, and as expected when all `wanted` judgments are counted.
 
-    Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
-    to come is expected to take the mean active time per counted judgment whose time was measured; `range` is what 95%
-    of new annotators take.
+    Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each
+    remaining judgment is expected to take the mean active time per counted judgment with a measured time; `range`
+    covers 95% of new annotators.
     """
     active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
     timed = counted - int((rows.counted & rows.is_judge & (rows.active_ms == 0)).sum())
@@ -265,12 +265,12 @@ def stage_cost(rows: Judgments, counted: int, wanted: int, pay: Pay) -> Figures:
 
 
 def minutes_per_judgment(rows: Judgments, timed: int, left: int) -> tuple[float | None, float | None, str]:
-    """The active minutes per counted judgment of the `left` ones: (low, high, reason if there is none), a 95%
-    prediction interval. `timed` counted judgments have a time.
+    """Predict the active minutes per judgment for the `left` ones: (low, high, reason if there is none), a 95%
+    interval. `timed` counted judgments have a time.
 
     Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its
     standard error for a large population (Cochran 1977, Sampling Techniques, §6.4), corrected for unequal loads
-    (over_annotators.of_loads), and Student's t. New annotators with such loads vary by as much again.
+    (over_annotators.of_loads), and Student's t. New annotators with such loads add the same variance again.
     """
     rows = rows[rows.active_ms > 0]
     _, annotator = np.unique(rows.annotator, return_inverse=True)

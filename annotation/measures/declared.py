@@ -1,4 +1,4 @@
-"""Agreement on the answers of a declared protocol, each on the scale that its file names."""
+"""Agreement on the answers of a declared protocol, each on the scale declared in its file."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -24,9 +24,9 @@ from annotation.protocols.schema import ProtocolFile
 
 
 def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
-    """JSON-able: for each answer its `level`, `n_items`, `n_annotators` and the `measures` of that level, and the same
-    of its `views`. Of checks and marked words, each statement and each word is an item. `rows` are (item, annotator,
-    stored label). Who was not asked, or cannot judge, has no part in a scale.
+    """Return for each answer its `level`, `n_items`, `n_annotators` and the `measures` of that level, and the same for
+    its `views`; JSON-able. For checks and marked words, each statement or word is an item. `rows` are (item, annotator,
+    stored label). On a scale, annotators who were not asked or cannot judge are left out.
     """
     table, found = RatingTable(rows), {}
     for address in [one.name for one in protocol.answers] + [one for one in protocol.measure if "." in one]:
@@ -38,8 +38,8 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
 
 
 def agreement_in_words(found: Figures, digits: int) -> list[str]:
-    """A line for each answer of what `agreement` returns, with the measures that are defined; of sets of options one
-    for its options too.
+    """Write a line for each answer in the result of `agreement`, with the measures that are defined; for sets of
+    options also one for the single options.
     """
     lines = []
     by_option = {f"{answer}, {BY}": on["views"][BY] for answer, on in found.items() if BY in on.get("views", {})}
@@ -60,7 +60,7 @@ def _value(protocol: ProtocolFile, address: str, label: str) -> str:
 
 
 def _views(protocol: ProtocolFile, address: str) -> dict[str, View]:
-    """The views of an answer, of each statement or word where it has several."""
+    """Return the views of an answer; of each statement or word if it has several."""
     measured, value = protocol.measure.get(address), partial(_value, protocol, address)
     answer = protocol.answer(address.partition(".")[0])
     parts = view_of(protocol, address, value).parts
@@ -80,10 +80,10 @@ def decided(
     wanted: Mapping[str, int] = MappingProxyType({}),
     attributes: Mapping[str, Attributes] = MappingProxyType({}),
 ) -> dict[str, Decision]:
-    """Task → what the protocol's rules decide from its ratings, in the order of the rows.
+    """Map each task to what the protocol's rules decide from its ratings, in the order of the rows.
 
-    `wanted` has how many ratings a task needs, if not as many as the file says, and `attributes` what the parts of its
-    item say of themselves. Annotators' reliability, where a rule needs it, is estimated from these ratings alone.
+    `wanted` has the number of ratings a task needs, if it differs from the file's, and `attributes` those of the parts
+    of its item. If a rule needs annotators' reliability, it is estimated from these ratings only.
     """
     labels: dict[str, list[str]] = {}
     for row in rows:
@@ -102,7 +102,7 @@ def decided(
 
 
 def _posteriors(protocol: ProtocolFile, rows: Sequence[Rated]) -> dict[str, Mapping[str, Posterior]]:
-    """Answer → task → value → its probability, for the rules that need it."""
+    """Map answer → task → value → its probability, for the rules that need it."""
     found = {}
     for rule in protocol.decide:
         if isinstance(rule, schema.DawidSkene):
@@ -119,10 +119,10 @@ def rated_scores(
     decisions: Mapping[str, Decision],
     attributes: Mapping[str, Attributes] = MappingProxyType({}),
 ) -> Figures:
-    """The scores of the ratings as a study has them (`scores.scores`), of the tasks that `decided` has decided on.
+    """Compute the same scores as a study's (`scores.scores`), for the tasks that `decided` has decided.
 
-    Ratings that do not say which of several tasks they are about have only scores that need no task: none of groups,
-    strengths or right answers by task.
+    Ratings that do not identify which of several tasks they belong to get only scores that do not need it: none for
+    groups, strengths or right answers by task.
     """
     if protocol.tasks != "item" and not all(row.question for row in rows):
         one_right = {name: right for name, right in protocol.right.items() if isinstance(right, str)}
@@ -152,7 +152,7 @@ def rated_scores(
 
 
 def scores_in_words(found: Figures, digits: int) -> list[str]:
-    """A line for each number of what `rated_scores` returns, with its 95% interval."""
+    """Write a line for each number in the result of `rated_scores`, with its 95% interval."""
     lines = []
     for one in found["answers"]:
         name = one["answer"]

@@ -1,4 +1,4 @@
-"""The exact tests behind the warning signs, written out so that the web processes need no scipy.
+"""The exact tests behind the warning signs, written out so that the web processes do not need scipy.
 
 tests/independent computes them a second time with scipy, and tests/annotation/measures/test_exact_tests.py compares
 them with scipy and with published values.
@@ -13,7 +13,7 @@ from annotation.measures.types import Array
 
 
 def binomial_distribution(n: int, p: float) -> Array:
-    """P(X = k) for k = 0 … n."""
+    """Return P(X = k) for k = 0 … n."""
     if p <= 0 or p >= 1:
         certain: Array = np.eye(n + 1)[n if p >= 1 else 0]
         return certain
@@ -22,8 +22,8 @@ def binomial_distribution(n: int, p: float) -> Array:
 
 
 def hypergeometric_distribution(n: int, good: int, total: int, odds: float = 1.0) -> Array:
-    """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`. With other odds
-    than 1, Fisher's noncentral distribution.
+    """Return P(X = k) for k = 0 … n, where X of n drawn without replacement are among the `good` of `total`. With odds
+    other than 1, this is Fisher's noncentral distribution.
     """
     low, high = max(0, n - (total - good)), min(n, good)
     k = np.arange(low, high, dtype=float)
@@ -33,7 +33,7 @@ def hypergeometric_distribution(n: int, good: int, total: int, odds: float = 1.0
 
 
 def _of_ratios(ratios: Array) -> Array:
-    """The distribution with these ratios of neighbours: f(k + 1) / f(k)."""
+    """Return the distribution with these ratios of neighbours: f(k + 1) / f(k)."""
     logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
     shares = np.exp(logs - logs.max())
     distribution: Array = shares / shares.sum()
@@ -41,17 +41,17 @@ def _of_ratios(ratios: Array) -> Array:
 
 
 def binomial_at_most(k: int, n: int, p: float) -> float:
-    """P(X <= k) of a binomial."""
+    """Return the binomial P(X <= k)."""
     return float(binomial_distribution(n, p)[: k + 1].sum())
 
 
 def two_sided(shares: Array, k: int) -> float:
-    """Twice the smaller tail that holds k, at most 1."""
+    """Return twice the smaller tail that includes k, at most 1."""
     return float(min(1.0, 2 * min(shares[: k + 1].sum(), shares[k:].sum())))
 
 
 def chi_square_above(x: float, freedom: int) -> float:
-    """P(X >= x) of chi-square with this many degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
+    """Return P(X >= x) of chi-square with these degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
     half = x / 2
     if half <= 0:
         return 1.0
@@ -63,7 +63,7 @@ def chi_square_above(x: float, freedom: int) -> float:
 
 @cache
 def student_t(freedom: int, within: float) -> float:
-    """The t that Student's |t| stays below with this probability."""
+    """Return the t that |T| stays below with probability `within`."""
     low, high = 0.0, math.pi / 2
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if student_within(middle, freedom) < within else (low, middle)
@@ -71,12 +71,12 @@ def student_t(freedom: int, within: float) -> float:
 
 
 def student_t_95(freedom: int) -> float:
-    """The t that Student's |t| exceeds with probability 0.05: 12.706 with one degree of freedom, towards 1.96."""
+    """Return the t that |T| exceeds with probability 0.05: 12.706 with one degree of freedom, approaching 1.96."""
     return student_t(freedom, 0.95)
 
 
 def student_within(angle: float, freedom: int) -> float:
-    """P(|T| <= t), t = √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    """Return P(|T| <= t), t = √freedom · tan(angle) (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
     term, steps = (cosine if odd else 1.0), []
     for k in range(1 + odd, freedom, 2):
@@ -86,7 +86,7 @@ def student_within(angle: float, freedom: int) -> float:
 
 
 def probability_of_run(length: int, n: int, p: float) -> float:
-    """P(a run of `length` successes or more) in n trials that succeed with probability p each.
+    """Return P(a run of at least `length` successes) in n trials with success probability p.
 
     De Moivre's problem LXXIV: the first such run ends at trial i if it began after a failure, and none came before.
     """

@@ -1,4 +1,4 @@
-"""Who differs far from the others in a stage with few annotators, where tests have too little to work with.
+"""Annotators who differ far from the others in a stage with too few annotators for tests.
 
 A difference counts by its size alone: none of these is a test, and none claims significance. A person decides (law 7).
 docs/reference/measures.md has the rules, docs/design/evidence.md how often annotators who work alike are listed.
@@ -18,23 +18,23 @@ from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL, Projection, View
 
-MOST_ANNOTATORS = 10  # with more, the tests of warning_signs.py have enough to compare with
+MOST_ANNOTATORS = 10  # with more, the tests of warning_signs.py have enough data
 FROM = 10  # judgments, items or comparisons; twice as many comparisons among the others
-FAR_APART = 0.3  # of the shares: 30 points
-_FEWER_ANSWERS = 7  # at least this many fewer common answers than at the others' share
+FAR_APART = 0.3  # difference of the shares: 30 points
+_FEWER_ANSWERS = 7  # at least this many common answers fewer than at the others' share
 FAST_RATIO = 1 / 3  # of the others' time
-PAIR_SHARE = 0.6  # two annotators who agree less often disagree
+PAIR_SHARE = 0.6  # two annotators who agree less often than this disagree
 AGREEMENT, FAST = "agreement", "fast"
 
 _Share = tuple[int, int]  # how often, of how many
 _Same = Callable[[str, str], bool]
-_Answers = Mapping[TaskKey, Mapping[int, str]]  # of each task, by annotator
+_Answers = Mapping[TaskKey, Mapping[int, str]]  # by task, then by annotator
 
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind. Of low agreement, pages
-    say in words what they count for every annotator (dashboard/annotator_page.py); of speed, `words` does.
+    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind. For low agreement,
+    pages describe it from counts they have for every annotator (dashboard/annotator_page.py); for speed, `words` does.
     """
 
     kind: str  # AGREEMENT or FAST
@@ -45,7 +45,7 @@ class Outlier:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two annotators who are compared only with each other and gave the same answer on `same` of `n` items."""
+    """Two annotators compared only with each other, who gave the same answer on `same` of `n` items."""
 
     first: int
     second: int
@@ -54,10 +54,10 @@ class Pair:
 
 
 def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
-    """`outliers` of a stage, lowest agreement first, then the fastest, and `pairs` who disagree; JSON-able.
+    """Return a stage's `outliers`, lowest agreement first, then the fastest, and `pairs` who disagree; JSON-able.
 
     `rows` are all judgments of the stage; only those that count are used. `view` is the answer to compare; on a scale,
-    neighbouring answers count as the same. Both lists are empty for more than `MOST_ANNOTATORS`.
+    neighbouring answers count as the same. Both lists are empty if there are more than `MOST_ANNOTATORS`.
     """
     given = Judgments.of(rows)
     standing = given[given.is_judge & given.counted & given.live]
@@ -77,7 +77,7 @@ def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
 
 
 def _near(view: Projection) -> _Same | None:
-    """Whether two answers on a scale count as the same; None where there is no scale."""
+    """Return a test whether two answers on a scale count as the same; None without a scale."""
     if not isinstance(view, View) or view.scale.level == NOMINAL:
         return None
     scale = view.scale
@@ -85,8 +85,8 @@ def _near(view: Projection) -> _Same | None:
 
 
 def _low_agreement(answers: _Answers, people: Sequence[int], near: _Same | None) -> list[Outlier]:
-    """By the most common answers for those with enough items that three or more judged, otherwise by pairs; on a scale,
-    by pairs.
+    """Find outliers by the most common answers if enough items have three or more judgments, otherwise by pairs; on a
+    scale always by pairs.
     """
     if near:
         return sorted(outliers_by_pairs(pair_counts(answers, near)), key=lambda one: (-one.size, one.number))
@@ -98,14 +98,14 @@ def _low_agreement(answers: _Answers, people: Sequence[int], near: _Same | None)
     return sorted(found, key=lambda one: (-one.size, one.number))
 
 
-# Where three or more judged an item
+# If three or more judged an item
 
 
 def with_most_common(answers: _Answers) -> dict[int, _Share]:
-    """How often each annotator gave the most common answer to an item; those with fewer than `FROM` items are left out.
+    """Return how often each annotator with `FROM` items or more gave the most common answer.
 
-    Items with fewer than three answers or with a tie do not count. Their own answer counts too, for everyone: without
-    it, one of three annotators is compared only where the other two agree.
+    Items with fewer than three answers or with a tie do not count. The annotator's own answer counts too: without it,
+    one of three annotators would be compared only if the other two agree.
     """
     same: Counter[int] = Counter()
     n: Counter[int] = Counter()
@@ -119,7 +119,7 @@ def with_most_common(answers: _Answers) -> dict[int, _Share]:
 
 
 def outliers_by_most_common(shares: Mapping[int, _Share]) -> list[Outlier]:
-    """Those whose share is far below the median of the others' shares. Needs three annotators."""
+    """Return those whose share is far below the median of the others' shares. Needs three annotators."""
     found = []
     for number, (same, n) in shares.items():
         others = [other / of for one, (other, of) in shares.items() if one != number]
@@ -132,11 +132,11 @@ def _is_far_below(same: int, n: int, others: float) -> bool:
     return others - same / n >= FAR_APART - 1e-9 and others * n - same >= _FEWER_ANSWERS - 1e-9
 
 
-# Where two judged an item
+# If two judged an item
 
 
 def pair_counts(answers: _Answers, same_as: _Same = eq) -> dict[tuple[int, int], _Share]:
-    """How often each two annotators gave the same answer, of the items that both judged."""
+    """Return how often each two annotators gave the same answer, out of the items both judged."""
     found: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for given in answers.values():
         for pair in combinations(sorted(given), 2):
@@ -146,10 +146,10 @@ def pair_counts(answers: _Answers, same_as: _Same = eq) -> dict[tuple[int, int],
 
 
 def outliers_by_pairs(pairs: Mapping[tuple[int, int], _Share]) -> list[Outlier]:
-    """Those who agree with the others far less often than the others agree among themselves.
+    """Return those who agree with the others far less often than the others agree among themselves.
 
-    The one with the lowest agreement is compared first; if they are far below, the rest are compared without them,
-    because one careless annotator pulls everybody's agreement down. Needs three annotators.
+    The annotator with the lowest agreement is compared first and, if far below, left out of the other comparisons,
+    because one careless annotator lowers everybody's agreement. Needs three annotators.
     """
     left, out = {number for pair in pairs for number in pair}, []
     while len(left) > 2:
@@ -173,15 +173,15 @@ def outliers_by_pairs(pairs: Mapping[tuple[int, int], _Share]) -> list[Outlier]:
 
 
 def _pooled(pairs: Mapping[tuple[int, int], _Share], among: set[int], number: int | None = None) -> _Share:
-    """The sums over the pairs within `among`, with `number` only over theirs."""
+    """Sum over the pairs within `among`; with `number`, only over that annotator's."""
     found = [share for pair, share in pairs.items() if set(pair) <= among and (number is None or number in pair)]
     return sum(same for same, _ in found), sum(n for _, n in found)
 
 
 def disagreeing_pairs(answers: _Answers, same_as: _Same = eq) -> Iterator[Pair]:
-    """Annotators compared only with each other, on `FROM` items or more, who agree on less than `PAIR_SHARE`.
+    """Yield annotators compared only with each other, on `FROM` items or more, who agree on less than `PAIR_SHARE`.
 
-    Nothing in their answers says which of them is right.
+    Their answers do not show which of them is right.
     """
     pairs = pair_counts(answers, same_as)
     partners = Counter(number for pair in pairs for number in pair)
@@ -202,7 +202,7 @@ def _fast(counted: Iterable[JudgmentRow]) -> list[Outlier]:
 
 
 def fast_outliers(times: Mapping[int, float]) -> list[Outlier]:
-    """Those whose typical time is under a third of the others', the fastest first. `times` are medians in ms."""
+    """Return those whose typical time is under a third of the others', the fastest first. `times` are medians in ms."""
     found = []
     for number, own in sorted(times.items(), key=lambda one: (one[1], one[0])):
         others = [time for one, time in times.items() if one != number]

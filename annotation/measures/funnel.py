@@ -1,9 +1,9 @@
-"""From imported to kept: what became of every item of a study, stage by stage. Pure: figures/funnel.py reads the rows
-from the database, releases/verification from the files of a release.
+"""From imported to kept: the fate of every item in a study, stage by stage. Pure: figures/funnel.py reads the rows from
+the database, releases/verification from the files of a release.
 
-Stages that measure remove nothing and are listed separately. Everything here is counted in items; an item that is asked
-again in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + not asked about by
-reason + open by place.
+Stages that measure remove nothing and are listed separately. The unit is always the item; one that is asked about again
+in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + not asked about by reason
++ open by place.
 """
 
 from collections import Counter, defaultdict
@@ -15,9 +15,9 @@ from annotation.measures.counts import ratio
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
-NOT_ASKED = "not_asked"  # a stage that would have taken the item never asked about it, for one of these reasons
+NOT_ASKED = "not_asked"  # a stage due to take the item never asked about it, for one of these reasons
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
-WITHDRAWN = "withdrawn"  # of dropped ones, whatever stages decided: it is no longer in the benchmark
+WITHDRAWN = "withdrawn"  # reason of dropped items that are no longer in the benchmark, whatever stages decided
 STATES = (KEPT, DROPPED, NOT_ASKED, OPEN)
 
 Kind = tuple[str, str]  # type and subtype
@@ -25,28 +25,28 @@ Kind = tuple[str, str]  # type and subtype
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of an item: one of STATES. `stage` is where; none: no stage selects."""
+    """The fate of an item: one of STATES. `stage` is where; None if no stage selects."""
 
     state: str
     stage: Stage | None = None
-    reason: str = ""  # of an item that was dropped or not asked about
-    waits: bool = False  # open: not in the stage yet; it comes when the stage before it closes
+    reason: str = ""  # if the item was dropped or not asked about
+    waits: bool = False  # if open: not in the stage until the stage before it closes
 
     @property
     def left_out(self) -> bool:
-        """It ended without ever having been in the stage."""
+        """Return whether the item ended without ever having been in the stage."""
         return self.state == NOT_ASKED or self.reason == WITHDRAWN
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What is known of a study's items, by the stage's `pk`. `found` has the (state, reason) of the items in it."""
+    """Facts about a study's items, by the stage's `pk`. `found` has the (state, reason) of the items in it."""
 
     stages: Sequence[Stage]
     kinds: Mapping[int, Kind]
     found: Mapping[Any, Mapping[int, tuple[str, str]]]
-    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage knows
-    unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that it could not ask about
+    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage has
+    unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that a stage could not ask about
     withdrawn: Collection[int] = frozenset()
 
     def takers(self, stage: Stage) -> list[Stage]:
@@ -54,8 +54,8 @@ class Walk:
 
 
 def figures(walk: Walk, ends: Mapping[int, Fate], measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Counts and shares at every step, JSON-able (docs/reference/measures.md). `ends` are the `fates`; `measuring`: see
-    `measured`.
+    """Return counts and shares at every step, JSON-able (docs/reference/measures.md). `ends` are the `fates`;
+    `measuring`: see `measured`.
     """
     groups = defaultdict(list)
     for item, kind in walk.kinds.items():
@@ -71,8 +71,8 @@ def figures(walk: Walk, ends: Mapping[int, Fate], measuring: Sequence[dict[str, 
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped if one stage drops an item and no later one takes it; otherwise not asked about if one does not ask; kept
-    if every deciding stage keeps it. Items for which every stage has the same result share one Fate.
+    """Return each item's fate: dropped if one stage drops it and no later one takes it; otherwise not asked about if a
+    stage does not ask; kept if every deciding stage keeps it. Items with the same result in every stage share one Fate.
     """
     full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
     places, known, unsuited = [stage.pk for stage in walk.stages], walk.known, walk.unsuited
@@ -102,7 +102,7 @@ def _fate(words: list[Fate]) -> Fate:
 
 
 def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fate]:
-    """The results of the last stages that have the item; `full` says which stages have their full sample."""
+    """Yield the results of the last stages that have the item; `full` has which stages have their full sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)
         if result is None:
@@ -119,7 +119,7 @@ def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fat
 
 
 def _is_full(walk: Walk, stage: Stage) -> bool:
-    """Whether a stage that takes the benchmark's items has its full sample, for every type if sampled by type."""
+    """Return whether a stage that takes the benchmark's items has its full sample, by type if sampled so."""
     if stage.sample is None:
         return False
     found = walk.found[stage.pk]
@@ -130,7 +130,7 @@ def _is_full(walk: Walk, stage: Stage) -> bool:
 
 
 def waits_for(taker: Stage, source: Stage) -> bool:
-    """Whether the receiving stage gets settled items only when the source closes."""
+    """Return whether the receiving stage gets settled items only when the source closes."""
     at_once = taker.promotion == "settled" and taker.sample is None
     return source.state == "open" and not at_once
 
@@ -146,7 +146,7 @@ def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
 
 
 def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict[str, Any]:
-    """For these items: imported, a row for each stage, and their final states."""
+    """Count these items: imported, a row for each stage, and their final states."""
     mine = [ends[item] for item in items]
     states = Counter(end.state for end in mine)
     total = len(mine)
@@ -187,13 +187,13 @@ def _naming(stage: Stage) -> dict[str, Any]:
 
 
 def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
-    """Most items first."""
+    """Return a row for each reason, most items first."""
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
     return [{"reason": reason, "items": count, "share": ratio(count, total)} for reason, count in ordered]
 
 
 def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
-    """Items with that fate by stage and reason, each with its share of all."""
+    """Count items with that fate by stage and reason, each with its share of all."""
     mine = [(end, end.stage) for end in ends if end.state == state and end.stage]
     found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
     names = ("stage", "name", "reason", "waits")
@@ -204,7 +204,7 @@ def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
 
 
 def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, Any]:
-    """A measuring stage: its sampled items, their tasks, and how many of these are answered."""
+    """Return a measuring stage's sampled items, their tasks, and how many of these are answered."""
     return {
         **_naming(stage),
         "sampled": items,

@@ -1,10 +1,10 @@
-"""The human baseline: how well annotators answer the questions that models are asked, from a study's measuring stages.
+"""The human baseline: annotators' results on the questions asked of models, from a study's measuring stages.
 
-An item makes two questions in the image-to-text stage and two in the text-to-image stage. A question is right if its
-task's outcome is the right option; with more than one judgment, the majority decides. A tie, `cannot_judge` and
-a dropped task are not right; a task without an outcome is not answered, and what needs it waits. The measures are those
-of benchmarks/metrics/bivlc.py, so that people and models are scored alike. Their intervals are over annotators, though
-(measures/over_annotators.py): one annotator answers many questions, and annotators differ.
+An item has two questions in the image-to-text stage and two in the text-to-image stage. A question is answered
+correctly if its task's outcome is the right option; with more than one judgment, the majority decides. A tie,
+`cannot_judge` or a dropped task is not correct; a task without an outcome is unanswered, and measures that need it
+wait. The measures are those of benchmarks/metrics/bivlc.py, so that people and models are scored alike. Unlike for
+models, intervals are over annotators (measures/over_annotators.py): each answers many questions, and they differ.
 
 Pure: figures/human_baseline.py reads the rows from the database, releases/verification from a release's files.
 """
@@ -25,7 +25,7 @@ from benchmarks.metrics.bivlc import Answered
 
 I2T, T2I = "i2t", "t2i"
 BASELINE_PROTOCOLS = {I2T: "bivlc-i2t", T2I: "bivlc-t2i"}
-ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who answers the questions of an item
+ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who answers an item's questions
 
 
 class Question(NamedTuple):
@@ -46,7 +46,7 @@ class Judged(Answered):
 
 @dataclass(frozen=True, slots=True)
 class FigureOverAnnotators(Figure):
-    """With the interval of measures/over_annotators.py, which rests on `effective` items and is over `over`."""
+    """A score with the interval of measures/over_annotators.py, based on `effective` items and taken over `over`."""
 
     effective: float | None = None
     over: str | None = None
@@ -65,7 +65,7 @@ class QuestionRow(NamedTuple):
 
 @dataclass(slots=True)
 class Pair:
-    """The stages of one baseline, by I2T and T2I. A study may have only one of them, or several baselines."""
+    """The stages of one baseline, by I2T and T2I. A study may have only one of the two, or several baselines."""
 
     stages: dict[str, Stage] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class Pair:
 
 
 def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
-    """Each text-to-image stage with the image-to-text stage that it follows, or else with one of the same source."""
+    """Pair each text-to-image stage with the image-to-text stage it follows, or else with one of the same source."""
     names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     pairs: list[Pair] = []
     for stage in stages:
@@ -93,7 +93,7 @@ def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
 
 
 def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> Figures:
-    """The figures of one baseline, JSON-able; docs/reference/measures.md defines them.
+    """Compute the scores of one baseline, JSON-able; docs/reference/measures.md defines them.
 
     `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
     answer).
@@ -101,7 +101,7 @@ def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable
     stages = {stage.pk: (name, protocol_named(stage.protocol)) for name, stage in pair.stages.items()}
 
     def question(task: QuestionRow) -> tuple[Question, str]:
-        """Which of the four questions it is, and its right option."""
+        """Return which of the four questions it is, and its right option."""
         name, protocol = stages[task.stage]
         right = protocol.right_answer(task.question, task.options)
         return Question(task.position, task.type, task.subtype, _which(name, right)), right
@@ -131,18 +131,18 @@ def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable
 
 
 def _which(name: str, right: str) -> str:
-    """The question that has this right option: the positive caption or image belongs to a question about a positive."""
+    """Return the question with this right option: a positive one belongs to a question about a positive."""
     role = "pos" if "positive" in right else "neg"
     return f"i_{role}2t" if name == I2T else f"t_{role}2i"
 
 
 def _verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
-    """Whether the question was answered correctly; None while it has no outcome."""
+    """Return whether the question was answered correctly; None while it has no outcome."""
     return None if state is None else state == KEPT and outcome == right
 
 
 def _scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Question, int]]) -> list[Judged]:
-    """An item's questions together, in the order of items; `given`: the annotator of each counted judgment."""
+    """Collect each item's questions, in the order of items; `given`: the annotator of each counted judgment."""
     items: dict[tuple[int, str, str], dict[str, bool | None]] = defaultdict(dict)
     judged_by: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for asked, found in verdicts.items():
@@ -156,7 +156,7 @@ def _scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Ques
 
 
 def _accuracies(items: Iterable[Judged]) -> dict[str, Figure]:
-    """Every measure by its name, in the paper's order, with its interval over annotators."""
+    """Return every measure by its name, in the paper's order, with its interval over annotators."""
     items = list(items)
     return {name: _over_annotators(items, name, found) for name, found in bivlc.accuracies(items).items()}
 
@@ -169,7 +169,7 @@ def _over_annotators(items: Iterable[Judged], measure: str, found: Figure) -> Fi
 
 
 def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
-    """Items with two or more answers, by who gave them: one annotator all, different annotators each, or mixed."""
+    """Count items with two or more answers by who gave them: one annotator, a different one each, or mixed."""
     people: dict[int, list[int]] = defaultdict(list)
     for asked, number in given:
         people[asked.position].append(number)
@@ -178,13 +178,13 @@ def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
 
 
 def _design(numbers: Sequence[int]) -> str:
-    """Who gave an item's answers: one annotator, different ones, or a mix."""
+    """Return who gave an item's answers: one annotator, different ones, or a mix."""
     different = len(set(numbers))
     return ONE_ANNOTATOR if different == 1 else DIFFERENT_ANNOTATORS if different == len(numbers) else MIXED
 
 
 def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[str, Any]]:
-    """Each annotator's own answers, by the same measures; composites use only items that they answered in full."""
+    """Score each annotator's own answers with the same measures; composites use only items they answered in full."""
     mine: dict[int, dict[Question, bool]] = defaultdict(dict)
     for asked, number, found in judged:
         mine[number][asked] = found

@@ -1,10 +1,9 @@
 """The 95% interval of agreement over items: Wilson's, with the jackknife's variance. Pure.
 
-Agreement without each of the items in turn gives its variance (Tukey 1958). A coefficient from `least` to 1 is taken
-for a share p of that range, and p (1 − p) / variance for the number of independent items behind it, times (1.96 / t)²
-(Korn and Graubard 1998). Wilson's interval stays within the range and holds near its ends, where there are too few
-disagreements for a bootstrap. Where all items are alike, the variance is that with one more item, on which people
-differ.
+The variance comes from leaving out each item in turn (Tukey 1958). A coefficient from `least` to 1 is treated as a
+share p of that range, and p (1 − p) / variance as the number of independent items behind it, times (1.96 / t)² (Korn
+and Graubard 1998). Wilson's interval stays within the range and holds near its ends, where disagreements are too few
+for a bootstrap. If all items are alike, one more item, on which people differ, is added for the variance.
 
 docs/reference/measures.md has the formulas, docs/design/evidence.md how often the intervals hold.
 """
@@ -20,21 +19,21 @@ from benchmarks.metrics.base import Z, wilson
 
 Span = tuple[float, float]
 INTERVAL_METHOD = "Wilson’s, with the jackknife’s variance"  # as pages, reports and cards name it
-ROUNDING = 1e-24  # what may be left of a variance that is 0
-_NORMAL = 200  # items, from which on t is 1.96 but for 0.6%
+ROUNDING = 1e-24  # rounding error in a variance that is 0
+_NORMAL = 200  # from this many items on, t is 1.96 to within 0.6%
 
 
 def interval(coefficient: Coefficient, counts: Array, times: Array) -> Span | None:
-    """Of patterns of label counts (P × L) that come up so many `times` (P). None for fewer than two items, and where
-    the coefficient is not defined.
+    """Return the interval for patterns of label counts (P × L), each occurring `times` (P); None for fewer than two
+    items, or if the coefficient is undefined.
     """
     more = one_more(times @ counts, int(counts.sum(axis=1).max(initial=2)))
     return interval_of_parts(coefficient, coefficient.parts(counts), times, coefficient.parts(more))
 
 
 def interval_of_parts(coefficient: Coefficient, parts: Array, times: Array, more: Array) -> Span | None:
-    """Of what items add to the sums of the coefficient (P × F), so many `times` each (P); `more` is what one more item
-    would add, on which people differ (1 × F).
+    """Return the interval, from each pattern's contribution `parts` (P × F) to the coefficient's sums and its count
+    `times` (P); `more` (1 × F) is the contribution of one more, disputed item.
     """
     items, (value,) = int(times.sum()), coefficient.of((times @ parts)[None])
     if items < 2 or math.isnan(value):
@@ -46,7 +45,7 @@ def interval_of_parts(coefficient: Coefficient, parts: Array, times: Array, more
 
 
 def span(value: float, effective: float, items: int, least: float = -1.0) -> Span:
-    """Wilson's interval of a coefficient from `least` to 1, for so many independent items out of `items`."""
+    """Return Wilson's interval of a coefficient from `least` to 1, for `effective` independent items out of `items`."""
     t, width = (Z if items > _NORMAL else student_t_95(items - 1)), 1 - least
     effective *= (Z / t) ** 2
     low, high = wilson(min(1.0, max(0.0, (value - least) / width)) * effective, effective)
@@ -54,7 +53,7 @@ def span(value: float, effective: float, items: int, least: float = -1.0) -> Spa
 
 
 def one_more(totals: Array, size: int) -> Array:
-    """Label counts of an item with `size` judgments, half of them of the most frequent label, half of the next."""
+    """Return the label counts of an item with `size` judgments, half for the most frequent label, half for the next."""
     counts = np.zeros((1, max(2, len(totals))), dtype=int)
     first, second = np.argsort(-np.append(totals, [0, 0]), kind="stable")[:2]
     counts[0, second] = size // 2
@@ -63,7 +62,7 @@ def one_more(totals: Array, size: int) -> Array:
 
 
 def _effective(coefficient: Coefficient, parts: Array, times: Array) -> float | None:
-    """The number of independent items of which a share would vary as much; None if no item makes a difference."""
+    """Return how many independent items would make a share vary as much; None if no item makes a difference."""
     items, sums = times.sum(), times @ parts
     (value,) = coefficient.of(sums[None])
     without = coefficient.of(sums - parts)

@@ -1,6 +1,6 @@
-"""The judgments of a stage, by columns: a million of them fit into 60 MB, and are counted without a loop. Pure.
+"""A stage's judgments in columns: a million fit into 60 MB and can be counted without a loop. Pure.
 
-Where few are needed, they are read as rows: iterating over `Judgments` gives a `JudgmentRow` for each.
+To read only a few, iterate over `Judgments`, which yields a `JudgmentRow` for each.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from annotation.measures.types import Array
 JUDGE = "judge"  # the kind of judgments that are neither checks nor practice
 _BLOCK_SIZE = 10_000  # rows in memory at once
 
-TaskKey = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
+TaskKey = tuple[int, str, int]  # a task: its item's position, question and round; sorts like the items
 
 
 class JudgmentRow(NamedTuple):
@@ -45,7 +45,7 @@ class JudgmentRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A column with few different values: these, sorted, and the position of each judgment's among them (`code`)."""
+    """A column with few distinct values: these, sorted, and the position of each judgment's value (`code`)."""
 
     values: Sequence[Any]
     code: Array
@@ -56,7 +56,7 @@ class Coded:
 
     @classmethod
     def of_codes(cls, values: Sequence[Any], code: Array) -> "Coded":
-        """Of distinct values in any order."""
+        """Make a column from distinct values in any order."""
         return cls(*in_order(values, code))
 
     @classmethod
@@ -66,17 +66,17 @@ class Coded:
 
     @classmethod
     def of_columns(cls, *columns: "Coded") -> "Coded":
-        """Tuples of the columns' values."""
+        """Combine columns into one of tuples of their values."""
         code = np.zeros(len(columns[0].code), dtype=np.int64)
         for column in columns:
             code = code * max(1, len(column.values)) + column.code
         values, code = distinct(code)
-        rows = np.empty(len(values), dtype=np.int64)  # of each value one that has it
+        rows = np.empty(len(values), dtype=np.int64)  # for each value, one row that has it
         rows[code] = np.arange(len(code))
         return cls(list(zip(*(column[rows].tolist() for column in columns), strict=True)), code)
 
     def renamed(self, name: Callable[[Any], Any]) -> "Coded":
-        """`name` is called with the values that occur: a view knows only the answers of its protocol."""
+        """Rename the values; `name` is called only with those that occur: a view knows only its protocol's answers."""
         used = self.in_use()
         values, at = in_order(*codes([name(value) for value in used.values]))
         return Coded(values, at[used.code] if len(at) else used.code)
@@ -92,21 +92,21 @@ class Coded:
         return found
 
     def counts(self) -> dict[Any, int]:
-        """How often each value occurs, of those that do."""
+        """Count how often each value occurs, leaving out those that do not."""
         times = np.bincount(self.code, minlength=len(self.values)).tolist()
         return {value: n for value, n in zip(self.values, times, strict=True) if n}
 
     def in_use(self) -> "Coded":
-        """Only the values that occur."""
+        """Keep only the values that occur."""
         used, code = distinct(self.code)
         return Coded([self.values[place] for place in used.tolist()], code)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """R judgments; each column has one entry for each of them, as `JudgmentRow` describes it.
+    """R judgments; each column has one entry per judgment, as described in `JudgmentRow`.
 
-    `part` is (type, subtype), and 0 is the `place` of a fixed answer.
+    `part` is (type, subtype), and the `place` of a fixed answer is 0.
     """
 
     task: Coded
@@ -126,7 +126,7 @@ class Judgments:
 
     @classmethod
     def of(cls, rows: "Iterable[JudgmentRow] | Judgments") -> "Judgments":
-        """The columns of rows, or these columns themselves."""
+        """Return rows as columns; columns are returned as they are."""
         if isinstance(rows, Judgments):
             return rows
         columns = list(zip(*rows, strict=True)) or [()] * len(JudgmentRow._fields)
@@ -155,18 +155,18 @@ class Judgments:
             yield from map(JudgmentRow, *(one if isinstance(one, list) else one.tolist() for one in columns))
 
     def __getitem__(self, rows: Any) -> "Judgments":
-        """Those of a slice, a mask or positions; these themselves under a mask that leaves none out."""
+        """Select by a slice, a mask or positions; a mask that leaves nothing out returns the same object."""
         if isinstance(rows, np.ndarray) and rows.dtype == bool and rows.all():
             return self
         return Judgments(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
     def is_judge(self) -> Array:
-        """Of each, whether it is of neither a check nor practice."""
+        """Return for each whether it is neither a check nor practice."""
         return self.kind.equals(JUDGE)
 
     def by_annotator(self) -> "Mapping[int, Judgments]":
-        """Those of each annotator, in the order given."""
+        """Group by annotator, in the order given."""
         return _ByAnnotator(self)
 
     def ratings(self) -> RatingColumns:
@@ -177,7 +177,7 @@ class Judgments:
 
 
 class _ByAnnotator(Mapping[int, Judgments]):
-    """Copies the judgments of an annotator only when asked: those of all would be as large as the stage's again."""
+    """Copies an annotator's judgments only on request: copies of all would take as much memory as the stage."""
 
     def __init__(self, given: Judgments):
         self._given, self._rows = given, rows_by(given.annotator)

@@ -1,4 +1,4 @@
-"""What labels mean to the measures of agreement: their order, their values, and how many could be chosen. Pure."""
+"""What measures of agreement need to know of labels: order, values, and how many could be chosen. Pure."""
 
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +10,11 @@ from annotation.measures.types import Array, Figures
 
 @dataclass(frozen=True, slots=True)
 class LabelScale:
-    """The labels' `places` from low to high, their `values` as numbers; None if unknown. Shape L each.
+    """The labels' `places` from low to high and their `values` as numbers (L each); None if unknown.
 
-    Stated places count all steps between them, even those that no label of the table uses. If some labels are not on
-    the scale, such as “cannot judge”, `kept` has the columns of the others (L of them); None if all are on it.
-    `choices` is how many labels could have been chosen, as far as that is known.
+    Places count every step between them, even steps whose labels are not in the table. If some labels are not on the
+    scale, such as “cannot judge”, `kept` has the columns of the others (L of them); None if all are on it. `choices` is
+    how many labels could have been chosen, if known.
     """
 
     places: Array | None
@@ -26,9 +26,9 @@ class LabelScale:
 def label_scale(
     labels: Sequence[str], order: Sequence[str] = (), aside: Container[str] = (), choices: int = 0
 ) -> LabelScale:
-    """Numbers have their own order, other labels that of `order`; those `aside` are not on a scale.
+    """Make a scale: numbers in numerical order, other labels in that of `order`; those `aside` are not on it.
 
-    KeyError names a label that `order` lacks.
+    Raises KeyError with a label that `order` lacks.
     """
     kept = [place for place, label in enumerate(labels) if label not in aside]
     if len(kept) < len(labels):
@@ -42,7 +42,7 @@ def label_scale(
 
 
 def labels_as_numbers(labels: Sequence[str]) -> Array | None:
-    """None if one is not a number, or is too large for exact differences. “1_0” is a name, as in any other tool."""
+    """Return labels as numbers; None if one is not a number or is too large for exact differences. “1_0” is a name."""
     if any("_" in label for label in labels):
         return None
     try:
@@ -54,8 +54,8 @@ def labels_as_numbers(labels: Sequence[str]) -> Array | None:
 
 
 def categories(offered: Collection[str] | None, labels: Collection[str]) -> Figures:
-    """How many labels (`n`) the measures count that depend on it, and which: those `offered` and any other that was
-    given, or if that is not known, those `given`.
+    """Return the number of labels (`n`) for measures that depend on it, and which labels: those `offered` and any other
+    given, or if unknown, those `given`.
     """
     if not offered:
         return {"n": len(labels), "are": "given"}

@@ -1,12 +1,12 @@
-"""95% intervals when annotators differ: of a share of items, and of what each judgment has a part in. Pure.
+"""95% intervals when annotators differ: for a share of items, and for estimates built from judgments. Pure.
 
-`interval` is that of a share of items: Wilson's, on fewer items than there are.
-Items judged by one annotator carry less information than the same number judged by several. Whether item i is right is
-p + Σ_a w_ia b_a + e_i, where w_ia is the share of the item's judgments that annotator a gave, and b_a and e_i are
-random, independent, with variances of their own. Both follow from two sums of squares, of the items and of the
-annotators' totals, set equal to what they are on average (Henderson 1953, method 1). If every annotator has equally
-many items to themselves, the variance of the mean is the cluster-robust one times m / (m − 1). It turns n into the
-*effective* n for Wilson's interval: n by the design effect (Kish 1965), times (1.96 / t)² (Korn and Graubard 1998).
+`interval` is for a share of items: Wilson's, on fewer items than there are. Items judged by one annotator carry less
+information than the same number judged by several. Whether item i is right is p + Σ_a w_ia b_a + e_i, where w_ia is the
+share of the item's judgments that annotator a gave, and b_a and e_i are random, independent, with variances of their
+own. Both follow from equating two sums of squares, of the items and of the annotators' totals, with their expectations
+(Henderson 1953, method 1). If every annotator has equally many items to themselves, the variance of the mean is the
+cluster-robust one times m / (m − 1). It turns n into the *effective* n for Wilson's interval: n by the design effect
+(Kish 1965), times (1.96 / t)² (Korn and Graubard 1998).
 
 `spread` is for means and strengths, whose error is a sum over judgments. It clusters by item and by annotator (Cameron,
 Gelbach and Miller 2011), with the annotators' part corrected for unequal loads and with the same degrees of freedom.
@@ -25,23 +25,23 @@ from annotation.measures.exact_tests import student_t_95
 from annotation.measures.types import Array, Figures
 from benchmarks.metrics.base import Z, wilson
 
-ANNOTATORS, ITEMS = "annotators", "items"  # what an interval takes as drawn at random
+ANNOTATORS, ITEMS = "annotators", "items"  # what an interval treats as drawn at random
 INTERVAL_METHOD = "Wilson’s, over annotators"  # as pages and reports name it
-FEW = 8  # annotators; with fewer, who differ much, intervals over annotators were too short in simulations
-LEAST_FREEDOM = 0.5  # of the annotators' variance; with less it is not known
+FEW = 8  # annotators; with fewer who differ a lot, intervals over annotators were too short in simulations
+LEAST_FREEDOM = 0.5  # degrees of freedom of the annotators' variance; with fewer it is unknown
 _ROUNDING = 1e-9  # relative
 
 
 class Effective(NamedTuple):
-    """As many independent items say as much; `over` is ITEMS where annotators' differences cannot be estimated."""
+    """The number of equally informative independent items; `over` is ITEMS if annotators are not estimable."""
 
     n: float
     over: str
 
 
 def interval(right: Sequence[bool], judged_by: Sequence[Sequence[int]]) -> Figures:
-    """`low` and `high` of the share of right items, `effective` (their effective n), and `over`: ANNOTATORS, or ITEMS
-    if the judgments cannot show how annotators differ. Each is None for no items.
+    """Return `low` and `high` for the share of right items, `effective` (their effective n), and `over`: ANNOTATORS, or
+    ITEMS if the judgments cannot show how annotators differ. All are None if there are no items.
 
     `judged_by`: for each item the annotator of each of its judgments. An item without any (decided by an adjudicator)
     is independent of the others.
@@ -55,7 +55,7 @@ def interval(right: Sequence[bool], judged_by: Sequence[Sequence[int]]) -> Figur
 
 
 def _table(judged_by: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """`who` and `share` of `effective_n`; k is the most annotators that an item has."""
+    """Return `who` and `share` for `effective_n`; k is the largest number of annotators of an item."""
     counts = [Counter(given) or Counter({-place: 1}) for place, given in enumerate(judged_by, 1)]
     most = max(map(len, counts))
     padded = np.array([[*one.items(), *[(0, 0)] * (most - len(one))] for one in counts])
@@ -64,17 +64,17 @@ def _table(judged_by: Sequence[Sequence[int]]) -> tuple[Array, Array]:
 
 
 def effective_n(right: Array, who: Array, share: Array) -> Effective:
-    """Of n items, of which each has judgments of up to k annotators; never above n.
+    """Return the effective number of n items, each judged by up to k annotators; never above n.
 
-    `right` (n,): 1.0 or 0.0; `who` (n, k): annotators, numbered from 0; `share` (n, k): of the item's judgments, in sum
-    1, and 0 for places that stay empty.
+    `right` (n,): 1.0 or 0.0; `who` (n, k): annotators, numbered from 0; `share` (n, k): their shares of the item's
+    judgments, which sum to 1, and 0 for unused places.
     """
     n = len(right)
 
     def of_annotators(values: Array) -> Array:
         return np.bincount(who.ravel(), (share * values[:, None]).ravel())
 
-    # K = W Wᵀ is what items have in common, M subtracts the mean: the traces of M, M K and M K M K.
+    # K = W Wᵀ is what items share, M subtracts the mean: the traces of M, M K and M K M K.
     items = of_annotators(np.ones(n))
     own, common = float((share**2).sum()), float((items**2).sum())
     of_item = (share * items[who]).sum(axis=1)
@@ -99,7 +99,7 @@ def effective_n(right: Array, who: Array, share: Array) -> Effective:
 
 
 def _squares_in_common(who: Array, share: Array) -> float:
-    """Σ K_ij² over all pairs of items, summed over pairs of annotators instead."""
+    """Return Σ K_ij² over all pairs of items, summed over pairs of annotators instead."""
     pairs = who[:, :, None] * (int(who.max()) + 1) + who[:, None, :]
     _, place = np.unique(pairs, return_inverse=True)
     return float((np.bincount(place.ravel(), (share[:, :, None] * share[:, None, :]).ravel()) ** 2).sum())
@@ -115,13 +115,13 @@ class Spread(NamedTuple):
         return t_between(float(self.freedom[at]))
 
     def half(self, at: int) -> float:
-        """Half of the width of Student's interval of one estimate."""
+        """Return half the width of the Student interval of one estimate."""
         return self.t(at) * math.sqrt(self.variance[at])
 
 
 class Spreads(NamedTuple):
-    """For the annotators at hand; for others like them. None if the judgments do not show how items, or annotators,
-    differ.
+    """Spreads for the annotators at hand, and for others like them; None if the judgments do not show how items, or
+    annotators, differ.
     """
 
     these: Spread | None
@@ -129,8 +129,8 @@ class Spreads(NamedTuple):
 
 
 def spread(parts: Array, items: Array, annotators: Array) -> Spreads:
-    """`parts` (N × K): what each of N judgments adds to the errors of K estimates, 0 in sum; `items` and `annotators`
-    (N): whose judgment it is, numbered from 0.
+    """Estimate the spreads. `parts` (N × K): what each of N judgments adds to the errors of K estimates, summing to 0;
+    `items` and `annotators` (N): each judgment's item and annotator, numbered from 0.
     """
     count = int(items.max()) + 1
     if count < 2:
@@ -152,22 +152,22 @@ def spread(parts: Array, items: Array, annotators: Array) -> Spreads:
 
 
 def of_loads(loads: Array) -> tuple[float, float]:
-    """Of annotators with these shares of the judgments: 1 by how many count, if all had equally many, and the part of
-    their variance that is left in their totals once the mean is subtracted.
+    """For annotators with these shares of the judgments, return 1 / the effective number of annotators with equal
+    loads, and the part of their variance left in their totals once the mean is subtracted.
     """
     alike = float((loads**2).sum())
     return alike, 1 - 2 * float((loads**3).sum()) / alike + alike
 
 
 def _squared_sums(parts: Array, of: Array) -> Array:
-    """Σ over groups of judgments of the squared sum of their parts, for each estimate."""
+    """Return Σ over groups of judgments of the squared sum of their parts, for each estimate."""
     sums = np.zeros((int(of.max()) + 1, parts.shape[1]))
     np.add.at(sums, of, parts)
     return np.asarray((sums**2).sum(axis=0))
 
 
 def t_between(freedom: float) -> float:
-    """Student's t of at least one degree of freedom; between whole ones interpolated in 1 / freedom."""
+    """Return Student's t for at least one degree of freedom, interpolated in 1 / freedom between whole ones."""
     freedom = max(1.0, freedom)
     below = math.floor(freedom)
     low, high = student_t_95(below + 1), student_t_95(below)

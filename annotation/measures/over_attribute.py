@@ -1,6 +1,6 @@
-"""Comparisons and rankings of a declared protocol over an attribute of what was compared: strengths and mean ranks.
+"""A declared protocol's comparisons and rankings by an attribute of the things compared: strengths and mean ranks.
 
-Pure. docs/reference/measures.md defines the figures.
+Pure. docs/reference/measures.md defines the statistics.
 """
 
 from collections import Counter, defaultdict
@@ -20,8 +20,8 @@ _NO_ATTRIBUTE = "no item has this attribute"
 def strengths(
     file: ProtocolFile, rule: schema.BradleyTerry, said: Sequence[Said], attributes: Mapping[int, Attributes]
 ) -> Figures:
-    """Bradley and Terry's strengths of the attribute's values (measures/bradley_terry.py). Tied and *both bad* count as
-    ties; comparisons of equal or unknown values have no part.
+    """Estimate the Bradley–Terry strengths of the attribute's values (measures/bradley_terry.py). Tied and *both bad*
+    count as ties; comparisons of equal or unknown values are left out.
     """
     compared, counts = [], Counter({"ties": 0, "same": 0, "unknown": 0})
     for one in said:
@@ -57,7 +57,7 @@ def strengths(
 
 
 def _rates(compared: Sequence[Compared]) -> dict[str, dict[str, int]]:
-    """How often each thing won, was level, and lost."""
+    """Count how often each thing won, tied and lost."""
     wins: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in compared:
         for name, score in ((pair.first, pair.score), (pair.second, 1 - pair.score)):
@@ -66,7 +66,7 @@ def _rates(compared: Sequence[Compared]) -> dict[str, dict[str, int]]:
 
 
 def _pairs(file: ProtocolFile, name: str, one: Said) -> Iterator[tuple[str, str, float]]:
-    """(first option, second, score of the first) of a comparison, or of every two options of a ranking."""
+    """Yield (first option, second, score of the first) for a comparison, or for every two options of a ranking."""
     answer = file.answer(name)
     if isinstance(answer, schema.Rank):
         tiers = rankings.tiers(one.value)
@@ -83,14 +83,14 @@ def _pairs(file: ProtocolFile, name: str, one: Said) -> Iterator[tuple[str, str,
 
 
 def _values_of(file: ProtocolFile, of_item: Attributes, name: str) -> dict[str, str]:
-    """Option → its value of the attribute."""
+    """Map each option to its value of the attribute."""
     return {values.option_name(file, identity): str(said[name]) for identity, said in of_item.items() if name in said}
 
 
 def ranks(
     file: ProtocolFile, name: str, over: str, said: Sequence[Said], attributes: Mapping[int, Attributes]
 ) -> Figures:
-    """The mean rank of each value of the attribute over all rankings, from 1; tied options share the mean rank."""
+    """Return the mean rank, from 1, of each attribute value over all rankings; ties share the mean rank."""
     groups, most = defaultdict(list), 1
     for one in said:
         if one.value == CANNOT_JUDGE:

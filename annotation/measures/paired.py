@@ -1,16 +1,16 @@
 """Two models on the same items: the difference of their shares with its interval, and a test that they are equal. Pure.
 
-The items are the units: all questions of an item decide one answer, right or not, so what its questions have in common
-does not count twice.
+The items are the units: all questions of an item make up one answer, right or wrong, so their common part does not
+count twice.
 
-- The difference of two shares is paired by item: with b items that only the first has right and c that only the second
-  has right, half an item is added to each of the four cells, and the 95% interval is
-  (b − c) / (n + 2) ± 1.96 √(b + c + 1 − (b − c)² / (n + 2)) / (n + 2) (Agresti and Min 2005).
+- The difference of two shares is paired by item: with b items that only the first gets right and c that only the second
+  gets right, half an item is added to each of the four cells, and the 95% interval is (b − c) / (n + 2) ± 1.96 √(b + c
+  + 1 − (b − c)² / (n + 2)) / (n + 2) (Agresti and Min 2005).
 - For a mean of groups, the interval of the mean difference follows from the interval of each group (MOVER; Zou, Huang
   and Zhang 2009), as in `benchmarks.metrics.base.mean`.
 - McNemar's test of a share is exact: if the models are equal, b of b + c is binomial with 1/2; p is twice the smaller
-  tail. For a mean of groups, which model is right is swapped at random in each item where only one is: p is the share
-  of `DRAWS` draws, and of the data themselves, with as large a mean difference (Phipson and Smyth 2010).
+  tail. For a mean of groups, the models are swapped at random on each item that only one gets right: p is the share of
+  `DRAWS` draws, and the data themselves, with a mean difference at least as large (Phipson and Smyth 2010).
 """
 
 import math
@@ -26,13 +26,13 @@ from benchmarks.metrics.base import Z
 
 DRAWS, SEED = 20_000, 20240601
 TEST, TEST_OF_MEANS = "McNemar’s exact test", "a permutation test"  # as pages name them
-_NEAR = 1e-12  # of a difference of means: sums of fractions are not exact
+_NEAR = 1e-12  # rounding error in a difference of means: sums of fractions are inexact
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """On the n items that both answer. `difference`: the first share minus the second. `only_first`: how many items
-    only the first has right. `groups`: how many the shares are means of, 0 if they are none.
+    """Two models on the n items that both answer. `difference`: the first share minus the second. `only_first`: how
+    many items only the first gets right. `groups`: the number of groups the shares average, 0 if none.
     """
 
     n: int
@@ -48,15 +48,15 @@ class Paired:
 
     @property
     def exact(self) -> bool:
-        """McNemar's test; otherwise that by permutation."""
+        """Return whether the test is McNemar's; otherwise it is by permutation."""
         return self.groups < 2
 
 
 def compare(
     first: Mapping[int, bool], second: Mapping[int, bool], groups: Mapping[int, Hashable] | None = None
 ) -> Paired | None:
-    """Two models by item, whether each is right; None if they have no item in common. `groups`: each item's group, if
-    the shares are means of the groups.
+    """Compare two models, given whether each is right by item; None if they have no item in common. `groups`: each
+    item's group, if the shares are means over groups.
     """
     items = [item for item in first if item in second]
     if not items:
@@ -80,7 +80,7 @@ def compare(
 
 
 def difference(first: Array, second: Array) -> tuple[float, float, float]:
-    """The difference of two shares of the same items, 0 or 1 each, and its interval."""
+    """Return the difference of two shares of the same items, 0 or 1 each, and its interval."""
     n = len(first) + 2
     more, less = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
     middle = (more - less) / n
@@ -89,12 +89,12 @@ def difference(first: Array, second: Array) -> tuple[float, float, float]:
 
 
 def mcnemar(more: int, less: int) -> float:
-    """The two-sided p of so many items that only the one, and only the other model has right."""
+    """Return the two-sided p for the numbers of items that only one, and only the other, model gets right."""
     return two_sided(binomial_distribution(more + less, 0.5), more)
 
 
 def _permuted(only: list[tuple[int, int]], sizes: list[int]) -> float:
-    """`only`: of each group, how many items only the first, and only the second has right."""
+    """Test by permutation; `only`: for each group, how many items only the first, and only the second, gets right."""
     random = np.random.default_rng(SEED)
     apart = np.array([more + less for more, less in only])
     weights = 1 / np.array(sizes)

@@ -1,5 +1,5 @@
-"""How every two annotators agree: Cohen's kappa, on a scale weighted; of rankings Kendall's tau-b, of sets of options
-Jaccard's index, of marks on a picture their F1 or IoU; the means of the pairs with their intervals. Pure.
+"""Agreement of every two annotators: Cohen's kappa, weighted on a scale; Kendall's tau-b for rankings, Jaccard's index
+for sets of options, F1 or IoU for marks on a picture; and the pairs' means with their intervals. Pure.
 """
 
 import math
@@ -30,18 +30,18 @@ from annotation.protocols.base import NOMINAL, PAIRED, RANK, SET, Scale
 from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import ranks_of
 
-THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
+THIN = 20  # shared items per pair on average; below this, kappas are biased by more than an interval can show
 THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"
-MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
-_BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments have millions
+MATRIX_ANNOTATORS = 25  # annotators; with more, the cells of the matrix are too small to read
+_BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments make millions of pairs
 
 
 @dataclass
 class PairKappa:
-    """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement on them.
+    """Cohen's kappa of two annotators over the `n` items both judged; `percent` is their agreement on these.
 
-    500 annotators make 124,750 pairs. A frozen one would take five times as long to make, and `vars` of one without
-    slots is half as large as a dictionary made from one with slots.
+    500 annotators make 124,750 pairs. A frozen dataclass would take five times as long to create, and `vars` without
+    slots is half the size of a dictionary made with slots.
     """
 
     first: int | str
@@ -53,11 +53,11 @@ class PairKappa:
 
 
 class AnnotatorPairs:
-    """The pairs of judgments of a table by pair of annotators: R pairs of judgments, P pairs of annotators.
+    """A table's pairs of judgments by pair of annotators: R pairs of judgments, P pairs of annotators.
 
-    `kappas` (P) by the table's scale, NaN where not defined: unweighted (Cohen 1960), on an ordered scale with
-    quadratic weights (Cohen 1968), of rankings the mean of their tau-b, of sets of Jaccard's index, of marks of their
-    likeness. `shared` (P) items; `same` (P): those with the same label; `chance` (P): the disagreement expected by
+    `kappas` (P) depend on the table's scale, NaN if undefined: unweighted (Cohen 1960), on an ordered scale with
+    quadratic weights (Cohen 1968), for rankings the mean tau-b, for sets the mean Jaccard index, for marks their mean
+    similarity. `shared` (P) items; `same` (P): those with the same label; `chance` (P): the disagreement expected by
     chance. `pairs` are those of `table.pair_indices`; none: all.
     """
 
@@ -67,7 +67,7 @@ class AnnotatorPairs:
         self.least = likeness_on(table.scale).least if self.level in PAIRED else -1.0
         codes, pair = distinct(table.code_of_pairs(table.annotator[first], table.annotator[second]))
         self.codes: list[int] = codes.tolist()
-        self.pair, self.item = pair, table.item[first].astype(np.int32)  # with many judgments, these are long
+        self.pair, self.item = pair, table.item[first].astype(np.int32)  # these are long if there are many judgments
         self.one, self.other = (table.label[which].astype(np.int32) for which in (first, second))
         del first, second
         self.shared = np.bincount(self.pair, minlength=len(codes))
@@ -95,11 +95,11 @@ class AnnotatorPairs:
 
     @property
     def why_undefined(self) -> str:
-        """Why a pair has no kappa."""
+        """Explain why a pair has no kappa."""
         return ONE_TIES_ALL if self.level == RANK else ONE_LABEL
 
     def rows(self) -> list[PairKappa]:
-        """Each pair, in the order of the annotators."""
+        """Return each pair, in the order of the annotators."""
         people = max(1, len(self.names))
         columns = (self.codes, self.kappas.tolist(), self.shared.tolist(), (self.same / self.shared).tolist())
         return [
@@ -110,7 +110,7 @@ class AnnotatorPairs:
         ]
 
     def without(self, rows: slice) -> Array:
-        """The kappas of the pairs of some rows, each without the row's item."""
+        """Return the kappas of the pairs of some rows, each without the row's item."""
         pair = self.pair[rows]
         if self.terms:
             return scale_kappas(*(of[pair] - term[rows] for of, term in zip(self.sums, self.terms, strict=True)))
@@ -120,19 +120,19 @@ class AnnotatorPairs:
         return _kappas(self.shared[pair] - 1.0, self.same[pair] - (one == other), by_chance)
 
     def _losses(self) -> Iterator[tuple[slice, Array]]:
-        """What the kappas of some rows lose without the row's item; nothing where one of the two is not defined."""
+        """Yield how much the kappas of some rows drop without the row's item; 0 if one of the two is undefined."""
         for start in range(0, len(self.pair), _BLOCK_SIZE):
             rows = slice(start, start + _BLOCK_SIZE)
             yield rows, np.nan_to_num(self.kappas[self.pair[rows]] - self.without(rows), nan=0.0)
 
     @property
     def is_thin(self) -> bool:
-        """Whether the kappas are of too few items for an interval."""
+        """Return whether the kappas rest on too few items for an interval."""
         return self.level not in PAIRED and len(self.shared) > 0 and float(self.shared.mean()) < THIN
 
     def interval(self) -> Span | None:
-        """Of the mean of the kappas that are defined, over items; None where that is thin or there is no kappa. Kappas
-        of few items are biased downwards, most of which the jackknife takes off.
+        """Return the interval of the mean of the defined kappas, over items; None if it is thin or there is no kappa.
+        Kappas of few items are biased downwards; the jackknife removes most of the bias.
         """
         defined = ~np.isnan(self.kappas)
         items, _ = distinct(self.item[defined[self.pair]])
@@ -148,12 +148,12 @@ class AnnotatorPairs:
         least = self.least
         if least < mean < 1 and variance > jackknife.ROUNDING:
             effective = (mean - least) * (1 - mean) / variance
-        else:  # of a kappa of 1, one item that differs takes 1 / (2 chance n) of the way to -1
+        else:  # from a kappa of 1, one differing item takes 1 / (2 chance n) of the way to -1
             effective = 2 * len(items) / (1 / self.chance[defined]).mean()
         return jackknife.span(mean - bias, effective, len(items), least)
 
     def mean(self) -> Figures:
-        """The unweighted mean of the kappas; n is how many pairs have one, `left_out` how many have none."""
+        """Return the unweighted mean of the kappas; n pairs have a kappa, `left_out` have none."""
         defined = self.kappas[~np.isnan(self.kappas)]
         left_out = {"left_out": len(self.kappas) - len(defined)}
         if not len(defined):
@@ -164,18 +164,18 @@ class AnnotatorPairs:
 
 
 def _kappas(n: Array, same: Array, chance: Array) -> Array:
-    """Cohen (1960); `chance` is n² times the agreement expected by chance. NaN where that is certain."""
+    """Return Cohen's kappas (1960); `chance` is n² times the agreement expected by chance. NaN if that is certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(n * n > chance, (n * same - chance) / (n * n - chance), np.nan)
 
 
 def cohen_kappas(table: RatingTable) -> list[PairKappa]:
-    """The kappa of every two annotators with an item in common, in their order (`AnnotatorPairs`)."""
+    """Return the kappa of every two annotators with an item in common, in their order (`AnnotatorPairs`)."""
     return AnnotatorPairs(table).rows()
 
 
 def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
-    """What `scale_kappas` needs of pairs of labels, each to be summed over a pair of annotators."""
+    """Return the terms of pairs of labels for `scale_kappas`, each to be summed over a pair of annotators."""
     if table.scale.level in PAIRED:
         like = likeness_on(table.scale).of_pairs(table.labels, one, other)
         defined = ~np.isnan(like)
@@ -188,7 +188,7 @@ def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
 
 
 def scale_kappas(*sums: Array) -> Array:
-    """Sums of the terms of `scale_terms` → the mean likeness, or kappa with quadratic weights; NaN where not defined.
+    """Turn sums of `scale_terms` into mean similarities or quadratically weighted kappas; NaN if undefined.
 
     The mean squared distance expected by chance is E x² + E y² - 2 E x E y, by the labels' places x and y.
     """
@@ -203,14 +203,14 @@ def scale_kappas(*sums: Array) -> Array:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How far two labels agree, from `least` to 1: `of_two` that were `read`; None where it is not defined."""
+    """How far two labels agree, from `least` to 1: `of_two` values that were `read`; None if undefined."""
 
     of_two: Callable[[Any, Any], float | None]
     read: Callable[[str], Any] = str
     least: float = 0.0
 
     def of_pairs(self, labels: Sequence[str], one: Array, other: Array) -> Array:
-        """Of pairs of labels, by their places; NaN where it is not defined."""
+        """Return the agreement of pairs of labels, by their positions; NaN if undefined."""
         parsed = [self.read(label) for label in labels]
         codes, at = np.unique(one.astype(np.int64) * max(1, len(parsed)) + other, return_inverse=True)
         pairs = (divmod(code, len(parsed)) for code in codes.tolist())
@@ -219,8 +219,8 @@ class Likeness:
 
 
 def likeness_on(scale: Scale) -> Likeness:
-    """tau-b of rankings, which there is not where they rank different options; Jaccard's index of sets; F1 of points,
-    mean IoU of boxes.
+    """Return tau-b for rankings, undefined if they rank different options; Jaccard's index for sets; F1 for points,
+    mean IoU for boxes.
     """
     if scale.level == RANK:
         return Likeness(_tau_of, ranks_of, least=-1.0)
@@ -235,7 +235,7 @@ def _tau_of(one: Mapping[str, float], other: Mapping[str, float]) -> float | Non
 
 
 def mean_likeness(table: RatingTable, likeness: Likeness, pairs: tuple[Array, Array]) -> Figures:
-    """The mean likeness of the pairs of judgments (`table.pair_indices`); `n` have one, `left_out` have none."""
+    """Return the mean similarity of the pairs of judgments (`table.pair_indices`); `n` have one, `left_out` none."""
     first, second = pairs
     like = likeness.of_pairs(table.labels, table.label[first], table.label[second])
     defined = ~np.isnan(like)
@@ -252,7 +252,7 @@ def mean_likeness(table: RatingTable, likeness: Likeness, pairs: tuple[Array, Ar
 
 
 def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> dict[int | str, float]:
-    """annotator → the mean of their defined kappas with all others; `pairs` are (first, second, kappa)."""
+    """Map each annotator to the mean of their defined kappas with all others; `pairs` are (first, second, kappa)."""
     found: dict[int | str, list[float]] = defaultdict(list)
     for first, second, value in pairs:
         if value is not None:
@@ -262,10 +262,10 @@ def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> d
 
 
 def kappa_matrix(table: RatingTable) -> Figures:
-    """The kappas of the annotators who share most items with others, for the matrix that a page shows.
+    """Return the kappas of the annotators who share most items with others, for the matrix on a page.
 
-    `annotators` are those shown, in order; `of` is how many share an item with another annotator; `pairs` has
-    {first, second, value, n, reason} as `PairKappa`. Those shown have the largest sums of shared items over all others.
+    `annotators` are those shown, in order; `of` is how many share an item with another annotator; `pairs` has {first,
+    second, value, n, reason} as `PairKappa`. They have the largest sums of shared items over all others.
     """
     shared: Counter[int] = Counter()
     for (first, second), n in shared_items(table).items():

@@ -1,4 +1,4 @@
-"""How well an annotator did where the right answers are known, and when that is a warning sign. Pure.
+"""Annotators' results on questions with known answers, and when these are a warning sign. Pure.
 
 docs/guide/checks.md explains each rule.
 """
@@ -10,31 +10,31 @@ from annotation.measures.exact_tests import binomial_at_most
 from annotation.measures.types import Figures
 
 SIGN_TEST = "binomial, one-sided, 5%"  # as pages name it
-_SIGN_LEVEL = 0.05  # the rate at which a careful annotator shows the sign, at most
+_SIGN_LEVEL = 0.05  # the largest rate at which a careful annotator shows the sign
 
 
 def number_of_checks(screens: int, rate: float) -> int:
-    """How many checks make up `rate` of all screens, given the number of other screens; halves are rounded up."""
+    """Return the number of checks for a `rate` among all screens, given the other screens; halves are rounded up."""
     return math.floor(screens * rate / (1 - rate) + 0.5)
 
 
 def guess_rate(gold: Collection[str], answers: int) -> float:
-    """How often picking one of this many answers at random is right."""
+    """Return how often picking one of this many answers at random is right."""
     return min(1.0, len(gold) / answers) if answers else 1.0
 
 
 def fails_checks(n: int, right: int, guess_rate: float) -> bool:
-    """Whether the checks are a sign: significantly fewer right than an annotator halfway between guessing and knowing.
+    """Return whether the checks are a sign: significantly fewer right than halfway between guessing and knowing.
 
-    The exact binomial test, one-sided, at 5%: P(at most `right` of `n`) < 0.05 where each is right with probability
-    (1 + guess_rate) / 2. An annotator at least that good shows the sign by bad luck in at most 5% of tests.
+    The exact binomial test, one-sided, at 5%: P(at most `right` of `n`) < 0.05 if each is right with probability (1 +
+    guess_rate) / 2. An annotator at least that good shows the sign by bad luck in at most 5% of tests.
     """
     halfway = (1 + guess_rate) / 2
     return n > 0 and binomial_at_most(right, n, halfway) < _SIGN_LEVEL
 
 
 def enough_right(right: int, n: int, share: float) -> bool:
-    """Whether at least `share` of `n` were right; 0.8 of 5 is 4, regardless of floating-point error."""
+    """Return whether at least `share` of `n` are right; 0.8 of 5 is 4, despite floating-point error."""
     return right >= math.ceil(share * n - 1e-9)
 
 
@@ -43,5 +43,5 @@ def required_right(n: int, share: float) -> int:
 
 
 def answers_right(questions: Sequence[Figures], answers: Sequence[int | None]) -> list[bool]:
-    """For each comprehension question, whether it was answered correctly."""
+    """Return, for each comprehension question, whether it was answered correctly."""
     return [given == question["answer"] for question, given in zip(questions, answers, strict=True)]

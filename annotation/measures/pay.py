@@ -1,4 +1,4 @@
-"""What active time earns: each hour at the rate of the time when it was judged. Pure."""
+"""Earnings for active time: each hour at the rate in force when it was judged. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -15,20 +15,20 @@ _HOUR = 3_600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """`now` is the rate per hour; `earlier` are (until, in microseconds; rate) in order, for what was judged before."""
+    """The hourly rate `now`, and in order the `earlier` ones with their ends (in microseconds)."""
 
     now: float
     earlier: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def of(cls, study: Mapping[str, Any]) -> "Pay":
-        """Of a study's `pay_per_hour`, None if it is not public, and `earlier_pay`, if it was another."""
+        """Read a study's `pay_per_hour`, None if it is not public, and `earlier_pay`, if it has changed."""
         earlier = ((datetime.fromisoformat(until), rate) for until, rate in study.get("earlier_pay", ()))
         micro = tuple((round(until.timestamp() * 1_000_000), rate) for until, rate in earlier)
         return cls(float(study["pay_per_hour"] or 0), micro)
 
     def earned(self, rows: Judgments, hours: float) -> float:
-        """For the active time of these judgments, `hours` in all."""
+        """Return the pay for the active time of these judgments, `hours` in total."""
         if not self.earlier:
             return hours * self.now
         rates = [*(rate for _, rate in self.earlier), self.now]
@@ -36,7 +36,7 @@ class Pay:
         return math.fsum(np.bincount(which, rows.active_ms, len(rates)) / 3_600_000 * rates)
 
     def between(self, first: int, last: int) -> float:
-        """For all the time between two moments, in microseconds."""
+        """Return the pay for the whole time between two moments, in microseconds."""
         ends = [min(max(until, first), last) for until, _ in self.earlier]
         rates = [*(rate for _, rate in self.earlier), self.now]
         spans = zip([first, *ends], [*ends, last], rates, strict=True)

@@ -1,4 +1,4 @@
-"""How far two rankings agree: Kendall's tau-b (Kendall 1945), which allows for ties.
+"""The agreement of two rankings: Kendall's tau-b (Kendall 1945), which allows ties.
 
 tau-b = (concordant − discordant) / √((pairs − ties in one) (pairs − ties in the other)).
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def tau_b(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Of the ranks of the same things, in the same order. None where one of the two ties them all."""
+    """Return tau-b for ranks of the same things in the same order; None if either ranking ties them all."""
     concordant, tied_one, tied_other, pairs = 0, 0, 0, 0
     for first, second in itertools.combinations(range(len(one)), 2):
         pairs += 1

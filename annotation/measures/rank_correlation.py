@@ -1,9 +1,9 @@
-"""Whether two benchmarks rank models in the same order: Spearman's rank correlation with its p value.
+"""How similarly two benchmarks rank models: Spearman's rank correlation with its p value.
 
 Source of the question: BiVLC, Finding 3 (SugarCrepe and BiVLC performance are not correlated). ρ is Pearson's
-correlation of the ranks, of equal values the mean of their places. p is two-sided: up to `EXACT` models it is the share
-of all orders whose |ρ| is at least as large, ties included; beyond, t = ρ √((n − 2)/(1 − ρ²)) with n − 2 degrees of
-freedom is taken for Student's (Kendall and Stuart).
+correlation of the ranks; equal values share the mean of their ranks. p is two-sided: up to `EXACT` models it is the
+share of all orders whose |ρ| is at least as large, ties included; beyond that, t = ρ √((n − 2)/(1 − ρ²)) is treated as
+Student's with n − 2 degrees of freedom (Kendall and Stuart).
 """
 
 import math
@@ -21,7 +21,7 @@ EXACT_UP_TO = 8  # models: 40,320 orders
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """`rho` and `p` are None if not defined, and `reason` says why; `exact`: whether p is exact."""
+    """`rho` and `p` are None if undefined, and `reason` explains why; `exact`: whether p is exact."""
 
     n: int
     rho: float | None
@@ -31,12 +31,12 @@ class Correlation:
 
     @property
     def method(self) -> str:
-        """Of the p value, as pages name it."""
+        """Name the method of the p value, as on pages."""
         return "exact, over all orders" if self.exact else f"by Student’s t with {self.n - 2} degrees of freedom"
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
-    """For n pairs of values, one pair per model."""
+    """Correlate n pairs of values, one pair per model."""
     n = len(one)
     if n < 3:
         return Correlation(n, None, None, reason="It needs at least three models.")
@@ -50,7 +50,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
 
 
 def _permutation_p(first: np.ndarray, second: np.ndarray, rho: float) -> float:
-    """`first`, `second`: ranks, shape (n,)."""
+    """Return the exact p. `first`, `second`: ranks, shape (n,)."""
     one, other = (values - values.mean() for values in (first, second))
     orders = one[np.array(list(permutations(range(len(one)))))]  # shape (n!, n)
     found = orders @ other / math.sqrt((one @ one) * (other @ other))
@@ -58,7 +58,7 @@ def _permutation_p(first: np.ndarray, second: np.ndarray, rho: float) -> float:
 
 
 def student_p(rho: float, n: int) -> float:
-    """Two-sided p of Student's t with n − 2 degrees of freedom, n at least 3."""
+    """Return the two-sided p of Student's t with n − 2 degrees of freedom, n at least 3."""
     if abs(rho) >= 1:
         return 0.0
     angle = math.atan(abs(rho) / math.sqrt(1 - rho * rho))  # of t / √degrees

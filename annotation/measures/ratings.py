@@ -1,4 +1,4 @@
-"""Ratings by columns, as integer codes, so that a million of them fit in memory. Pure."""
+"""Ratings in columns of integer codes, so that a million of them fit in memory. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ import numpy as np
 
 from annotation.measures.types import Array
 
-Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts, and the label
+Rating = tuple[Any, Any, str]  # item and annotator, each of any sortable type, and the label
 
 
 @dataclass(frozen=True, slots=True)
 class RatingColumns:
     """R ratings in the order given. `item`, `annotator` and `label` (shape R) are positions in `items`, `annotators`
-    and `labels`, whose values are distinct; those of rows are in the order of first appearance.
+    and `labels`, whose values are distinct, in order of first appearance if made from rows.
     """
 
     items: list[Any]
@@ -26,7 +26,7 @@ class RatingColumns:
 
     @classmethod
     def of(cls, ratings: "Iterable[Rating] | RatingColumns") -> "RatingColumns":
-        """The columns of rows, or these columns themselves."""
+        """Return rows as columns; columns are returned as they are."""
         if isinstance(ratings, RatingColumns):
             return ratings
         columns = list(zip(*ratings, strict=True)) or [(), (), ()]
@@ -37,14 +37,14 @@ class RatingColumns:
         return len(self.item)
 
     def earliest(self) -> Array:
-        """For each rating, the position of the first one of the same item by the same annotator (shape R)."""
+        """Return, for each rating, the position of the first one of the same item and annotator (shape R)."""
         same = self.item.astype(np.int64) * max(1, len(self.annotators)) + self.annotator
         _, first, back = np.unique(same, return_index=True, return_inverse=True)
         found: Array = first[back]
         return found
 
     def once(self, last: bool = False) -> "RatingColumns":
-        """Of an annotator's ratings of one item only the first, or at its place the `last`."""
+        """Keep only an annotator's first rating of each item or, in its position, the `last`."""
         first = self.earliest()
         chosen = np.unique(first)
         if last:
@@ -56,7 +56,7 @@ class RatingColumns:
 
 
 def in_order(values: Sequence[Any], at: Array) -> tuple[list[Any], Array]:
-    """The distinct `values` sorted, and the positions `at` as positions among them."""
+    """Sort the distinct `values`, and return the positions `at` as positions among them."""
     by_value = sorted(range(len(values)), key=values.__getitem__)
     places = np.empty(len(values), dtype=np.int32)
     places[by_value] = np.arange(len(values))
@@ -64,15 +64,15 @@ def in_order(values: Sequence[Any], at: Array) -> tuple[list[Any], Array]:
 
 
 def codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
-    """The distinct values in the order of first appearance, and each value's position among them."""
+    """Return the distinct values in order of first appearance, and each value's position among them."""
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return list(places), np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
 def distinct(numbers: Array) -> tuple[Array, Array]:
-    """The distinct numbers (shape D), sorted, and the position of each of R numbers among them (shape R).
+    """Return the distinct numbers (shape D), sorted, and the position of each of R numbers among them (shape R).
 
-    The same as `np.unique`, which sorts. Marking the numbers that occur is faster and needs less memory, unless they
+    Same result as `np.unique`, which sorts. Marking the numbers that occur is faster and takes less memory, unless they
     are sparse.
     """
     end = int(numbers.max(initial=-1)) + 1
@@ -92,17 +92,17 @@ def rows_by(numbers: Array) -> dict[int, Array]:
 
 
 def distinct_rows(counts: Array) -> tuple[Array, Array]:
-    """The distinct rows of whole numbers from 0 on, in order, and how many there are of each (`np.unique`)."""
+    """Return the distinct rows of integers from 0 on, in order, and the count of each (`np.unique`)."""
     base, width = int(counts.max(initial=0)) + 1, counts.shape[1]
     if base**width > 2**62:
         return np.unique(counts, axis=0, return_counts=True)
-    digits = base ** np.arange(width)[::-1]  # each row as a number, which is much faster to find again
+    digits = base ** np.arange(width)[::-1]  # each row as one number, which is much faster to look up
     codes, which = distinct(counts @ digits)
     return codes[:, None] // digits % base, np.bincount(which, minlength=len(codes))
 
 
 def _in_use(values: Sequence[str], at: Array) -> tuple[list[str], Array]:
-    """Only the values that a position names, in the order of first appearance, and the positions among these."""
+    """Keep only the values used by a position, in order of first appearance, and renumber the positions."""
     used, first = np.unique(at, return_index=True)
     used = used[np.argsort(first)]
     places = np.zeros(len(values), dtype=np.int64)

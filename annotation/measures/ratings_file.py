@@ -1,4 +1,4 @@
-"""Ratings from elsewhere, read strictly: any table, with a mapping that says which column is what. Pure."""
+"""Imported ratings, read strictly: any table, with a mapping that assigns its columns. Pure."""
 
 import unicodedata
 from array import array
@@ -21,7 +21,7 @@ class _Codes:
     """The ratings of one answer as codes, so that millions of them fit in memory."""
 
     def __init__(self) -> None:
-        self.places: tuple[dict[str, int], ...] = ({}, {}, {})  # of each column: value → code
+        self.places: tuple[dict[str, int], ...] = ({}, {}, {})  # for each column: value → code
         self.codes, self.rows = [array("i") for _ in _COLUMNS], array("i")
 
     def add(self, row: int, *values: str) -> None:
@@ -36,10 +36,10 @@ class _Codes:
 
 
 def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE, mapping: str = "") -> dict[str, RatingColumns]:
-    """Answer → its ratings in the file's order. Errors are in the log.
+    """Map each answer to its ratings in the file's order. Errors go to the log.
 
-    `repeated` says what to do with a second rating of an item by the same annotator: refuse it, keep the first or the
-    last, or keep all, each as a separate rating. `mapping`: its JSON; without one, columns are what they probably are.
+    `repeated`: for a second rating of an item by the same annotator, refuse it, keep the first or the last, or keep all
+    as separate ratings. `mapping`: its JSON; without one, the columns' meanings are guessed.
     """
     how = ratings.understood(path, mapping, log)
     found = {name: _Codes() for name in how.answers}
@@ -68,7 +68,7 @@ def _checked(path: Path, how: ratings.RatingsMapping, found: _Codes, log: Proble
 
 
 def _two_spellings(values: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(value, earlier one) of values that differ only in how Unicode composes their characters, as é does."""
+    """Yield (value, earlier one) for values that differ only in how Unicode composes characters such as é."""
     seen: dict[str, str] = {}
     for value in values:
         earlier = seen.setdefault(value if value.isascii() else unicodedata.normalize("NFC", value), value)
@@ -77,7 +77,7 @@ def _two_spellings(values: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def read_gold(path: Path, log: ProblemLog) -> dict[str, str]:
-    """Item → right label, of a CSV file with the columns `item,label`."""
+    """Map item to right label, from a CSV file with the columns `item,label`."""
     gold: dict[str, str] = {}
     for number, (item, label) in _cells(path, log, ("item", "label")):
         if gold.setdefault(item, label) != label:
@@ -87,7 +87,7 @@ def read_gold(path: Path, log: ProblemLog) -> dict[str, str]:
 
 
 def _cells(path: Path, log: ProblemLog, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(line, values of the columns) of every row; an empty value is logged."""
+    """Yield (line, values of the columns) of every row; log empty values."""
     try:
         for row in read_table(path, log, columns, RATINGS):
             values = tuple(row.values[name].strip() for name in columns)

@@ -1,4 +1,4 @@
-"""Every agreement measure of a table of ratings, and of every two annotators: what `manage.py agreement` prints. Pure.
+"""Every agreement measure of a table of ratings and of each annotator pair, for `manage.py agreement`. Pure.
 
 docs/reference/measures.md has the formulas and their sources.
 """
@@ -18,8 +18,8 @@ _BLOCK_SIZE = 8_000_000  # label counts of pairs in memory at once
 
 
 def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
-    """JSON-able: counts, every measure, and a row for each pair of annotators. `order` has all labels that could be
-    given, in ascending order.
+    """Return counts, every measure, and a row for each pair of annotators; JSON-able. `order` has all labels that could
+    be given, in ascending order.
     """
     choices = categories(order or None, table.labels)
     on, found = label_scale(table.labels, order, choices=choices["n"]), Compared(table)
@@ -32,8 +32,8 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
 
 
 def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -> Iterator[Figures]:
-    """For each two annotators: percent and Cohen's kappa, unweighted and, if the labels have an order, weighted by
-    distance, and their confusion table. `pairs` as `cohen_kappas` gives them.
+    """Yield for each two annotators percent agreement, Cohen's kappa, unweighted and, if the labels have an order,
+    weighted by distance, and their confusion table. `pairs` are from `cohen_kappas`.
     """
     for some, confusion in _confusions(table, pairs):
         weighted = (
@@ -52,7 +52,7 @@ def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -
 
 
 def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tuple[Sequence[PairKappa], Array]]:
-    """Some of the pairs at a time with their label counts (B × L × L): rows are the first annotator's labels."""
+    """Yield some of the pairs at a time with their label counts (B × L × L): rows are the first annotator's labels."""
     pair, cells = _cells_of_pairs(table)
     labels = len(table.labels)
     start = 0
@@ -67,7 +67,7 @@ def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tupl
 
 
 def _cells_of_pairs(table: RatingTable) -> tuple[Array, Array]:
-    """(which pair of annotators, which cell of their confusion table) of each pair of ratings of one item, sorted."""
+    """Return, for each pair of ratings of one item, its annotator pair and its confusion-table cell, sorted."""
     first, second, one, other = table.pairs()
     codes = table.code_of_pairs(first, second)
     del first, second  # long, with many ratings
@@ -77,7 +77,7 @@ def _cells_of_pairs(table: RatingTable) -> tuple[Array, Array]:
 
 
 def _weighted_kappas(confusion: Array, places: Array, weights: str) -> list[float | None]:
-    """Cohen (1968), with weights that grow with the distance of the labels' places, or with its square.
+    """Return Cohen's weighted kappas (1968), with weights growing with the labels' distance, or with its square.
 
     `confusion` is B × L × L, `places` from low to high. None if both gave only one label.
     """

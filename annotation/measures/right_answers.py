@@ -1,7 +1,7 @@
-"""Answers of a declared protocol that are right or wrong, by its file or by their item: their share, and groups that
-must all be right.
+"""A declared protocol's right and wrong answers, as defined by its file or the item: their share, and groups that must
+all be right.
 
-Pure. docs/reference/measures.md defines the figures.
+Pure. docs/reference/measures.md defines the statistics.
 """
 
 import math
@@ -25,7 +25,7 @@ from benchmarks.metrics.base import wilson
 
 
 class Rights:
-    """The right answer of each task, by construction or by its item; `attributes` are by the item's position."""
+    """Each task's right answer, by construction or by its item; `attributes` are by the item's position."""
 
     def __init__(self, file: ProtocolFile, attributes: Mapping[int, Attributes]):
         self._file, self._attributes = file, attributes
@@ -36,7 +36,7 @@ class Rights:
 
 
 def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of: Rights) -> Figures:
-    """The share of right answers, and `chance`: what picking among everything on the screen gets right on average."""
+    """Return the share of right answers, and `chance`, the expected share when picking at random."""
     chances = [
         chance_of(file, address, right, one.row.places, one.value) for one, right in _judged(address, said, right_of)
     ]
@@ -45,12 +45,12 @@ def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of
 
 
 def right_rows(file: ProtocolFile, address: str, said: Sequence[Said], right_of: Rights) -> list[Scored]:
-    """1 for each judgment that gives the right answer, 0 for each other one of a task that has one."""
+    """Return 1 for each judgment with the right answer, 0 for the other judgments of tasks that have one."""
     return [scored(one, float(_is(file, address, one.value, right))) for one, right in _judged(address, said, right_of)]
 
 
 def _judged(address: str, said: Sequence[Said], right_of: Rights) -> Iterator[tuple[Said, str]]:
-    """With the right answer, those of tasks that have one."""
+    """Yield the judgments of tasks that have a right answer, each with it."""
     for one in said:
         if one.value != CANNOT_JUDGE and (right := right_of(address, one.row.task)):
             yield one, right
@@ -60,7 +60,7 @@ _Options = tuple[frozenset[str], frozenset[str], list[str]]  # chosen, right, an
 
 
 def _sets(file: ProtocolFile, name: str, said: str, right: str) -> _Options | None:
-    """None if the answer does not say how many options there were."""
+    """Return None if the answer does not show how many options there were."""
     answer = file.answer(name)
     there = option_sets.all_options(file, answer, said)
     if there is None:
@@ -70,8 +70,8 @@ def _sets(file: ProtocolFile, name: str, said: str, right: str) -> _Options | No
 
 
 def set_scores(file: ProtocolFile, name: str, said: Sequence[Said], right_of: Rights) -> Figures:
-    """Of a pick of many with right options: `jaccard`, the mean over judgments of what the options chosen and the right
-    ones share, and `kappa`, Cohen's of chosen and right over the `n` options of all judgments.
+    """Score a pick of several options: `jaccard`, the mean over judgments of the overlap of the options chosen and the
+    right ones, and `kappa`, Cohen's for chosen and right over the `n` options of all judgments.
     """
     rows, cells = [], Counter[tuple[bool, bool]]()
     for one in said:
@@ -85,7 +85,7 @@ def set_scores(file: ProtocolFile, name: str, said: Sequence[Said], right_of: Ri
 
 
 def _kappa(cells: Mapping[tuple[bool, bool], int]) -> Figures:
-    """Cohen (1960), of two classifications in two; None where agreement by chance is certain."""
+    """Return Cohen's kappa (1960) of two binary classifications; None if agreement by chance is certain."""
     n, both = sum(cells.values()), cells.get((True, True), 0)
     chosen, wanted = both + cells.get((True, False), 0), both + cells.get((False, True), 0)
     same, chance = n * (both + cells.get((False, False), 0)), chosen * wanted + (n - chosen) * (n - wanted)
@@ -100,8 +100,8 @@ def _is(file: ProtocolFile, name: str, value: str, right: str) -> bool:
 
 
 def chance_of(file: ProtocolFile, name: str, right: str, places: int, said: str) -> float:
-    """The probability that a random answer is the right one; `places` is the number of options on the screen, which a
-    set of options that was `said` tells by itself.
+    """Return the probability that a random answer is right; `places` is the number of options on the screen, which for
+    a set of options follows from the answer given (`said`).
     """
     answer = file.answer(name.partition(".")[0])
     fixed = len(values.fixed_of(answer))
@@ -134,11 +134,11 @@ def group(
     right_of: Rights,
     attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed, or
-    those of all items with the same values.
+    """Score groups of tasks that count only if all are right: an item's tasks with the same parts in the names listed,
+    or all items' tasks with the same values.
 
-    A comparison has an item as a group: its tasks with the right answer `compare` must have got it from a larger share
-    of annotators than all others with the same part. It has no chance to tell: shares can tie.
+    In a comparison the group is an item: the tasks whose right answer is `compare` must have got it from a larger share
+    of annotators than all others with the same part. It has no chance level, because shares can tie.
     """
     is_right, chance_that = _rule(file, file.group[name], said, right_of)
     groups: dict[tuple[object, ...], list[TaskRow]] = defaultdict(list)
@@ -155,7 +155,7 @@ def group(
             continue
         kinds = {(task.type, task.subtype) for task in of_group}
         kind, subtype = kinds.pop() if len(kinds) == 1 else ("", "")
-        # Of several items, the group is the sampling unit; no two groups over the same columns share one.
+        # For several items, the group is the sampling unit; no two groups over the same columns share an item.
         people = [who for task in of_group for who in judged_by[task.task]]
         rows.append(Unit(of_group[0].task[0], kind, subtype, bool(is_right(of_group)), people))
         if chance_that:
@@ -165,7 +165,7 @@ def group(
 
 
 class Unit(NamedTuple):
-    """A group; `item` is its first, `judged_by` has the annotator of each judgment of its tasks."""
+    """A group; `item` is its first item, `judged_by` has the annotator of each judgment of its tasks."""
 
     item: int
     type: str
@@ -175,9 +175,8 @@ class Unit(NamedTuple):
 
 
 def share_of_units(rows: Sequence[Unit]) -> Figures:
-    """The share of right groups. Whether one is right rests on several annotators, so that its intervals are those of
-    the human baseline (`over_annotators.interval`), by fewer groups where groups of the same items depend on each
-    other.
+    """Return the share of right groups. A group depends on several annotators, so the intervals are those of the human
+    baseline (`over_annotators.interval`), with fewer groups if groups of the same items are dependent.
     """
     n, right = len(rows), [row.right for row in rows]
     people = {who for row in rows for who in row.judged_by}
@@ -198,7 +197,7 @@ def share_of_units(rows: Sequence[Unit]) -> Figures:
 def shared_by(
     file: ProtocolFile, name: str, task: TaskKey, attributes: Mapping[int, Attributes]
 ) -> tuple[object, ...] | None:
-    """What the task shares with the others of its group; None if it is in none."""
+    """Return what the task has in common with the others of its group; None if it is in none."""
     of, (position, question, round_) = file.group[name], task
     if isinstance(of, schema.Over):
         said = attributes.get(position, NO_ATTRIBUTES).get(ITEM, {})
@@ -215,7 +214,7 @@ _OfGroup = Callable[[Sequence[TaskRow]], float]
 def _rule(
     file: ProtocolFile, of: schema.Group, said: Mapping[str, Sequence[Said]], right_of: Rights
 ) -> tuple[_OfGroup, _OfGroup | None]:
-    """Whether a group is right; how likely that is at random."""
+    """Return functions for whether a group is right, and for how likely that is at random."""
     if isinstance(of, schema.Comparison):
         shares = _shares(file, of.compare, said, right_of)
         parts = [_places(file, [part]) for part in of.within]
@@ -233,7 +232,7 @@ def _rule(
     return is_right, chance_that
 
 
-_Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one
+_Shares = Mapping[TaskKey, tuple[float, bool]]  # share of judgments with the value, and whether it is the right one
 
 
 def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]], right_of: Rights) -> _Shares:
@@ -248,7 +247,7 @@ def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]], 
 
 
 def _is_above(shares: _Shares, part_of: Callable[[str], str | None], tasks: Sequence[TaskRow]) -> bool:
-    """Whether among the tasks with the same part, those where the value is right have larger shares than the others."""
+    """Return whether, among tasks with the same part, those whose right answer is the value have larger shares."""
     parts: dict[str | None, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for task in tasks:
         share, right = shares.get(task.task, (0.0, False))
@@ -257,7 +256,7 @@ def _is_above(shares: _Shares, part_of: Callable[[str], str | None], tasks: Sequ
 
 
 def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | None]:
-    """The question of a task → what it shares with the others of its group; None if it is in none."""
+    """Return a function from a task's question to what it shares with its group; None if it is in none."""
     match file.tasks:
         case schema.Rows():
             return lambda question: "" if not over or question in over else None
@@ -268,7 +267,7 @@ def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | No
 
 
 def _verdicts(file: ProtocolFile, address: str, said: Iterable[Said], right_of: Rights) -> dict[TaskKey, bool]:
-    """Task with a right answer → whether it is the one given most, more often than any other."""
+    """Return, for each task with a right answer, whether that is the most frequent one, without a tie."""
     given: dict[TaskKey, Counter[str]] = defaultdict(Counter)
     for one in said:
         right = right_of(address, one.row.task)

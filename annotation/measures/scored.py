@@ -1,6 +1,6 @@
-"""Answers to one question of a screen as numbers, and their means with 95% intervals. Pure.
+"""Answers to one question on a screen as numbers, and their means with 95% intervals. Pure.
 
-Judgments are counted ones of live tasks; those that say “cannot judge”, or have no value, have no part.
+Only counted judgments of live tasks are used; “cannot judge” and answers without a value are left out.
 """
 
 import math
@@ -22,15 +22,15 @@ from annotation.protocols.schema import ProtocolFile
 from benchmarks.metrics.base import Z, wilson
 
 THESE, OTHERS = "for these annotators", "for others like them"  # as pages and reports name the intervals
-COMPARED = 10  # groups of which each two are compared
+COMPARED = 10  # compare each two groups only up to this many groups
 Span = tuple[float | None, float | None]
 NONE: Span = (None, None)
 Unit = Any  # a row with a `type` and a `subtype`
-_ROUNDING = 1e-24  # what may be left of a variance that is 0, of a scale from 0 to 1
+_ROUNDING = 1e-24  # rounding error in a variance that is 0, on a scale from 0 to 1
 
 
 class Said(NamedTuple):
-    """An answer to one question of a screen, in the file's words."""
+    """An answer to one question on a screen, in the file's words."""
 
     row: JudgmentRow
     value: str
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The ends between which values lie; `share`: each value is 0 or 1, and their mean a share."""
+    """The range of the values; `share`: each value is 0 or 1, and their mean a share."""
 
     least: float
     most: float
@@ -60,7 +60,7 @@ SHARE = Range(0.0, 1.0, share=True)
 
 
 def said_to(file: ProtocolFile, address: str, rows: Iterable[JudgmentRow]) -> list[Said]:
-    """Of those who were asked."""
+    """Return the answers of those who were asked."""
     found = []
     for row in rows:
         if row.answer == CANNOT_JUDGE:
@@ -71,7 +71,7 @@ def said_to(file: ProtocolFile, address: str, rows: Iterable[JudgmentRow]) -> li
 
 
 def value_of(file: ProtocolFile, address: str, label: str) -> str:
-    """What a stored answer, not *cannot judge*, says to one question, in the file's words; "" if it was not asked."""
+    """Return the answer to one question, in the file's words, from a stored answer; "" if it was not asked."""
     return answers.given(in_own_names(file, label), address, file)
 
 
@@ -81,7 +81,7 @@ def scored(one: Said, value: float) -> Scored:
 
 
 def broken_down(rows: Sequence[Unit], measured: Callable[[Sequence[Unit]], Figures]) -> Figures:
-    """What is measured of the `whole`, and a row for each type and subtype."""
+    """Measure the `whole`, and each type and subtype as a row."""
     groups: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     for row in rows:
         groups[row.type, row.subtype].append(row)
@@ -90,9 +90,9 @@ def broken_down(rows: Sequence[Unit], measured: Callable[[Sequence[Unit]], Figur
 
 
 def with_intervals(value: float | None, these: Span, others: Span | None) -> Figures:
-    """A score with `low` and `high` for other annotators like these, and `these_low` and `these_high` for these.
+    """Return a score with `low` and `high` for other annotators like these, and `these_low` and `these_high` for these.
 
-    `over` is what the first is over: ITEMS if the judgments do not show how annotators differ, so that both are one.
+    `over` is the basis of the first: ITEMS if the judgments do not show how annotators differ; both are then the same.
     """
     (low, high), over = (these, ITEMS) if others is None else (others, ANNOTATORS)
     none = low is None or high is None
@@ -103,7 +103,7 @@ def with_intervals(value: float | None, these: Span, others: Span | None) -> Fig
 
 
 def intervals(found: Figures) -> list[tuple[float, float, str]]:
-    """Of a score (`with_intervals`): both ends, and whom the interval holds for; one if both are the same."""
+    """Return a score's intervals (`with_intervals`): both ends, and for whom; just one if both are the same."""
     others, these = ((found["low"], found["high"]), (found["these_low"], found["these_high"]))
     if these[0] is None:
         return []
@@ -113,11 +113,11 @@ def intervals(found: Figures) -> list[tuple[float, float, str]]:
 
 
 def summary(rows: Sequence[Scored], ends: Range) -> Figures:
-    """The mean of the judgments with its 95% intervals (`with_intervals`). Its standard error is that of a ratio
-    (Cochran 1977, §6.4), over items, or over items and annotators (`over_annotators.spread`). Of the range between the
-    ends, the mean is a share, and Wilson's interval that of as many judgments as carry its information. Where the items
-    of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if as many
-    items as n alike ones leave possible were at either end of the scale (`_unseen`).
+    """Return the mean of the judgments with its 95% intervals (`with_intervals`). The standard error is that of a ratio
+    (Cochran 1977, §6.4), over items, or over items and annotators (`over_annotators.spread`). As a share of the range,
+    the mean gets Wilson's interval for the number of judgments that carry its information. If all items are alike,
+    there is no error to estimate: the interval then reaches to where the mean would be if as many items as n alike ones
+    leave possible were at either end of the scale (`_unseen`).
     """
     return mean_of_groups([rows], ends)
 
@@ -143,7 +143,7 @@ def _numbered(values: Sequence[int]) -> Array:
 
 
 def _mean(rows: Sequence[Scored]) -> tuple[float, Array]:
-    """The mean, and what each judgment adds to its error (N × 1)."""
+    """Return the mean, and what each judgment adds to its error (N × 1)."""
     value = math.fsum(row.value for row in rows) / len(rows)
     return value, (np.array([[row.value] for row in rows]) - value) / len(rows)
 
@@ -166,15 +166,15 @@ def _span(value: float, ends: Range, items: int, judged: int, found: Spread | No
 
 
 def _unseen(n: int) -> float:
-    """The largest share of other items of which n items in a row show none with a probability of 2.5%."""
+    """Return the largest share of other items such that n items in a row show none with a probability of 2.5%."""
     return 1 - math.pow(0.025, 1 / n)
 
 
 def differences(groups: Mapping[str, Sequence[Scored]], ends: Range) -> list[Figures]:
-    """Each group's mean less that of each later one, with the intervals of `with_intervals`, if there are at most
-    `COMPARED` groups; `n_items` are those that both have. What judgments of the same item, or of one annotator, have in
-    common is in both means and not in their difference. If no item differs, there is no error to estimate, and both
-    means count as independent.
+    """Return each group's mean minus that of each later one, with the intervals of `with_intervals`, if there are at
+    most `COMPARED` groups; `n_items` are those in both. What judgments of the same item, or by one annotator, have in
+    common cancels in the difference. If no item differs, there is no error to estimate, and the means are treated as
+    independent.
     """
     if len(groups) > COMPARED:
         return []
@@ -194,7 +194,7 @@ def differences(groups: Mapping[str, Sequence[Scored]], ends: Range) -> list[Fig
 
 
 def _apart(value: float, spans: Sequence[Span], found: Spread | None, ends: Range) -> Span:
-    """The interval of a difference of two means with these intervals."""
+    """Return the interval of the difference of two means with these intervals."""
     (low, high), (from_, to) = spans
     if found is None or low is None or high is None or from_ is None or to is None:
         return NONE

@@ -1,7 +1,7 @@
-"""What the answers of a declared protocol come to: scores, right answers and groups of them, strengths and mean ranks.
+"""Results of a declared protocol's answers: scores, right answers and groups of them, strengths and mean ranks.
 
-Pure. docs/reference/measures.md defines the figures. Judgments are counted ones of live tasks; those that say “cannot
-judge”, or have no value, have no part and are counted aside.
+Pure. docs/reference/measures.md defines the statistics. Only counted judgments of live tasks are used; “cannot judge”
+and answers without a value are left out and counted separately.
 """
 
 import itertools
@@ -37,8 +37,8 @@ _MEAN = "mean"
 def scores(
     file: ProtocolFile, rows: Sequence[JudgmentRow], tasks: Sequence[TaskRow], attributes: Mapping[int, Attributes]
 ) -> Figures:
-    """JSON-able: `answers` with a score or a right answer, of a scale with how often each of its `points` was given;
-    `groups` of tasks; `strengths` and `mean_ranks` over an attribute. `attributes` are by the item's position.
+    """Return `answers` with a score or a right answer, for a scale with counts of its `points`; `groups` of tasks;
+    `strengths` and `mean_ranks` over an attribute; JSON-able. `attributes` are by the item's position.
     """
     found: Figures = {"answers": [], "groups": [], "strengths": [], "mean_ranks": []}
     right_of = right_answers.Rights(file, attributes)
@@ -96,13 +96,13 @@ def _combination(
     rows: Sequence[JudgmentRow],
     attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """The combined score of each judgment that has a number for all of its answers."""
+    """Return the combined score of each judgment that has a number for all of its answers."""
     names = list(of.weights)
     by_answer = {one: {(said.row.task, said.row.annotator): said for said in said_to(file, one, rows)} for one in names}
     numbers = {one: _number(file, one, _MEAN) for one in names}
     judged: list[tuple[Said, float | None]] = []
     unable = 0
-    for key, first in ChainMap(*by_answer.values()).items():  # a judgment with any of them
+    for key, first in ChainMap(*by_answer.values()).items():  # a judgment with any of these answers
         if first.value == CANNOT_JUDGE:
             unable += 1
             continue
@@ -122,7 +122,7 @@ def _combination(
 
 
 def combined(of: schema.Combined, parts: Sequence[float]) -> float | None:
-    """The score of numbers in the order of its answers; None if one of a geometric mean is below 0."""
+    """Return the score of numbers in the order of its answers; None if one in a geometric mean is below 0."""
     weights = of.weights.values()
     terms = [weight * part for weight, part in zip(weights, parts, strict=True)]
     match of.rule:
@@ -138,7 +138,7 @@ def combined(of: schema.Combined, parts: Sequence[float]) -> float | None:
 
 
 def _ends_of(of: schema.Combined, every: Sequence[Range]) -> Range:
-    """Each rule rises or falls with each number while the others stay, so that its ends lie at theirs."""
+    """Combine the ranges; each rule is monotone in each number, so its extremes lie at the ranges' ends."""
     ends = [(one.least, one.most) for one in every]
     if of.rule == "geometric_mean":
         ends = [(max(0, low), max(0, high)) for low, high in ends]
@@ -153,8 +153,8 @@ def _scores(
     ends: Range,
     attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """The means of the judgments that have a number, as a whole, by type, and by each attribute that items have, with
-    the `differences` of each two of its values.
+    """Return the means of the judgments that have a number: overall, by type, and by each attribute of the items, with
+    the `differences` of every two of its values.
     """
     rows = [scored(one, value) for one, value in judged if value is not None]
     by = {name: of for name in file.item.attributes if (of := _by_attribute(file, name, rows, attributes))}
@@ -177,8 +177,8 @@ def _asked(file: ProtocolFile, address: str) -> str:
 
 
 def _number(file: ProtocolFile, address: str, score: str) -> Callable[[str, Attributes], float | None]:
-    """What a value counts in an item with these attributes: its number, or 1 where it has the value that is counted,
-    itself or through a view.
+    """Return a function that scores a value in an item with these attributes: its number, or 1 if it is the value that
+    is counted, itself or through a view.
     """
     answer = file.answer(address.partition(".")[0])
     if score == _MEAN:
@@ -194,7 +194,7 @@ def _number(file: ProtocolFile, address: str, score: str) -> Callable[[str, Attr
 
 
 def task_scores(file: ProtocolFile, labels: Iterable[str], of_item: Attributes) -> dict[str, tuple[float, int]]:
-    """Answer with a score → the mean of a task's counted judgments, by their labels, and their number."""
+    """Map each answer with a score to the mean of a task's counted judgments, given their labels, and their number."""
     found, given = {}, [label for label in labels if label != CANNOT_JUDGE]
     for address, measure in file.measure.items():
         if measure.score:
@@ -222,7 +222,7 @@ def _of(attributes: Mapping[int, Attributes], one: Said) -> Attributes:
 def _by_attribute(
     file: ProtocolFile, name: str, rows: Sequence[Scored], attributes: Mapping[int, Attributes]
 ) -> dict[str, list[Scored]]:
-    """By value, the judgments of the tasks whose parts have that value and no other."""
+    """Group by value the judgments of tasks whose parts all have the same value."""
     known: dict[tuple[int, str], str] = {}
     groups: dict[str, list[Scored]] = defaultdict(list)
     for row in rows:
@@ -235,7 +235,7 @@ def _by_attribute(
 
 
 def _attribute(file: ProtocolFile, of_item: Attributes, question: str, name: str) -> str:
-    """The value of the attribute that the task's parts share; "" if they have none, or several."""
+    """Return the attribute value that the task's parts share; "" if they have none or several."""
     about = _parts_of_task(file, question)
     found = {
         str(said[name])
@@ -249,7 +249,7 @@ def _attribute(file: ProtocolFile, of_item: Attributes, question: str, name: str
 
 
 def _parts_of_task(file: ProtocolFile, question: str) -> set[str] | None:
-    """The names of the parts that the task goes through; None: all of the item."""
+    """Return the names of the parts that the task goes through; None means the whole item."""
     match file.tasks:
         case schema.Each() | schema.Pairs():
             return set(question.split("/"))

@@ -1,9 +1,9 @@
-"""Whether an annotator differs from the others by more than annotators differ anyway: skill as a random effect. Pure.
+"""A test whether an annotator differs from the others more than annotators usually do: skill as a random effect. Pure.
 
-Of each annotator there is an estimate on the logit scale with its variance. Annotators who all work honestly differ by
-a variance of their own: that of the others' estimates beyond their errors (Paule and Mandel 1982). One who is far from
-all others does not raise it: first it is the median of what each alone says of it, and those beyond `_FAR` standard
-deviations by that are left out. Student's t has one degree of freedom less than there are others left.
+Each annotator has an estimate on the logit scale with its variance. Honest annotators also differ among themselves, by
+the variance of the others' estimates beyond their errors (Paule and Mandel 1982). An annotator far from all others does
+not inflate it: a first value is the median of single estimates of it, and annotators more than `_FAR` of its standard
+deviations away are left out. Student's t has one degree of freedom fewer than others left.
 
 docs/reference/measures.md has the formulas, docs/design/evidence.md how often honest annotators get a sign.
 """
@@ -25,20 +25,20 @@ from annotation.measures.judgments import Coded
 from annotation.measures.ratings import rows_by
 from annotation.measures.types import Array
 
-_MEDIAN = 0.4549364231195727  # of chi-square with one degree of freedom
+_MEDIAN = 0.4549364231195727  # median of chi-square with one degree of freedom
 _FAR = 3
 _ZERO = 1e-12
 
 
 class Estimate(NamedTuple):
-    """On the logit scale."""
+    """An estimate on the logit scale."""
 
     value: float
     variance: float
 
 
 def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float:
-    """The probability that one of the others' kind is as far above `middle`; 1 if there are none."""
+    """Return the probability that one of the others' kind is as far above `middle`; 1 if there are none."""
     if not others:
         return 1.0
     values, variances = np.array(others).T
@@ -55,7 +55,7 @@ def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float
 
 
 def spread(away: Array) -> tuple[float, int]:
-    """The standard deviation of values without errors, by those near zero as above, and how many these are."""
+    """Estimate the error-free standard deviation from the values near zero, as above; also return their number."""
     squares = away**2
     near = squares[squares <= _FAR**2 * float(np.median(squares)) / _MEDIAN]
     return math.sqrt(float(near.mean())), len(near)
@@ -69,16 +69,16 @@ class GivenAnswers(NamedTuple):
 
 
 class OwnAnswers:
-    """How often an annotator gave each label, beside what those who judged the same tasks gave. A task that nobody else
-    judged is compared with all such tasks of its type.
+    """How often an annotator gave each label, compared with others on the same tasks. A task that nobody else judged is
+    compared with all such tasks of its type.
 
-    If who judged a task is exchangeable, the number of an annotator's answers with a label is a sum of hypergeometric
-    ones, given how often all gave it: of each task, and of each type of tasks with one judgment.
+    If annotators are exchangeable, an annotator's number of answers with a label is a sum of hypergeometric variables,
+    given how often everyone gave it: one for each task, and one for each type's tasks with a single judgment.
     """
 
     def __init__(self, labels: Sequence[str], own: GivenAnswers, of_task: Array, lonely: Array):
-        """`of_task` (N × L): counts of the labels of everybody, the annotator too, on each task of `own`; `lonely` (P ×
-        L): on the tasks of each part that one annotator judged.
+        """`of_task` (N × L): label counts of everybody, including the annotator, on each task of `own`; `lonely` (P ×
+        L): on the tasks of each part that only one annotator judged.
         """
         self.labels = labels
         each = np.eye(len(labels), dtype=np.int64)[own.label]
@@ -103,15 +103,15 @@ class OwnAnswers:
         ]
 
     def others_share(self, label: int) -> float:
-        """The share of the others' answers, weighted as the annotator's tasks are."""
+        """Return the share of the others' answers, weighted like the annotator's tasks."""
         return float(self._by_others[label]) / self.n
 
     def estimate(self, label: int) -> Estimate | None:
-        """How much likelier than for the others the label is, by one step of Newton's; None if nothing tells."""
+        """Estimate how much likelier the label is than for the others, by one Newton step; None without information."""
         return self._estimates[label] if label < len(self._estimates) else None
 
     def p_exact(self, label: int) -> float:
-        """Two-sided by doubling, for annotators who are all alike."""
+        """Return the two-sided p, by doubling, if annotators are all alike."""
         given, _, times = self._strata
         strata, counts = np.unique(
             np.column_stack([times, given[:, label], given.sum(axis=1)]), axis=0, return_counts=True
@@ -126,19 +126,19 @@ class OwnAnswers:
         return two_sided(sums, int(self.given[label]))
 
     def p(self, label: int, others: list["OwnAnswers"]) -> float:
-        """Two-sided: for annotators who are alike, and for such who differ as the others do, whichever is larger."""
+        """Return the larger two-sided p: if annotators are alike, and if they differ as the others do."""
         own = self.estimate(label)
         if own is None:
             return 1.0
         estimates = [found for one in others if (found := one.estimate(label))]
-        # Not zero: an annotator who is far away moves what is expected of those who judged the same tasks.
+        # Not zero: an annotator who is far away shifts the expectation for those who judged the same tasks.
         middle = median(one.value for one in estimates) if estimates else 0.0
         beyond = p_above(Estimate(middle + abs(own.value - middle), own.variance), estimates, middle)
         return min(1.0, max(self.p_exact(label), 2 * beyond))
 
 
 class StageAnswers:
-    """The labels of all judgments of a stage that count, and the answers of each annotator beside the others'."""
+    """The labels of all counted judgments of a stage, and each annotator's answers compared with the others'."""
 
     def __init__(self, task: Coded, part: Coded, annotator: Array, labels: Coded):
         self._labels = list(labels.values)
@@ -154,7 +154,7 @@ class StageAnswers:
         }
 
     def of_excluded(self, task: Coded, labels: Coded) -> OwnAnswers:
-        """Of answers that do not count, to tasks that others answered."""
+        """Compare answers that do not count, on tasks that others answered."""
         names = [*self._labels, *(one for one in labels.values if one not in self._labels)]
         of_task = np.pad(self._of_task, ((0, 0), (0, len(names) - len(self._labels))))
         known = [
@@ -172,11 +172,11 @@ def _counted(rows: Array, labels: Array, height: int, width: int) -> Array:
     return found
 
 
-Shares = Mapping[tuple[str, str], tuple[int, int]]  # by type and subtype: how often, of how many
+Shares = Mapping[tuple[str, str], tuple[int, int]]  # by type and subtype: times given, times asked
 
 
 def logit_beside(own: Shares, everyone: Shares) -> tuple[Estimate, float]:
-    """How much more often than all did on such types, and the logit of what all did there."""
+    """Return how much more often than everyone on such types, and everyone's logit there."""
     same, n = (sum(one[at] for one in own.values()) for at in (0, 1))
     typical = sum(of * (everyone[part][0] + 0.5) / (everyone[part][1] + 1) for part, (_, of) in own.items()) / n
     usual = math.log(typical / (1 - typical))

@@ -1,5 +1,5 @@
-"""The figures of a stage as one dictionary that the study page shows, the API answers and an export carries. Pure:
-figures/stage.py reads the rows from the database, releases/verification from the files of a release.
+"""A stage's statistics as one dictionary, for the study page, the API and exports. Pure: figures/stage.py reads the
+rows from the database, releases/verification from the files of a release.
 """
 
 from collections import Counter
@@ -30,15 +30,15 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class StageRows:
-    """The input of a stage's figures.
+    """The input for a stage's statistics.
 
-    `settings` has the study's `name`, pay (pay.py) and `currency`, the stage's position (`stage`) and `stage_name`,
-    and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
-    the order of items, a task's judgments in the order given. `flags` are the number of flags and how many of them are
-    open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
-    seat in the stage. `paper` has what the protocol's paper reports, under that name, an audit's result under
-    `audit`, and what adaptive overlap spent under `adaptive`. `attributes` are those of items' parts, by the item's
-    position, `options` those of all live tasks.
+    `settings` has the study's `name`, pay (pay.py) and `currency`, the stage's position (`stage`) and `stage_name`, and
+    SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in the
+    order of items, a task's judgments in the order given. `flags` are the number of flags and of open ones.
+    `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a seat in
+    the stage. `paper` has the statistics of the protocol's paper, under that name, an audit's result under `audit`, and
+    those of adaptive overlap under `adaptive`. `attributes` are those of items' parts, by the item's position,
+    `options` those of all live tasks.
     """
 
     settings: Mapping[str, Any]
@@ -53,7 +53,7 @@ class StageRows:
 
     @cached_property
     def counted(self) -> Judgments:
-        """Also of tasks that are no longer live."""
+        """Counted judgments, including those of tasks that are no longer live."""
         return self.judgments[self.judgments.is_judge & self.judgments.counted]
 
     @cached_property
@@ -67,8 +67,8 @@ class StageRows:
 
     @property
     def wanted(self) -> int:
-        """The number of judgments required for the live tasks; of an audit, for the items that it is expected to need,
-        or needs at most while nothing is expected.
+        """Return the number of judgments required for the live tasks; in an audit, for the items that it is expected to
+        need, or needs at most if there is no expectation yet.
         """
         if "audit" in self.paper:
             return self._wanted_by_audit(self.paper["audit"])
@@ -88,7 +88,7 @@ class StageRows:
 
 
 def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """Every figure of the stage that does not depend on the time of day, JSON-able (docs/reference/measures.md).
+    """Compute every statistic of the stage that does not depend on the clock, JSON-able (docs/reference/measures.md).
 
     `step()` is called after each view of agreement.
     """
@@ -108,21 +108,21 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
 
 
 def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
-    """Under `scores`, those of a protocol file that says how its answers are scored; else nothing."""
+    """Return `scores` if the protocol file defines scores for its answers; otherwise nothing."""
     file = found.rule.protocol.file
     made = scores(file, list(standing), found.tasks, found.attributes) if file else {}
     return {"scores": made} if any(made.values()) else {}
 
 
 def answer_shares(found: StageRows) -> list[float]:
-    """The share of each of the counted answers, on the view that is shown first, the most common first."""
+    """Return the share of each counted answer, on the view shown first, the most common first."""
     views = found.rule.projections()
     return found.table.projected(views[base.main_view(views)]).shares
 
 
 def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
-    """The figures with AC1 on each view without order, and by type, if one answer is so common that it is the chief
-    measure (`chief_on`); `shares` are answer_shares. Pages and reports show it; exports do not contain it.
+    """Add AC1 on each view without order, and by type, if one answer is so common that AC1 is the chief measure
+    (`chief_on`); `shares` are answer_shares. Pages and reports show it; exports do not contain it.
     """
     if not is_common(shares):
         return dict(figures)
@@ -143,9 +143,9 @@ def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[f
 
 
 def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
-    """The one figure of agreement that a page shows first: the chief `measure` on the view that is shown first (`on`),
-    or percent agreement if that has no value; `shares` are answer_shares. Of a scale its `level`, and what an item is,
-    if it is a statement or a word (`unit`).
+    """Return the agreement that a page shows first: the chief `measure` on the view shown first (`on`), or percent
+    agreement if that has no value; `shares` are answer_shares. A scale adds its `level`, and what an item is, if it is
+    a statement or a word (`unit`).
     """
     on = figures["by_type_on"]
     view = next(one for one in figures["agreement"] if one["on"] == on)
@@ -194,7 +194,7 @@ def _progress(found: StageRows, gone: int) -> dict[str, Any]:
 def _annotators(
     found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Everybody who has been in the stage, in the order of joining."""
+    """Return a row for everybody who has been in the stage, in order of joining."""
     mine, none = found.judgments.by_annotator(), found.judgments[:0]
     everyone = warning_signs.usual_times(found.counted.active_ms, found.counted.annotator)
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
@@ -217,7 +217,7 @@ def _annotators(
 
 
 def _share(same: tuple[int, int] | None) -> dict[str, Any]:
-    """How often, of `n`, an annotator agreed with the others, or the reason why they cannot be compared."""
+    """Return how often, of `n`, an annotator agreed with the others, or why they cannot be compared."""
     agreed, n = same or (0, 0)
     reason = measures_counts.NOTHING_JUDGED if same is None else "" if n else agreement.NO_OTHERS
     return {"value": measures_counts.ratio(agreed, n), "n": n, "reason": reason}

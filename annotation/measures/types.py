@@ -5,12 +5,12 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]  # of integers, floats or truth values; each function says its shape
-Figures = dict[str, Any]  # JSON-able figures by name, nested as pages, exports and the API give them
+Array = npt.NDArray[Any]  # of integers, floats or booleans; each function gives its shape
+Figures = dict[str, Any]  # JSON-able statistics by name, nested as in pages, exports and the API
 
 
 class Stage(Protocol):
-    """The settings of a stage that decide which items it takes, and which stage it belongs with."""
+    """The settings of a stage that decide which items it takes, and which stage it belongs to."""
 
     @property
     def pk(self) -> Any: ...  # identifies the stage

@@ -23,18 +23,18 @@ from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
-_FAST_WITHIN = 0.98  # of Student's t: 1% of annotators who differ as these do are beyond it on the fast side
+_FAST_WITHIN = 0.98  # quantile of Student's t: 1% of annotators differing as these do are faster
 TEST_LEVEL = 0.001  # of each test
-# Of honest annotators, those with signs about agreement or answers where skill differs with an SD of 0.5, and of 1, on
-# the logit (`python -m bench.coverage signs`).
+# Share of honest annotators with signs about agreement or answers if skill differs with an SD of 0.5, and of 1, on the
+# logit scale (`python -m bench.coverage signs`).
 FALSE_ALARMS = (0.0065, 0.018)
 _MIN_DIFFERENCE = 0.1  # between a share and the expected one
-_EXPECTED = 5  # at least, at each place, for chi-square
+_EXPECTED = 5  # the smallest expected count per position for chi-square
 _FAR = 3  # standard deviations
-FAR_FROM = 11  # annotators: of ten, none can be three standard deviations away ((n - 1) / √n < 3)
+FAR_FROM = 11  # annotators: among ten, none can be three standard deviations away ((n - 1) / √n < 3)
 _FEW = f"fewer than {SIGNS_FROM}"
 
-SPEED_KINDS = ("fast", "far")  # the kinds of signs that say nothing about the answers
+SPEED_KINDS = ("fast", "far")  # the kinds of signs that do not concern the answers
 KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",
@@ -47,17 +47,17 @@ KINDS = {  # all, in display order, with their label
     "practice": "practice",
 }
 
-Picks = Sequence[tuple[int, int]] | Array  # the place that was picked, from 1, and how many were shown (N × 2)
+Picks = Sequence[tuple[int, int]] | Array  # position picked, from 1, and number of positions shown (N × 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
     kind: str  # one of KINDS
-    words: str  # a sentence with the figures that made it
+    words: str  # a sentence with the numbers behind the sign
 
 
 def _is_sign(test: Figures, found: float | None, expected: float | None) -> bool:
-    """Whether a test's result is a sign: p below `TEST_LEVEL`, and the shares at least `_MIN_DIFFERENCE` apart."""
+    """Return whether a test's result is a sign: p below `TEST_LEVEL`, the shares at least `_MIN_DIFFERENCE` apart."""
     if found is None or expected is None or test["p"] is None:
         return False
     return bool(test["p"] < TEST_LEVEL and abs(found - expected) >= _MIN_DIFFERENCE - 1e-12)
@@ -71,16 +71,16 @@ def _no_test(reason: str, **figures: object) -> Figures:
 
 
 class Usual(NamedTuple):
-    """The median active time of all judgments, and the one below which an annotator's is fast; both in ms."""
+    """The median active time of all judgments, and the time below which an annotator counts as fast; both in ms."""
 
     median: float
     fast: float
 
 
 def usual_times(active_ms: Array, annotators: Array) -> Usual | None:
-    """None if no time was measured. Fast is what is below half of the median, and further below the annotators' own
-    medians than those who differ as they do: their spread on the logarithmic scale is that of those who are within
-    three standard deviations by the median of squares.
+    """Return None if no time was measured. A fast time is below half of the median, and further below the annotators'
+    own medians than their usual spread: on the logarithmic scale, that of those within three standard deviations by the
+    median of squares.
     """
     known = active_ms > 0
     if not known.any():
@@ -98,17 +98,17 @@ def usual_times(active_ms: Array, annotators: Array) -> Usual | None:
 
 
 def fast_sign(judged: int, typical: float | None, everyone: Usual | None) -> list[Sign]:
-    """`typical` is the annotator's median active time, in ms."""
+    """Return a sign if `typical`, the annotator's median active time in ms, is fast."""
     if judged < SIGNS_FROM or typical is None or everyone is None or typical >= everyone.fast:
         return []
     return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone.median / 1000:.1f} s")]
 
 
 def speed_deviations(logs: Mapping[int, float]) -> tuple[Figures, dict[int, float]]:
-    """How many standard deviations each annotator's typical time is from the mean; {} with fewer than FAR_FROM.
+    """Return how many standard deviations each typical time is from the mean; {} for fewer than FAR_FROM annotators.
 
     `logs` has each annotator's median of ln(time / the stage's median), averaged over stages by judgments. Mean and
-    deviation (n - 1) are over all of them, including the annotator in question.
+    deviation (n - 1) are over all of them, including the annotator concerned.
     """
     if len(logs) < FAR_FROM:
         return {"mean": None, "deviation": None, "n": len(logs), "reason": f"fewer than {FAR_FROM} annotators"}, {}
@@ -128,25 +128,25 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
 
 
 def _columns(picks: Picks) -> Array:
-    """2 × N: the places that were picked, and how many were shown."""
+    """Return the positions picked and the numbers of positions shown (2 × N)."""
     return np.array(picks, dtype=np.int64).reshape(-1, 2).T
 
 
 def place_counts(picks: Picks) -> list[int]:
-    """The number of picks at each position shown: the first, the second …"""
+    """Count the picks at each position shown: the first, the second …"""
     place, shown = _columns(picks)
     counts: list[int] = np.bincount(place, minlength=shown.max(initial=0) + 1)[1 : shown.max(initial=0) + 1].tolist()
     return counts
 
 
 def expected_places(picks: Picks) -> list[float]:
-    """The expected number of picks at each position without a habit: 1 / m of the picks with m positions shown."""
+    """Return the picks expected at each position without a habit: 1 / m of the picks with m positions shown."""
     shown = dict(enumerate(np.bincount(_columns(picks)[1]).tolist()))
     return [sum(n / many for many, n in shown.items() if n and many >= place) for place in range(1, len(shown))]
 
 
 def side_test(picks: Picks) -> Figures:
-    """Whether places are picked equally often: the exact binomial test of two, else Pearson's chi-square."""
+    """Test whether positions are picked equally often: exact binomial test for two, otherwise Pearson's chi-square."""
     found, expected, n = place_counts(picks), expected_places(picks), len(picks)
     figures = {"counts": found, "expected": expected, "n": n}
     if n < SIGNS_FROM or len(found) < 2 or min(expected) < _EXPECTED:
@@ -165,7 +165,7 @@ def side_test(picks: Picks) -> Figures:
 
 
 def top_place(test: Figures) -> int | None:
-    """The position (from 1) whose count is furthest above the expected one."""
+    """Return the position (from 1) whose count is furthest above the expected one."""
     over = [count - wanted for count, wanted in zip(test["counts"], test["expected"], strict=True)]
     return over.index(max(over)) + 1 if over else None
 
@@ -178,11 +178,11 @@ def side_sign(test: Figures) -> list[Sign]:
 
 
 def runs_test(picks: Picks) -> Figures:
-    """For picks in the order given: how often one repeats the previous place, and the longest run of a place.
+    """Test, for picks in order, how often a pick repeats the previous position, and the longest run of one position.
 
-    Without a habit each pick repeats the place before with probability 1 / m, whatever came earlier. So repeats are
-    binomial, and a run of L picks is one of L - 1 repeats. `p` is that of the less probable of the two, doubled because
-    there are two tests. If screens differ in how many options they show, the mean of the probabilities is used.
+    Without a habit each pick repeats the previous position with probability 1 / m, whatever came earlier. So repeats
+    are binomial, and a run of L picks is a run of L - 1 repeats. `p` is that of the less probable of the two, doubled
+    because there are two tests. If screens differ in how many options they show, the mean of the probabilities is used.
     """
     (place, shown), n = _columns(picks), len(picks)
     begins = np.flatnonzero(np.diff(place, prepend=0))  # of the runs
@@ -216,10 +216,10 @@ def runs_sign(test: Figures) -> list[Sign]:
 
 
 def answers_test(own: OwnAnswers | None, others: list[OwnAnswers]) -> Figures:
-    """Whether each answer is given as often as the others give it to the same tasks: p times the number of answers, by
-    an exact test and by one that knows how the others differ (`skill.OwnAnswers.p`).
+    """Test whether an annotator gives each answer as often as the others on the same tasks: p times the number of
+    answers, by an exact test and by one that allows for differences among the others (`skill.OwnAnswers.p`).
 
-    `label` is the answer with the smallest p; of several with the same p, as two labels have, the first.
+    `label` is the answer with the smallest p; the first if several have the same p, as with two labels.
     """
     figures = {"n": own.n if own else 0, "others": own.others if own else 0}
     if own is None or figures["n"] < SIGNS_FROM:
@@ -244,7 +244,7 @@ def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Si
 
 class Beside(NamedTuple):
     """`typical`: the share of screens of these types on which a typical other annotator gives the others' answer; `p`
-    of a share as low or lower, as the others differ.
+    for a share as low or lower, given how the others differ.
     """
 
     typical: float
@@ -252,12 +252,12 @@ class Beside(NamedTuple):
 
 
 def agreement_test(compared: Mapping[str, tuple[int, int, Beside | None]]) -> Figures:
-    """Whether an annotator gives the others' most frequent answer as often as a typical annotator does.
+    """Test whether an annotator gives the others' most frequent answer as often as a typical annotator does.
 
-    `compared` has for each view of the answers: how often they did, of how many, and the others. p is that of the
-    one-sided binomial test against the median of the others, or that of their differences, whichever is larger, times
-    the number of views; `on` is the view with the smallest p, of equal ones the first. It uses the median because a few
-    careless annotators would pull a mean down towards themselves.
+    `compared` has for each view of the answers how often they did, out of how many, and the others. p is that of the
+    one-sided binomial test against the others' median, or that from their differences, whichever is larger, times the
+    number of views; `on` is the first view with the smallest p. The median is used because a few careless annotators
+    would pull a mean down towards themselves.
     """
     found = {
         view: max(exact_tests.binomial_at_most(same, n, others.typical), others.p)
@@ -274,7 +274,7 @@ def agreement_test(compared: Mapping[str, tuple[int, int, Beside | None]]) -> Fi
 
 
 def _least(found: Mapping[str, float]) -> str:
-    """The first name whose p is the smallest but for rounding, which differs between machines."""
+    """Return the first name whose p is smallest up to rounding, which differs between machines."""
     least = min(found.values())
     return next(name for name in found if math.isclose(found[name], least, rel_tol=1e-9, abs_tol=1e-300))
 
@@ -286,7 +286,7 @@ def agreement_sign(test: Figures) -> list[Sign]:
     return [Sign("agreement", f"gave what most gave on {shares} ({test['on']})")]
 
 
-# Where the right answer is known
+# Signs based on known answers
 
 
 def checks_sign(n: int, right: int, guess_rate: float, failed: bool) -> list[Sign]:
@@ -295,7 +295,7 @@ def checks_sign(n: int, right: int, guess_rate: float, failed: bool) -> list[Sig
 
 
 def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
-    """`passed` has the results of the comprehension questions and the practice."""
+    """Return the signs of results (`passed`) of the comprehension questions and the practice."""
     named = {"comprehension": "the questions about the rules", "practice": "the practice"}
     return [Sign(kind, f"did not pass {words}") for kind, words in named.items() if passed.get(kind) is False]
 
@@ -304,10 +304,10 @@ def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
 
 
 def signs_of_work(judged: int, typical: float | None, everyone: Usual | None, picks: Picks) -> list[Sign]:
-    """The signs in an annotator's own judgments in a stage; `picks` in the order given, times in ms."""
+    """Return the signs in an annotator's own judgments in a stage; `picks` in the order given, times in ms."""
     return [*fast_sign(judged, typical, everyone), *side_sign(side_test(picks)), *runs_sign(runs_test(picks))]
 
 
 def concern_answers(kinds: Iterable[str]) -> bool:
-    """Whether any sign is about more than speed, which alone says little about the answers."""
+    """Return whether any sign concerns more than speed, which by itself reveals little about the answers."""
     return any(kind not in SPEED_KINDS for kind in kinds)

@@ -1,1 +1,1 @@
-"""Audits: how many items of a finite benchmark are wrong, for as few judgments as validly possible. Pure."""
+"""Audits: the share of wrong items in a finite benchmark, from as few judgments as validly possible. Pure."""

@@ -1,10 +1,10 @@
-"""Models on audited items, and on those of them that are valid: what wrong items do to a ranking.
+"""Models scored on all audited items and on the valid ones: the effect of wrong items on a ranking.
 
-The items that every model answers count, each once, with whether the model is right about it.
+Only items that every model answers count, each once, as right or wrong.
 
 - A share's 95% interval is Wilson's, with items as units (`benchmarks.metrics.base.wilson`).
 - The difference of two models on the valid items is paired by item (`annotation.measures.paired`).
-- How sure an order is: the share of `RESAMPLES` resamples of the valid items with this order, ties by half.
+- The certainty of an order is the share of `RESAMPLES` resamples of the valid items with it; a tie counts half.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import wilson
 
 RESAMPLES, SEED = 2000, 20240601
-_DECIMALS = 4  # of a share: what is equal there has one rank
+_DECIMALS = 4  # shares equal after rounding to this share one rank
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`everywhere`: its share on the whole benchmark; `right`: of the audited items that it answers. Models
-    `asked_in_both_orders` must be consistent to be right, so they are ranked among themselves.
+    """`everywhere`: its share on the whole benchmark; `right`: its result on each audited item that it answers. Models
+    `asked_in_both_orders` must be consistent to be right, so they are ranked separately.
     """
 
     name: str
@@ -54,8 +54,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Of two models on the valid items, the first minus the second. `changed`: on the whole benchmark their order is
-    reversed.
+    """The difference of two models on the valid items, the first minus the second. `changed`: on the whole benchmark
+    their order is reversed.
     """
 
     first: str
@@ -76,8 +76,8 @@ class Corrected:
 
 
 def corrected(models: Sequence[Model], wrong: Mapping[int, bool], lower: bool = False) -> Corrected:
-    """`wrong` has each audited item. `lower`: less is better. Rows are in the order of the valid items' ranking, models
-    asked in both orders last; differences are those of neighbours there, and of all models whose order changed.
+    """Rank models on audited items (`wrong`) and on the valid ones. `lower`: less is better. Rows follow the ranking on
+    valid items, models asked in both orders last; differences are of neighbours and of models whose order changed.
     """
     items = [item for item in wrong if all(item in model.right for model in models)] if models else []
     valid = [item for item in items if not wrong[item]]

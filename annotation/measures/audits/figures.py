@@ -1,4 +1,4 @@
-"""An audit's result, as figures of its stage."""
+"""An audit's result, for the statistics of its stage."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -15,7 +15,7 @@ def stratum(type: str, subtype: str) -> str:
 
 
 def is_stratified(settings: Mapping[str, Any]) -> bool:
-    """By type and subtype, except where intervals are valid at any look: they need every order to be equally likely."""
+    """Return whether to stratify by type and subtype: not at any look, where every order must be equally likely."""
     return bool(settings["stratify"] and not settings["any_look"])
 
 
@@ -25,10 +25,10 @@ def target_of(settings: Mapping[str, Any]) -> Target:
 
 
 def to_come(missing: Iterable[int], settled: int, needed: int, holding: int, ended: bool) -> list[int]:
-    """Of each open item that an audit will still judge if it needs so many items in all, the judgments that it lacks.
+    """Return the judgments still missing for each open item that an audit of `needed` items will judge.
 
-    `missing` are those of all open items; items that lack few were begun first. `settled`: the number of all others;
-    `holding`: of the open items, those that keep settled ones after them from counting.
+    `missing` has those of all open items; items that lack few were begun first. `settled`: the number of all others;
+    `holding`: the number of open items that keep later settled ones from counting.
     """
     return sorted(missing)[: 0 if ended else max(holding, needed - settled)]
 
@@ -38,9 +38,9 @@ def audit_figures(
     scores: Sequence[float] | None = None, scores_sha256: str = "",
     without_errors: Callable[[int], Corrected | None] = lambda n: None,
 ) -> Figures:  # fmt: skip
-    """Of all items in the order whether they are wrong, None while they are open, their strata and, if the audit uses
-    them, a model's scores. `settings` are those of a stage; the hashes those of the order and the scores;
-    `without_errors` corrects the result of the first n items for annotators' errors (`judges.corrected`). JSON-able.
+    """Return an audit's result, JSON-able. `wrong` has all items in order, None while open; `strata` and, if the audit
+    uses them, a model's `scores` likewise. `settings` are the stage's; the hashes are of the order and the scores;
+    `without_errors` corrects the result of the first n items for annotators' errors (`judges.corrected`).
     """
     found = progress(wrong, target_of(settings), strata if is_stratified(settings) else None, scores=scores)
     ahead = {} if found.ahead is None else {"ahead": asdict(found.ahead)}

@@ -9,7 +9,7 @@ and the low and high ends as shares, with the shape of `n`. At n = N all three a
   at ± 2 and ± 3 points it was found to be 92.3% at least, but 88.0% below 0.5% (docs/design/evidence.md).
 - `any_look`: the prior-posterior ratio (Waudby-Smith and Ramdas 2020, §3) of a uniform prior on the number K of wrong
   items. The prior's ratio to the posterior is a martingale under the true K, so by Ville's inequality all K with
-  Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability α at most.
+  Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability at most α.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z
 
 ALPHA = 0.05
-CAUTIOUS = 10  # plain items more that the variance by width has with strata or scores
+CAUTIOUS = 10  # extra plain items in the variance by width with strata or scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Bounds:
 
 
 def effective(n: Array, size: int) -> Array:
-    """The sample from an infinite population that says as much as n of N; infinite at n = N."""
+    """Return the size of an infinite population's sample as informative as n of N; infinite at n = N."""
     left = np.asarray(size - n, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(left > 0, n * (size - 1) / left, np.inf)
 
 
 def wilson(share: Array, n: Array) -> Bounds:
-    """Wilson's interval for a share of n, which may be infinite."""
+    """Return Wilson's interval for a share of n, which may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(np.isinf(n), 0, Z**2 / n)
         middle = (share + z / 2) / (1 + z)
@@ -56,7 +56,7 @@ def by_width(n: Array, wrong: Array, size: int) -> Bounds:
 
 
 def any_look(n: Array, wrong: Array, size: int, alpha: float = ALPHA) -> Bounds:
-    """Each look alone; `narrowing` takes the looks before it into account."""
+    """Return the interval of each look by itself; `narrowing` takes the looks before it into account."""
     logs = log_factorials(size)
     bound = np.log(alpha / (n + 1))
     likeliest = most_likely(n, wrong, size)
@@ -70,10 +70,10 @@ def any_look(n: Array, wrong: Array, size: int, alpha: float = ALPHA) -> Bounds:
 
 
 def narrowing(looks: Bounds) -> Bounds:
-    """What all looks so far leave: valid where the intervals are valid at any look.
+    """Intersect the intervals of all looks so far: valid if the intervals are valid at any look.
 
-    Looks leave nothing only if one of them misses the truth, which happens with probability α at most. From there on
-    each look counts alone, so that there is always an interval.
+    The intersection is empty only if some look misses the truth, which has a probability of at most α. From then on
+    each look stands by itself, so that there is always an interval.
     """
     low, high = np.maximum.accumulate(looks.low), np.minimum.accumulate(looks.high)
     empty = low > high
@@ -82,7 +82,7 @@ def narrowing(looks: Bounds) -> Bounds:
 
 
 def both(first: Bounds, second: Bounds) -> Bounds:
-    """What two intervals leave at each look; the first alone where they leave nothing."""
+    """Intersect two intervals at each look; if the intersection is empty, keep the first."""
     low, high = np.maximum(first.low, second.low), np.minimum(first.high, second.high)
     empty = low > high
     low, high = np.where(empty, first.low, low), np.where(empty, first.high, high)
@@ -90,8 +90,8 @@ def both(first: Bounds, second: Bounds) -> Bounds:
 
 
 def _first_inside(inside: Callable[[Array], Array], outer: Array, inner: Array) -> Array:
-    """From each `outer` count towards `inner`, which is inside, the first that is, by bisection: the likelihood falls
-    on both sides of its maximum.
+    """Find the first count inside the interval from each `outer` count towards `inner`, which is inside, by bisection:
+    the likelihood falls on both sides of its maximum.
     """
     outer, inner = outer.copy(), inner.copy()
     inner = np.where(inside(outer), outer, inner)
@@ -103,17 +103,17 @@ def _first_inside(inside: Callable[[Array], Array], outer: Array, inner: Array) 
 
 
 def most_likely(n: Array, wrong: Array, size: int) -> Array:
-    """The number of wrong items of N that makes `wrong` of n most probable."""
+    """Return the number of wrong items of N that makes `wrong` of n most probable."""
     return np.asarray(np.minimum(np.maximum(wrong, wrong * (size + 1) // n), size - n + wrong))
 
 
 def log_factorials(size: int) -> Array:
-    """Of 0 … N."""
+    """Return the log factorials of 0 … N."""
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, size + 1)))])
 
 
 def log_hypergeometric(logs: Array, wrong: Array, size: int, count: Array, n: Array) -> Array:
-    """The log of the probability that `wrong` of n drawn are among the `count` of N; −inf where they cannot be."""
+    """Return the log probability that `wrong` of n drawn are among the `count` of N; −inf if impossible."""
     right = n - wrong
     can = (count >= wrong) & (size - count >= right)
     count = np.where(can, count, wrong)

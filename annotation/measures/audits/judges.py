@@ -1,10 +1,10 @@
-"""The share of wrong items without the errors of those who judge them, beside the raw share of items judged wrong.
+"""The share of wrong items corrected for annotators' errors, beside the raw share of items judged wrong.
 
-A judgment misses a wrong item with one probability and takes a right item for wrong with another (a false alarm), each
-judgment by itself: the two latent classes of Hui and Walter (1980), with the same rates for all annotators. Items with
-a known answer show the rates; so do three judgments or more of the same item, by how they differ. The estimate is that
-of maximum likelihood from both. With one judgment per item and known answers it is Rogan and Gladen's (1978),
-(p + specificity − 1) / (sensitivity + specificity − 1), within 0 and 1.
+Each judgment independently misses a wrong item with one probability and takes a right item for wrong with another (a
+false alarm): the two latent classes of Hui and Walter (1980), with the same rates for all annotators. Items with a
+known answer reveal the rates, and so do differences among three or more judgments of an item. The estimate is that of
+maximum likelihood from both. With one judgment per item and known answers it is Rogan and Gladen's (1978), (p +
+specificity − 1) / (sensitivity + specificity − 1), within 0 and 1.
 
 The interval has the shares whose profile likelihood is within χ² = 3.84 of the largest, so the uncertainty of the
 sample and that of the rates are both in it; the sample's is then corrected for a finite population. It leaves out that
@@ -21,23 +21,23 @@ from annotation.measures.types import Array
 from annotation.protocols.base import CANNOT_JUDGE, Protocol
 from benchmarks.metrics.base import Z
 
-UNDECIDED = frozenset({CANNOT_JUDGE, "tie_unresolved"})  # reasons that say nothing of whether an item is wrong
+UNDECIDED = frozenset({CANNOT_JUDGE, "tie_unresolved"})  # reasons that leave open whether an item is wrong
 NO_RATES = "no item has three judgments, and no wrong and right items with a known answer were judged"
-_SHARES = np.linspace(0, 1, 201) ** 2  # of wrong items, at which the profile likelihood is computed
-_WITHIN = Z**2 / 2  # of the largest log-likelihood
-_STEPS, _OF_PROFILE = 1000, 200  # of expectation–maximisation
+_SHARES = np.linspace(0, 1, 201) ** 2  # shares of wrong items at which the profile likelihood is computed
+_WITHIN = Z**2 / 2  # distance from the largest log-likelihood
+_STEPS, _OF_PROFILE = 1000, 200  # steps of expectation–maximisation
 _LEAST, _MOST = 0.5, 1 - 1e-6  # sensitivity and specificity: better than chance
 _BY_VALUE = ("majority", "unanimous", "at_least")  # decision rules of protocol files
-_IDENTIFIES = 3  # judgments of one item that tell errors from wrong items
+_IDENTIFIES = 3  # judgments of one item needed to separate errors from wrong items
 
-Known = tuple[Sequence[str] | None, str]  # the right answers of an item, None if they are not public, and one given
+Known = tuple[Sequence[str] | None, str]  # an item's right answers (None if not public), and the answer given
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """Shares of the benchmark; `missed` of wrong items by a judgment, `false_alarms` of right ones. They rest on `gold`
-    judgments of items with a known answer and on `overlapping` items with three judgments or more. None with a
-    `reason`.
+    """Shares of the benchmark; the share of wrong items a judgment `missed`, and of right ones it took for wrong
+    (`false_alarms`). Based on `gold` judgments of items with a known answer and `overlapping` items with three or more
+    judgments. None with a `reason`.
     """
 
     estimate: float | None
@@ -51,7 +51,7 @@ class Corrected:
 
 
 def can_correct(protocol: Protocol) -> bool:
-    """Whether each judgment by itself says that its item is wrong or right: a protocol file may decide otherwise."""
+    """Return whether a single judgment shows that its item is wrong or right; protocol files may differ."""
     if protocol.file is None:
         return True
     answer, rules = protocol.file.answers[0], protocol.file.decide
@@ -60,8 +60,8 @@ def can_correct(protocol: Protocol) -> bool:
 
 
 def verdict(reason: str, wrong_reasons: Collection[str]) -> bool | None:
-    """Whether a judgment says that its item is wrong, given the reason for which its answer would drop it, or ""; None
-    if it says neither.
+    """Return whether a judgment calls its item wrong, given the reason for which its answer would drop it, or ""; None
+    if it leaves that open.
     """
     if not wrong_reasons or not reason:
         return bool(reason)
@@ -72,8 +72,8 @@ def corrected(
     items: Iterable[Sequence[str]], known: Iterable[Known], reason: Callable[[str], str],
     wrong_reasons: Collection[str], size: int,
 ) -> Corrected:  # fmt: skip
-    """`items` has the answers to each item on which the audit's result rests, of `size` items in all; `known` those to
-    items with a known answer. `reason` is that for which an answer drops an item.
+    """Correct an audit's result. `items` has the answers to each item it is based on, of `size` items in all; `known`
+    those to items with a known answer. `reason` returns why an answer would drop an item.
     """
     votes = Counter(_votes([verdict(reason(one), wrong_reasons) for one in of]) for of in items)
     del votes[0, 0]
@@ -99,13 +99,13 @@ def _votes(said: Sequence[bool | None]) -> tuple[int, int]:
 
 
 def _likelihood(patterns: Array, missed: Array, alarms: Array) -> tuple[Array, Array]:
-    """Of each pattern (wrong, right votes) if the item is wrong, and if it is right; for each of the rates (G × P)."""
+    """Return each pattern's likelihood if the item is wrong, and if right, for each of the rates (G × P)."""
     logs = np.log(np.stack([1 - missed, missed, alarms, 1 - alarms]))
     return np.exp(logs[:2].T @ patterns.T), np.exp(logs[2:].T @ patterns.T)
 
 
 def _rates(patterns: Array, times: Array, rates: Array, belongs: Array) -> tuple[Array, Array]:
-    """How often wrong items are missed and right ones taken for wrong, if patterns belong (G × P) to wrong items."""
+    """Re-estimate misses and false alarms, given each pattern's probability of being wrong (G × P)."""
     (a, b), wrong, right = patterns.T, times * belongs, times * (1 - belongs)
     missed = (rates[1, 0] + wrong @ b) / np.maximum(rates[1].sum() + wrong @ (a + b), 1e-12)
     alarms = (rates[0, 1] + right @ a) / np.maximum(rates[0].sum() + right @ (a + b), 1e-12)
@@ -113,7 +113,7 @@ def _rates(patterns: Array, times: Array, rates: Array, belongs: Array) -> tuple
 
 
 def _most_likely(patterns: Array, times: Array, rates: Array) -> tuple[Array, Array, Array]:
-    """(share of wrong items, missed, false alarms)"""
+    """Return the share of wrong items, the rate of misses and the rate of false alarms."""
     share, missed, alarms = np.array([0.2]), np.array([0.1]), np.array([0.1])
     for _ in range(_STEPS):
         wrong, right = _likelihood(patterns, missed, alarms)
@@ -150,7 +150,7 @@ def _interval(
 
 
 def _crossing(likely: Array, bound: float, inside: int, step: int) -> float:
-    """Where the profile, straight between its points, falls below the bound."""
+    """Return the share at which the profile, linear between its points, falls below the bound."""
     outside = inside + step
     if not 0 <= outside < len(_SHARES):
         return float(_SHARES[inside])
@@ -159,7 +159,7 @@ def _crossing(likely: Array, bound: float, inside: int, step: int) -> float:
 
 
 def _finite(share: float, end: float, n: int, size: int) -> float:
-    """An end of the interval, without that part of the sample's variance which a finite population does not have."""
+    """Return an end of the interval without the part of the sample's variance that a finite population lacks."""
     variance, of_sample = ((end - share) / Z) ** 2, share * (1 - share) / n
     known = (n - 1) / (size - 1) if size > 1 else 1.0
     kept = 1 - known * min(1.0, of_sample / variance) if variance else 1.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`keys` in the order in which they are judged; `sha256` of their lines in UTF-8, each with its line feed."""
+    """`keys` in the order in which they are judged; `sha256` hashes their lines in UTF-8, each with its line feed."""
 
     keys: tuple[str, ...]
     seed: int
@@ -19,10 +19,10 @@ class Order:
 
 
 def sampling_order(keys: Sequence[str], seed: int, strata: Mapping[str, str] | None = None) -> Order:
-    """A permutation of the keys by the hash of seed and key, the same on every machine.
+    """Order the keys by the hash of seed and key, the same on every machine.
 
-    With `strata` (key → stratum), every part of the order from its beginning has of each stratum as near its share as
-    can be: the stratum that is furthest behind comes next.
+    With `strata` (key → stratum), every beginning of the order is as close to proportional as possible: the stratum
+    furthest behind comes next.
     """
     drawn = sorted(keys, key=lambda key: hashlib.sha256(f"{seed}\0{key}".encode()).digest())
     if strata:
@@ -35,13 +35,13 @@ def order_hash(keys: Sequence[str]) -> str:
 
 
 def scores_hash(keys: Sequence[str], scores: Sequence[float]) -> str:
-    """Of the scores in the order: a line of key, tab and score for each, the shortest decimal that names the number."""
+    """Hash the scores in order: a line of key, tab and score for each, the score as its shortest exact decimal."""
     lines = "".join(f"{key}\t{float(score)!r}\n" for key, score in zip(keys, scores, strict=True))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _proportional(keys: Sequence[str], strata: Mapping[str, str]) -> list[str]:
-    """Each key at the middle of its part of its stratum, strata that are level by the keys' order."""
+    """Place each key at the middle of its part of its stratum; strata that are level follow the keys' order."""
     of: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         of[strata[key]].append(key)

@@ -1,4 +1,4 @@
-"""When an audit stops, and how many items it needs until then."""
+"""The point at which an audit stops, and the number of items it needs."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from annotation.measures.audits import intervals
 from annotation.measures.audits.intervals import ALPHA, Bounds
 from annotation.measures.types import Array
 
-EVERY = 10  # items from look to look by width: a look at each item would stop a little too early too often
+EVERY = 10  # items between looks by width: looking at each item would stop a little too early too often
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """Stop when the interval is at most ± `half_width`, or when its upper end is at most `at_most`.
 
-    A bound needs intervals that are valid `at_any_look`: by it one stops when the rate looks good. With
+    A bound needs intervals valid `at_any_look`, because it stops the audit when the rate looks good. With
     `stops_if_futile` it also stops once the lower end is above the bound.
     """
 
@@ -31,22 +31,22 @@ class Target:
             raise ValueError("A bound needs an interval that is valid at any look.")
 
     def met(self, bounds: Bounds) -> Array:
-        """At which looks the audit may stop."""
+        """Return at which looks the audit may stop."""
         if self.half_width is not None:
             return np.asarray(bounds.half_width <= self.half_width + 1e-12)
         return np.asarray(bounds.high <= (self.at_most or 0) + 1e-12)
 
     def is_missed(self, wrong: int, size: int) -> bool:
-        """Whether a bound cannot be met any more: so many wrong items are too many, even if all others are right."""
+        """Return whether a bound is out of reach: `wrong` items are too many even if all others are right."""
         return self.at_most is not None and wrong > (self.at_most + 1e-12) * size
 
     def is_futile(self, low: float) -> bool:
-        """Whether even the lower end of the interval is above the bound: with 95% confidence it cannot be met."""
+        """Return whether even the interval's lower end is above the bound: with 95% confidence it cannot be met."""
         return self.at_most is not None and low > self.at_most + 1e-12
 
     def stop(self, bounds: Bounds, size: int) -> int | None:
-        """After how many items the audit stops, its target met or out of reach, or all items judged, given the bounds
-        after each item so far; None: not yet.
+        """Return after how many items the audit stops, because its target is met or out of reach or all items are
+        judged, given the bounds after each item so far; None: not yet.
         """
         n = np.arange(1, len(bounds.low) + 1)
         looks = self.met(bounds) & ((n % (1 if self.at_any_look else EVERY) == 0) | (n == size))
@@ -58,7 +58,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Items that an audit needs: `expected` if the guess is right (None without one), `most` whatever it finds."""
+    """Number of items an audit needs: `expected` if the guess is right (None without one), `most` whatever it finds."""
 
     expected: int | None
     most: int
@@ -67,11 +67,11 @@ class Plan:
 def plan(
     size: int, target: Target, guess: float | None = None, *, n: int = 0, wrong: int = 0, alpha: float = ALPHA
 ) -> Plan:
-    """Items in all for an audit of `size` items, of which `n` are already judged and `wrong` of them wrong.
+    """Plan the total number of items for an audit of `size` items, of which `n` are judged and `wrong` of these wrong.
 
-    `guess` is the share of wrong items among those to come. At most: for a half-width the rate nearest to one half that
-    is still possible, since the interval is widest there; for a bound all items. Strata and side information can only
-    bring fewer, scores at any look with `alpha` = `side_information.ALPHA_OF_RATIO`.
+    `guess` is the share of wrong items among those not yet judged. `most` assumes, for a half-width, the possible rate
+    nearest to one half, since the interval is widest there; for a bound it is all items. Strata and side information
+    can only reduce the number, scores at any look with `alpha` = `side_information.ALPHA_OF_RATIO`.
     """
     to_come = np.arange(0 if n else 1, size - n + 1)
     looks = n + to_come
@@ -84,7 +84,7 @@ def plan(
 
 
 def _first(target: Target, looks: Array, wrong: Array, size: int, alpha: float) -> int:
-    """Each look alone: what looks before it leave can only be narrower."""
+    """Find the first look that meets the target by itself; earlier looks can only narrow the interval."""
     if target.at_any_look:
         met = target.met(intervals.any_look(looks, wrong, size, alpha))
     else:

@@ -1,4 +1,4 @@
-"""An audit of a benchmark whose truth is known: where it would have stopped, and whether its interval has the truth."""
+"""An audit of a benchmark whose truth is known: where it would stop, and whether its interval contains the truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """`n` items judged, `wrong` of them wrong; `estimate`, `low` and `high` are shares. `met`: whether the target is.
-    `missed_after`: after how many items a bound that is not met could not be met any more.
+    """`n` items judged, `wrong` of them wrong; `estimate`, `low` and `high` are shares. `met`: whether the target is
+    met. `missed_after`: after how many items an unmet bound was out of reach.
     """
 
     order: Order
@@ -43,7 +43,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Item → whether it is wrong, and where there is one its stratum, and its score."""
+    """Whether each item is wrong and, if known, its stratum and its score."""
 
     wrong: Mapping[str, bool]
     strata: Mapping[str, str] | None = None
@@ -55,7 +55,7 @@ class Truth:
 
 
 def replay(truth: Truth, target: Target, seed: int = SEED) -> Audited:
-    """Strata make the order proportional, except at any look, where every order has to be equally likely."""
+    """Replay an audit. Strata make the order proportional, except at any look, which needs a uniform one."""
     order = sampling_order(list(truth.wrong), seed, None if target.at_any_look else truth.strata)
     known = np.array([truth.wrong[key] for key in order.keys], dtype=int)
     strata = [truth.strata[key] for key in order.keys] if truth.strata else None
@@ -73,7 +73,7 @@ def replay(truth: Truth, target: Target, seed: int = SEED) -> Audited:
 
 
 def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:
-    """JSON-able summary over `runs` orders, of the seeds from `seed` on; of a bound, with the share that meets it."""
+    """Summarise `runs` orders, JSON-able, with seeds from `seed` on; for a bound, include the share that meets it."""
     found = [replay(truth, target, seed + number) for number in range(runs)]
     return {
         "items": len(truth.wrong),
@@ -86,7 +86,7 @@ def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:
 
 
 def by_stratum(truth: Truth, order: Sequence[str], n: int) -> list[dict[str, Any]]:
-    """Of each stratum its items, those judged, the wrong ones and the interval by width; none without strata."""
+    """Return each stratum's items, judged and wrong ones and its interval by width; nothing without strata."""
     rows = []
     for stratum in sorted(set((truth.strata or {}).values())):
         judged = [truth.wrong[key] for key in order[:n] if (truth.strata or {})[key] == stratum]

@@ -1,4 +1,4 @@
-"""An audit under way: what the items judged so far say, whether it may stop, and how many items are to come."""
+"""An audit in progress: its result so far, whether it may stop, and how many items remain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,12 @@ from annotation.measures.audits.intervals import Bounds
 from annotation.measures.audits.plan import Plan, Target, plan
 from annotation.measures.types import Array
 
-_POINTS = 200  # of the band that is drawn
-_KEPT = 8  # results: one request or check asks for the same several times
+_POINTS = 200  # points of the band that is drawn
+_KEPT = 8  # results: one request or check often repeats the same computation
 
 
 def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None, scores: Array | None = None) -> Bounds:
-    """The interval after each judged item. `wrong` are those judged, in order; `strata` and `scores` are of all items
-    in order.
-    """
+    """Return the interval after each judged item. `wrong` has those judged, `strata` and `scores` all, in order."""
     if scores is not None:
         by = side_information.any_look if target.at_any_look else side_information.by_width
         return by(wrong, scores[: len(wrong)], scores)
@@ -32,8 +30,8 @@ def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None,
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The first `items` of the order, up to the last that is settled, of which `open` are not: the share of wrong items
-    and the end of the interval if all of these are right (`low`), or wrong (`high`).
+    """The first `items` of the order, up to the last settled one, of which `open` are not settled: the share of wrong
+    items and the end of the interval if all open ones are right (`low`), or wrong (`high`).
     """
 
     items: int
@@ -48,11 +46,11 @@ class Ahead:
 class Progress:
     """An audit of `items` items after the first `n` of its order, of which `wrong` are wrong.
 
-    `n` are the items until the audit stopped if it has `ended`, otherwise all up to the first that is still open. `met`
-    is the target's state: True or False once it is certain, None until then. A bound that cannot be met any more is not
-    the end: the audit still narrows the interval. It is `futile` once even the interval's lower end is above it.
-    Shares are None before the first item. `plan` is of all items that are needed. `band`: (n, estimate, low, high) on
-    the way. `later`: items settled after the first `n`, and while the audit has not ended, what they say (`ahead`).
+    `n` counts the items until the audit `ended`, or otherwise up to the first that is still open. `met` is the target's
+    state: True or False once it is certain, None until then. A bound that is out of reach does not end the audit, which
+    still narrows the interval. It is `futile` once even the interval's lower end is above it. Shares are None before
+    the first item. `plan` has the total number of items needed. `band`: (n, estimate, low, high) along the way.
+    `later`: items settled after the first `n`, and while the audit runs, their effect (`ahead`).
     """
 
     items: int
@@ -78,8 +76,8 @@ def progress(
     settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None = None, guess: float | None = None,
     scores: Sequence[float] | None = None,
 ) -> Progress:  # fmt: skip
-    """`settled` has for each item of the order whether it is wrong, or None while it is open; `strata` and `scores` are
-    of all items. The plan does not count on the scores: they can only bring fewer items.
+    """Return an audit's progress. `settled` has whether each item in order is wrong, None while open; `strata` and
+    `scores` are of all items. The plan ignores the scores, which can only reduce the number of items.
     """
     of_all = (None if one is None else tuple(one) for one in (strata or None, scores or None))
     return _progress(tuple(settled), target, guess, *of_all)
@@ -119,7 +117,7 @@ def _progress(
 def _ahead(
     settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None, scores: Array | None
 ) -> Ahead | None:
-    """None if nothing is settled after the first item that is open."""
+    """Bound the result of the items settled after the first open one; None if there are none."""
     items = max((place for place, one in enumerate(settled, 1) if one is not None), default=0)
     some = settled[:items]
     if None not in some:

@@ -1,4 +1,4 @@
-"""An audit in a paragraph for a paper: what was judged, how it was chosen, what was found, and what is guaranteed."""
+"""An audit in a paragraph for a paper: the items judged, how they were chosen, the result and its guarantee."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ WITH_SCORES = {
     True: "what the prior-posterior ratio and bets with a model’s scores as control variate leave, valid whenever the "
     "audit stops",
 }
-RARE = 0.005  # below this share of wrong items, intervals by width can miss the truth more often than they should
+RARE = 0.005  # below this share of wrong items, intervals by width can miss the truth too often
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Who decided the items on which the result rests: `annotators`, of whom some are `simulated`, and adjudicators for
-    so many items. `undecided` items were dropped for a reason that is not wrong. `closed`: the stage is.
+    """Who decided the items behind the result: `annotators`, some of them `simulated`, and adjudicators, by number of
+    items. `undecided` items were dropped for a reason that leaves open whether they are wrong. `closed`: the stage is.
     """
 
     annotators: int
@@ -48,21 +48,21 @@ class Work:
 
 
 def aim(target: Target) -> str:
-    """The target in words."""
+    """Describe the target in words."""
     if target.half_width is not None:
         return f"± {percent(target.half_width)}"
     return f"at most {percent(target.at_most or 0)} wrong"
 
 
 def reached(found: Progress, target: Target) -> str:
-    """What the audit knows so far, as `aim` names the target; empty before the first judged item."""
+    """Describe what the audit has reached, in the terms of `aim`; empty before the first judged item."""
     if found.half_width is None or found.high is None:
         return ""
     return f"± {percent(found.half_width)}" if target.half_width is not None else f"at most {percent(found.high)} wrong"
 
 
 def standing(met: bool | None, ended: bool, futile: bool = False, closed: bool = False) -> str:
-    """The target's state (`Progress.met`) after “the target is”."""
+    """Return the words for the target's state (`Progress.met`) after “the target is”."""
     if met is None:
         state = "not met, and with 95% confidence out of reach" if futile else "not met" if closed else "not met yet"
         return f"{state}: the stage was closed before" if closed else state
@@ -70,7 +70,7 @@ def standing(met: bool | None, ended: bool, futile: bool = False, closed: bool =
 
 
 def verdict(found: Progress | Audited, target: Target) -> str:
-    """The target's state in a sentence, and why it is not met."""
+    """State in a sentence whether the target is met, and if not, why."""
     said = f"The target is {standing(found.met, found.ended, found.futile)}"
     bound = percent(target.at_most or 0)
     if target.is_missed(found.wrong, found.items):
@@ -82,7 +82,7 @@ def verdict(found: Progress | Audited, target: Target) -> str:
 
 
 def dropped_how(wrong_reasons: Iterable[str]) -> str:
-    """Which of the dropped items count as wrong, in words."""
+    """State in words which of the dropped items count as wrong."""
     reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in wrong_reasons)
     return f"dropped as {reasons}" if reasons else "dropped for any reason"
 
@@ -92,7 +92,7 @@ def percent(share: float) -> str:
 
 
 def changed(changes: Sequence[Change], *, bound: bool, any_look: bool) -> str:
-    """The changes of the target, and what a looser one does to an interval by width; empty without any."""
+    """Describe the changes of the target, and the effect of a looser one on an interval by width; empty if none."""
     sign = "" if bound else "± "
     told = [
         f"from {sign}{percent(one.before)} to {sign}{percent(one.after)}"
@@ -109,8 +109,8 @@ def sentence(
     decision: str, scores: tuple[str, str] | None = None, changes: Sequence[Change] = (),
     corrected: Corrected | None = None,
 ) -> str:  # fmt: skip
-    """`decision` is the stage's decision rule in words; `scores`: whose, and their SHA-256. Empty before the first
-    judged item.
+    """Write the paragraph; empty before the first judged item. `decision` is the stage's decision rule in words;
+    `scores`: whose, and their SHA-256.
     """
     if found.estimate is None or found.low is None or found.high is None:
         return _later(found)
@@ -146,7 +146,7 @@ def _undecided(count: int) -> str:
 
 
 def _later(found: Progress) -> str:
-    """What is judged and does not count; with the bounds that the open items leave."""
+    """Describe what is judged but does not count yet, with the bounds that the open items leave."""
     if not found.later:
         return ""
     are, do = ("is", "does") if found.later == 1 else ("are", "do")
@@ -163,7 +163,7 @@ def _later(found: Progress) -> str:
 
 
 def corrected_in_words(corrected: Corrected | None) -> str:
-    """The estimate without judges' errors, with what it rests on; empty if there is none."""
+    """Describe the estimate without judges' errors and its basis; empty if there is none."""
     if corrected is None or corrected.estimate is None or corrected.low is None or corrected.high is None:
         return ""
     of = [

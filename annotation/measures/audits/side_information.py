@@ -4,17 +4,17 @@ The scores enter as a control variate. They can make the interval narrower, and 
 items, so the mean score of the items that are left is known at every draw.
 
 - `by_width`: the regression estimate of the share (Cochran 1977, §7) with Wilson's interval on the sample that a plain
-  estimate would need for the same variance. Nominal if one stops by width alone. The audit stops early where the scores
-  happen to look good, so the variance has that of ten more items without scores. Until five wrong and five right items
-  are drawn it is the plain interval.
+  estimate would need for the same variance. Nominal if one stops only by width. The audit would stop early whenever the
+  scores happen to look good, so the variance includes that of ten more items without scores. Until five wrong and five
+  right items are drawn it is the plain interval.
 - `any_look`: money is bet against every number K of wrong items (Shekhar, Xu and Ramdas 2023), beginning with 1. Half
   of it (`_FOR_RATIO`) grows as the prior-posterior ratio of K, the rest by bets on f − g + mean of g among what is
   left: f is 1 for a wrong item, and g its probability by a logistic regression of f on the score, fitted to earlier
-  draws. If K is true, the mean of this is the share of wrong items among what is left, whatever the scores are worth.
-  The money is then a martingale, and reaches 1 / α with probability α at most (Ville): K is left out where it has. The
-  interval is the truth at n = N and never wider than the ratio's at half of α (`ALPHA_OF_RATIO`).
-  Bets follow the draws so far (aGRAPA, Waudby-Smith and Ramdas 2024, §B.3), carefully while these are few. Draws are
-  uniform, not weighted by the scores, as the ratio needs.
+  draws. If K is true, the mean of this is the share of wrong items among what is left, however poor the scores. The
+  money is then a martingale, and reaches 1 / α with probability at most α (Ville): then K is excluded. The interval is
+  the truth at n = N and never wider than the ratio's at half of α (`ALPHA_OF_RATIO`). Bets follow the draws so far
+  (aGRAPA, Waudby-Smith and Ramdas 2024, §B.3), cautiously while these are few. Draws are uniform, not weighted by the
+  scores, as the ratio needs.
 """
 
 from collections.abc import Iterator
@@ -29,20 +29,20 @@ from annotation.measures.types import Array
 
 _FOR_RATIO = 0.5  # of the money
 ALPHA_OF_RATIO = ALPHA * _FOR_RATIO
-_MOST = 0.9  # of the largest bet that could not lose more than all
-_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 5, 0.05, 0.1  # draws, mean and variance that the first are averaged with
-_CAREFUL = 40  # the draw at which half of what aGRAPA advises is bet
-_FIRST_FIT, _GROWTH = 10, 1.15  # draws before the first regression, and their growth from one to the next
+_MOST = 0.9  # share of the largest bet that could not lose everything
+_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 5, 0.05, 0.1  # draws, mean and variance averaged with the first real ones
+_CAREFUL = 40  # the draw at which half of aGRAPA's recommended bet is placed
+_FIRST_FIT, _GROWTH = 10, 1.15  # draws before the first regression, and their growth between regressions
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
-_FINE = 50  # draws before the next look: one, or a part of the draws so far
-_KEPT = 8  # audits whose last looks are kept
-_CELLS = 4000  # ranges of K that are bet against as one, at most
-_TINY = 1e-6  # the least that a largest bet is divided by
+_FINE = 50  # draws before the next look: one, or this fraction of the draws so far
+_KEPT = 8  # audits whose latest looks are kept
+_CELLS = 4000  # at most so many ranges of K, each bet against as a whole
+_TINY = 1e-6  # the smallest divisor of a largest bet
 _STEADY = 4.0  # added to the regression's denominator, in variances of the scores
 
 
 def by_width(wrong: Array, scores: Array, all_scores: Array) -> Bounds:
-    """After each draw: `wrong` (0 or 1) and `scores` in the order drawn, and the scores of all N items in any order."""
+    """Return the interval after each draw, given `wrong` (0 or 1) and `scores` as drawn, and all N scores."""
     size, n = len(all_scores), np.arange(1, len(wrong) + 1)
     seen = _Moments(wrong, scores)
     share = np.cumsum(wrong) / n
@@ -56,7 +56,7 @@ def by_width(wrong: Array, scores: Array, all_scores: Array) -> Bounds:
 
 
 class _Moments:
-    """Of what was drawn up to each draw, that one included."""
+    """Moments of everything drawn up to and including each draw."""
 
     def __init__(self, wrong: Array, scores: Array):
         n = np.arange(1, len(wrong) + 1)
@@ -67,7 +67,7 @@ class _Moments:
         self.wrong = share * (1 - share)
 
     def slope(self, all_scores: Array) -> Array:
-        """The regression of wrong on scores, drawn towards 0 as long as little was seen."""
+        """Return the slope of wrong regressed on scores, shrunk towards 0 while few draws were seen."""
         return np.asarray(self.both / (self.scores + _STEADY * (all_scores.var() or 1) / self.n))
 
     def residual(self, slope: Array) -> Array:
@@ -77,7 +77,7 @@ class _Moments:
 
 
 def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPHA) -> Bounds:
-    """After each draw, what all draws so far leave. The estimate is that of `by_width`."""
+    """Return what all draws so far leave, after each draw. The estimate is that of `by_width`."""
     size, drawn = len(all_scores), len(wrong)
     low, high = np.zeros(drawn), np.ones(drawn)
     last = _last_look(drawn, size)
@@ -94,7 +94,7 @@ def _next_look(begun: int, size: int) -> int:
 
 
 def _last_look(drawn: int, size: int) -> int:
-    """Of those after at most so many draws; 0: none yet."""
+    """Return the last look after at most this many draws; 0 if none yet."""
     begun = 0
     while begun < size and (following := _next_look(begun, size)) <= drawn:
         begun = following
@@ -103,15 +103,15 @@ def _last_look(drawn: int, size: int) -> int:
 
 @lru_cache(_KEPT)
 def _bets(wrong: bytes, scores: bytes, all_scores: bytes, alpha: float) -> list[tuple[int, int, int]]:
-    """The looks (`_looks`) after these draws. Until the next look they stay the same, which the cache is for."""
+    """Return the looks (`_looks`) after these draws. They stay the same until the next look, hence the cache."""
     drawn, own, everyone = np.frombuffer(wrong, int), np.frombuffer(scores), np.frombuffer(all_scores)
     return list(_looks(drawn, _draws(drawn, own, everyone), len(everyone), alpha))
 
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """Of each draw f − g + mean of g (`value`); and from the draws before it alone: the least and the largest that this
-    can be, an estimate of the benchmark's share of wrong items, and the variance of the value.
+    """For each draw f − g + mean of g (`value`); and, using only the draws before it: the smallest and largest possible
+    value, an estimate of the benchmark's share of wrong items, and the variance of the value.
     """
 
     value: Array
@@ -147,11 +147,11 @@ def _draws(wrong: Array, scores: Array, all_scores: Array) -> _Draws:
 
 
 def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tuple[int, int, int]]:
-    """Of each look the number of draws, and the fewest and the most wrong items that the looks so far leave.
+    """Yield for each look the number of draws, and the fewest and the most wrong items that the looks so far leave.
 
-    A look that leaves nothing shows that one has missed the truth: it is the last, and leaves the rest to the ratio.
-    In a large benchmark, neighbouring numbers of wrong items form a cell. It is bet against with one stake, and of its
-    numbers the one that gains least counts at each draw: all of them have at least that money.
+    A look that leaves nothing shows that some look missed the truth: it is the last, and the ratio takes over. In a
+    large benchmark, neighbouring numbers of wrong items form a cell with a single stake. At each draw the number in it
+    that gains least counts, so that all of them have at least that money.
     """
     drawn, found, logs = len(wrong), np.concatenate([[0], np.cumsum(wrong)]), intervals.log_factorials(size)
     cell = -(-(size + 1) // _CELLS)
@@ -174,7 +174,7 @@ def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tup
 
 
 def _gained(first: Array, last: Array, size: int, found: Array, draws: _Draws, at: Array) -> Array:
-    """What the log of the money bet against each cell gains from these draws."""
+    """Return how much these draws add to the log of the money bet against each cell."""
     left, before, value = size - at, found[at], draws.value[at]
     low, high = (np.clip((counts[:, None] - before) / left, 0, 1) for counts in (first, last))
     most_up = _MOST / np.maximum(high - draws.least[at], _TINY)
@@ -186,7 +186,7 @@ def _gained(first: Array, last: Array, size: int, found: Array, draws: _Draws, a
 
 
 def _before(of: Array) -> Array:
-    """The sum of those before each."""
+    """Return for each element the sum of those before it."""
     return np.cumsum(of) - of
 
 
@@ -195,7 +195,7 @@ def _chance(weights: Array, scores: Array) -> Array:
 
 
 def _logistic(scores: Array, wrong: Array) -> Array:
-    """Intercept and slope, by Newton's method, with penalties so that they are finite."""
+    """Fit intercept and slope by Newton's method, with penalties that keep them finite."""
     weights, design = np.zeros(2), np.stack([np.ones(len(scores)), scores], axis=1)
     for _ in range(12):
         chance = _chance(weights, scores)

@@ -1,4 +1,4 @@
-"""A benchmark whose every item is known, and a model's scores of it, as CSV files, read strictly."""
+"""A benchmark with a known truth, and a model's scores of it, as CSV files, read strictly."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ STRATUM = "stratum"
 
 
 def read_truth(path: Path, log: ProblemLog) -> Truth:
-    """Columns `item` and `wrong` (0 or 1), and `stratum` if there is one. Errors are in the log."""
+    """Read the columns `item`, `wrong` (0 or 1) and, if present, `stratum`. Errors go to the log."""
     wrong: dict[str, bool] = {}
     strata: dict[str, str] = {}
     for row, key in _rows(path, log, "wrong", wrong):
@@ -28,7 +28,7 @@ def read_truth(path: Path, log: ProblemLog) -> Truth:
 
 
 def read_scores(path: Path, truth: Truth, log: ProblemLog) -> dict[str, float]:
-    """Item → score, for all items of the truth; columns `item` and `score`. Scores are divided by the largest."""
+    """Read `item` and `score` for every item of the truth, and divide the scores by the largest."""
     scores: dict[str, float] = {}
     for row, key in _rows(path, log, "score", scores):
         try:
@@ -51,7 +51,7 @@ def read_scores(path: Path, truth: Truth, log: ProblemLog) -> dict[str, float]:
 
 
 def _rows(path: Path, log: ProblemLog, column: str, found: Mapping[str, object]) -> Iterator[tuple[Row, str]]:
-    """Each row with its item; an empty or repeated item is logged."""
+    """Yield each row with its item; log empty and repeated items."""
     try:
         for row in read_table(path, log, ("item", column)):
             key = row.values["item"].strip()

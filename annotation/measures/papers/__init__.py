@@ -1,1 +1,1 @@
-"""Figures that the papers report for their protocols, beyond agreement and outcomes. Start with `registry`."""
+"""Statistics that papers report for their protocols, beyond agreement and outcomes. Start with `registry`."""

@@ -1,4 +1,4 @@
-"""The input of the papers' figures of a stage: its live tasks, each with its judgments and outcome.
+"""The input for a stage's statistics from papers: its live tasks, each with its judgments and outcome.
 
 Pure; annotation/figures/paper.py reads the rows from the database.
 """
@@ -28,8 +28,8 @@ class CountedJudgment(NamedTuple):
 class JudgedTask(NamedTuple):
     """A live task. `judgments` are in the order given; `state` is None while it is open.
 
-    `texts` has the words of the item by identity, as earlier stages left them, and `edits` those that annotators made
-    here: `edit-17` → role → words. `origins` says where each negative caption came from, by its position.
+    `texts` has the item's texts by identity, as earlier stages left them, and `edits` those that annotators made in
+    this stage: `edit-17` → role → text. `origins` has the origin of each negative caption, by its position.
     """
 
     type: str
@@ -50,15 +50,15 @@ class JudgedTask(NamedTuple):
         return [judgment.answer for judgment in self.judgments]
 
     def words(self, identity: str, role: str) -> str:
-        """The text of that identity when an annotator edited it."""
+        """Return the text of that identity, if an annotator edited it."""
         return self.texts[identity] if identity in self.texts else self.edits[identity][role]
 
 
-PaperFigures = Callable[[Sequence[JudgedTask], Rule], Figures]  # of one protocol: JSON-able, the same for the same rows
+PaperFigures = Callable[[Sequence[JudgedTask], Rule], Figures]  # for one protocol: JSON-able, deterministic
 
 
 def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None, list[JudgedTask]]]:
-    """Each type (its subtype None) and then its subtypes, in alphabetical order, with their tasks."""
+    """Yield each type (its subtype None) and then its subtypes, in alphabetical order, with their tasks."""
     kinds: dict[str, dict[str, list[JudgedTask]]] = defaultdict(lambda: defaultdict(list))
     for task in tasks:
         kinds[task.type][task.subtype].append(task)
@@ -68,7 +68,7 @@ def tasks_by_type(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str | None
 
 
 def share_with_interval(right: int, n: int) -> Figures:
-    """A share with its 95% interval (Wilson 1927); None where n is 0, and `reason` says why."""
+    """Return a share with its 95% interval (Wilson 1927); None with a `reason` if n is 0."""
     low, high = wilson(right, n)
     return {
         "right": right,

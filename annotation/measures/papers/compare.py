@@ -1,4 +1,4 @@
-"""sugarcrepe-compare as the paper reports it: which origin's negative is better, by type and criterion. Pure.
+"""Results of sugarcrepe-compare as in the paper: which origin's negative is better, by type and criterion. Pure.
 
 Source: SugarCrepe, App. E.2 and its Table 9.
 """
@@ -12,12 +12,12 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.values import TIE
 
-QUESTIONS = ("sense", "fluency")  # in the order in which a label has their answers
-_UNNAMED = ("negative 1", "negative 2")  # if an item does not name the origins of its negatives
+QUESTIONS = ("sense", "fluency")  # in the order of their answers in a label
+_UNNAMED = ("negative 1", "negative 2")  # if an item does not name its negatives' origins
 
 
 def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
-    """Counts judgments, not items: with an overlap above one, an item counts once per judgment."""
+    """Count judgments, not items: with an overlap above one, an item counts once per judgment."""
     named = _origins(tasks)
     rows = [
         row
@@ -35,7 +35,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
 
 
 def _origins(tasks: Sequence[JudgedTask]) -> list[str]:
-    """In the order in which the items name them."""
+    """Return the origins in the order in which the items name them."""
     return list(dict.fromkeys(origin for task in tasks for origin in _origins_of_task(task)))
 
 
@@ -44,7 +44,7 @@ def _origins_of_task(task: JudgedTask) -> Sequence[str]:
 
 
 def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> list[Figures]:
-    """A row for each criterion: `better` has a count for each origin, in the order of `named`."""
+    """Return a row for each criterion: `better` has a count for each origin, in the order of `named`."""
     counts: dict[str, Counter[str]] = {criterion: Counter() for criterion in QUESTIONS}
     for task in tasks:
         for answer in task.answers:
@@ -63,7 +63,7 @@ def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> 
 
 
 def _winners(label: str, named: Sequence[str]) -> list[str]:
-    """`negative-1/tie` → the origin of the second negative, and a tie; nothing for an answer without a comparison."""
+    """Map `negative-1/tie` to the second negative's origin and a tie; an answer without a comparison to nothing."""
     if label == CANNOT_JUDGE:
         return []
     return [TIE if one == TIE else named[int(one.rpartition("-")[2])] for one in label.split("/")]

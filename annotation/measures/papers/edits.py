@@ -1,4 +1,4 @@
-"""What became of items whose texts annotators could edit, and who edited: shared by VISLA's two protocols. Pure.
+"""The fates of items whose texts annotators could edit, and who edited: shared by VISLA's two protocols. Pure.
 
 Source: VISLA §3.2 and §3.3: a text is accepted as it is, edited, or its item is dropped; if the protocol requires
 it, a second annotator confirms an edit. Distances are those of benchmarks/metrics/lexical.py.
@@ -26,16 +26,16 @@ from annotation.protocols.decision_rule import (
 from annotation.wording import pseudonym
 from benchmarks.metrics import lexical
 
-# What became of a task; `edited`: without a second annotator, because none is needed or an adjudicator decided.
+# The fates of a task; `edited`: without a second annotator, because none is needed or an adjudicator decided.
 FATES = ("accepted", "edited", "confirmed", "dropped", "to_confirm", "to_adjudicate", "open")
 JUDGMENT_KINDS = ("accepted", "edited", "rejected", "confirms", "cannot_judge")  # what a judgment is
 RESPONSES = ("confirmed", "edited_again", "rejected", "otherwise", "waiting")  # the next judgment's verdict on an edit
 _CAPTIONS = [(role, caption_identity(role)) for role in ROLES]
-_MOST_WORDS = 10  # the last class is this many changed words or more
+_MOST_WORDS = 10  # the last class has this many changed words or more
 
 
 class _Edit(NamedTuple):
-    """A sentence that replaces one of the item's: its text, and the text from which it was made."""
+    """A sentence that replaces one of the item's: its text, and the text it was made from."""
 
     role: str
     words: str
@@ -55,9 +55,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
 
 
 def figures_of_triplets(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
-    """The same, and of each guideline the judgments that say that it holds, among those that mention it (VISLA App.
-    A.1).
-    """
+    """Compute the same, and how many of the judgments on each guideline find it kept (VISLA App. A.1)."""
     said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.judgments]
     found = {one.code: [lines[one.code] for lines in said if one.code in lines] for one in rule.protocol.guidelines}
     holds = [
@@ -67,11 +65,11 @@ def figures_of_triplets(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
     return {**figures(tasks, rule), "holds": holds}
 
 
-# What became of the tasks
+# The fates of the tasks
 
 
 def fates(tasks: Iterable[JudgedTask], rule: Rule) -> dict[str, int]:
-    """Every task has one."""
+    """Count tasks by fate; every task has exactly one."""
     counts = Counter(_fate(task, rule) for task in tasks)
     return {name: counts[name] for name in FATES}
 
@@ -88,7 +86,7 @@ def _fate(task: JudgedTask, rule: Rule) -> str:
 
 
 def broken_guidelines(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
-    """For each guideline, how many judgments say that it is broken, and how many items were dropped because of it."""
+    """Return for each guideline how many judgments find it broken, and how many items were dropped for it."""
     judgments = Counter(code for task in tasks for _, answer in task.judgments for code in _not_held(answer.content))
     dropped = Counter(code for task in tasks if task.state == DROPPED for code in _not_held(task.content))
     return [
@@ -105,7 +103,7 @@ def _not_held(content: AnswerContent) -> list[str]:
 
 
 def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
-    """What each annotator did, by judgment, and if edits are confirmed, the next annotator's verdict on theirs."""
+    """Count each annotator's kinds of judgments and, if edits are confirmed, the verdicts on their edits."""
     did: dict[int, Counter[str]] = defaultdict(Counter)
     then: dict[int, Counter[str]] = defaultdict(Counter)
     for task in tasks:
@@ -125,7 +123,7 @@ def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]
 
 
 def _kind_of_judgment(task: JudgedTask, place: int, protocol: Protocol) -> str:
-    """One of `DOES`. If edits are confirmed, giving the same text as an earlier edit confirms it."""
+    """Return one of `DOES`. If edits are confirmed, giving the same text as an earlier edit confirms it."""
     answer = task.judgments[place].answer
     if answer.label == CANNOT_JUDGE:
         return "cannot_judge"
@@ -137,7 +135,7 @@ def _kind_of_judgment(task: JudgedTask, place: int, protocol: Protocol) -> str:
 
 
 def _response_to_edit(task: JudgedTask, place: int, protocol: Protocol) -> str:
-    """One of `THEN`: the next judgment's verdict on the edit. Without one, an adjudicator may have decided."""
+    """Return one of `THEN`: the next judgment's verdict on the edit. Without one, an adjudicator may have decided."""
     if place + 1 == len(task.judgments):
         return "waiting" if task.state is None else "otherwise"
     if _same_edit(task.judgments[place].answer, task.judgments[place + 1].answer):
@@ -155,7 +153,7 @@ def _same_edit(earlier: Answer, later: Answer) -> bool:
 
 
 def _changes(task: JudgedTask, protocol: Protocol) -> Iterator[_Edit]:
-    """The sentences that its edits replace. Accepting another's edit is not an edit."""
+    """Yield the sentences that its edits introduce. Accepting another's edit is not an edit."""
     for place, (_, answer) in enumerate(task.judgments):
         if answer.label == EDITED and _kind_of_judgment(task, place, protocol) == "edited":
             for role, identity in answer.content.get("from", {}).items():
@@ -163,8 +161,8 @@ def _changes(task: JudgedTask, protocol: Protocol) -> Iterator[_Edit]:
 
 
 def _distances(edits: Iterable[_Edit]) -> list[Figures]:
-    """By role: the edit distance of changed sentences from their originals, and how many were only `exchanged` for
-    another candidate, unedited.
+    """Return, by role, the edit distance of changed sentences from their originals, and how many were only `exchanged`
+    for another candidate, unedited.
     """
     of_role: dict[str, list[lexical.Likeness]] = defaultdict(list)
     exchanged: Counter[str] = Counter()
@@ -194,7 +192,7 @@ def _spread(values: Sequence[int]) -> Figures:
 
 
 def _by_words(found: Iterable[lexical.Likeness]) -> list[int]:
-    """How many have 0, 1, 2 … words changed; 0 means only punctuation or capitals."""
+    """Count how many have 0, 1, 2 … words changed; 0 means only punctuation or capitals."""
     counts = Counter(min(one.words, _MOST_WORDS) for one in found)
     return [counts[number] for number in range(_MOST_WORDS + 1)]
 
@@ -203,7 +201,7 @@ def _by_words(found: Iterable[lexical.Likeness]) -> list[int]:
 
 
 def final_captions(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str, str]]:
-    """The captions in each of `ROLES`, for each kept task that has all three."""
+    """Yield the captions in each of `ROLES`, for each kept task that has all three."""
     for task in tasks:
         if task.state is not None and task.state != DROPPED:
             written = task.content.get("texts", {})

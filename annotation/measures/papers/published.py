@@ -1,4 +1,4 @@
-"""The agreement between annotators that papers report, by the protocol that asks their question. Pure."""
+"""Inter-annotator agreement reported in papers, by the protocol that asks their question. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PublishedAgreement:
-    """What a paper reports: the kappa of each of its `pairs` of annotators, on the projection named `on`. `measure`:
-    the key of our mean of such pairs.
+    """A paper's agreement: the kappa of each of its `pairs` of annotators, on the projection `on`. `measure` is the key
+    of our mean over such pairs.
     """
 
     measure: str

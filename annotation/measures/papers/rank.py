@@ -1,4 +1,4 @@
-"""hard-positive-rank as the paper reports it: how often people rank both positives above the negative. Pure.
+"""Results of hard-positive-rank as in the paper: how often people rank both positives above the negative. Pure.
 
 Source: Hard Positive Truth §4.1, human performance. Two annotators rank the three captions of an example, ties allowed;
 the example is right only when both of them give the right rank.
@@ -17,17 +17,17 @@ from annotation.wording import pseudonym
 from benchmarks.metrics.hard_positive import Answered
 
 _POSITIVES, _NEGATIVE = ("positive", "second_positive"), "negative"
-ROLES = (*_POSITIVES, _NEGATIVE)  # the order in which a label names those that tie
+ROLES = (*_POSITIVES, _NEGATIVE)  # the order in which a label names tied roles
 
 
 def ranks(label: str) -> dict[str, int]:
-    """Role → rank from 1, of which those that tie have the same; nothing where the label is no order."""
+    """Map each role to its rank from 1, equal for ties; nothing if the label is not an order."""
     found = ranks_of(label)
     return found if set(found) == set(ROLES) else {}
 
 
 def is_right(label: str) -> bool:
-    """Both positives strictly above the negative (Hard Positive §4.1, equation 1). Who cannot judge is not right."""
+    """Return whether both positives are strictly above the negative (§4.1, equation 1). “Cannot judge” is not right."""
     rank = ranks(label)
     return bool(rank) and all(rank[one] < rank[_NEGATIVE] for one in _POSITIVES)
 
@@ -45,7 +45,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
 
 
 def right_tasks(tasks: Sequence[JudgedTask]) -> Figures:
-    """Right tasks among those with all their judgments; `waiting` counts the others."""
+    """Return how many tasks with all their judgments are right; `waiting` counts the others."""
     ready = [task for task in tasks if _is_counted(task)]
     return {**share_with_interval(sum(map(_task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
 
@@ -55,15 +55,15 @@ def _is_counted(task: JudgedTask) -> bool:
 
 
 def _task_is_right(task: JudgedTask) -> bool:
-    """Whether all of its annotators rank both positives above the negative; “cannot judge” does not."""
+    """Return whether all its annotators rank both positives above the negative; “cannot judge” does not."""
     return all(is_right(answer.label) for answer in task.answers)
 
 
 def as_models_answer(tasks: Iterable[JudgedTask]) -> list[Answered]:
-    """Each item with all its judgments as a model's scores would say it, so that people and models are measured alike.
+    """Turn each item with all its judgments into a model's scores, so that people and models are measured alike.
 
-    Its annotators count as one, who ranks a positive caption above the negative one if all of them do, below it if all
-    of them do, and otherwise level with it. So the augmented items are the right ones of `right_tasks`.
+    Its annotators count as one, who ranks a positive caption above the negative if all of them do, below it if all of
+    them do, and otherwise level with it. So the augmented items are the right ones of `right_tasks`.
     """
     found = []
     for task in tasks:
@@ -80,12 +80,12 @@ _BELOW = [(negative, positive) for positive, negative in _ABOVE]
 
 
 def _all_rank(given: Sequence[dict[str, int]], one: str, other: str) -> bool:
-    """Whether each of these rankings has the one above the other; an empty one has not."""
+    """Return whether each of these rankings puts `one` above `other`; an empty one does not."""
     return all(rank and rank[one] < rank[other] for rank in given)
 
 
 def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:
-    """Each annotator's own judgments, regardless of others' on the same item."""
+    """Score each annotator's own judgments, regardless of others' on the same item."""
     given: Counter[int] = Counter()
     right: Counter[int] = Counter()
     for task in tasks:
@@ -99,7 +99,7 @@ def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:
 
 
 def _orders(tasks: Sequence[JudgedTask]) -> list[Figures]:
-    """How many judgments gave each of the 13 weak orders; the right ones come first."""
+    """Count the judgments for each of the 13 weak orders; the right ones come first."""
     given = Counter(answer.label for task in tasks for answer in task.answers)
     every = sorted(weak_orders(ROLES), key=lambda order: not is_right(order))
     n = sum(given[order] for order in every)

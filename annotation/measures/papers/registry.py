@@ -1,4 +1,4 @@
-"""The protocols whose papers report more than agreement and outcomes, each with its function. Pure."""
+"""Protocols whose papers report more than agreement and outcomes, each with its function. Pure."""
 
 from collections.abc import Mapping
 
