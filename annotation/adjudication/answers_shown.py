@@ -1,4 +1,4 @@
-"""The tasks that a manager inspects: those with disagreement, and those that annotators flagged."""
+"""Tasks for managers to inspect: those with disagreement, and those that annotators flagged."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from benchmarks.differences import marked_apart
 from benchmarks.models import Image, Item
 from benchmarks.naming import role_name
 
-# For each task: its answers in the order given with the annotators' numbers, and the outcome.
+# For each task: its answers in order, with the annotators' numbers, and the outcome.
 ANSWERS = """
 SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.overlap,
        coalesce(array_agg(json_build_array(judgment.answer, judgment.content, annotator.number)::text
@@ -47,14 +47,14 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Side:
     """An option or another answer in words, with the numbers of the annotators who gave it. `marked` is an option's
-    text with the words that set it apart from the others.
+    text with the words that differ from the others highlighted.
     """
 
     part: Part
     words: str = ""
     who: Sequence[int] = ()
     marked: str = ""
-    role: str = ""  # an option's, which the desk keeps to itself
+    role: str = ""  # an option's role, which the desk does not show
 
     @property
     def count(self) -> int:
@@ -63,15 +63,15 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task's item with the material asked about and shown: its options, picked or not, and then other answers.
-    `stands` is the result so far, in words.
+    """A task's item with the material shown: its options, picked or not, and then other answers. `stands` is the result
+    so far, in words.
     """
 
     task: int
     item: Item
     shown: Sequence[Part]
     sides: Sequence[Side]
-    worded: bool = False  # its answers are more than a choice of option: they are shown as text
+    worded: bool = False  # its answers are more than a choice of option, so they are shown as text
     stands: str = ""
     undecided: bool = False
     flag: Flag | None = None
@@ -79,7 +79,7 @@ class Seen:
 
     @property
     def picture(self) -> Image | None:
-        """The one in question, or else the first that could be picked."""
+        """The image in question, or else the first that could be picked."""
         return next((part.image for part in [*self.shown, *(side.part for side in self.sides)] if part.image), None)
 
     @property
@@ -88,19 +88,19 @@ class Seen:
 
     @property
     def split(self) -> str:
-        """`votes 2–1`."""
+        """The split as text, such as `votes 2–1`."""
         counts = sorted((side.count for side in self.sides if side.who), reverse=True)
         return f"votes {'–'.join(map(str, counts))}" if counts else ""
 
     @property
     def votes(self) -> frozenset[tuple[str, int]]:
-        """What was answered and how often, the same for tasks whose votes are alike."""
+        """The answers and their counts, equal for tasks with the same votes."""
         return frozenset((side.part.identity, side.count) for side in self.sides if side.who)
 
 
 def parts(item: Item, carried: Carried) -> dict[str, Part]:
-    """Every caption and image of the item, in the wording of earlier stages. Reads only what `queries.with_material`
-    fetched.
+    """Return every caption and image of the item, in the wording of earlier stages, using only what
+    `queries.with_material` fetched.
     """
     found = [Part(f"caption-{one.role}-{one.position}", text=one.text) for one in item.captions.all()]
     found += [Part(use.key, image=use.image) for use in item.item_images.all()]
@@ -111,24 +111,24 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
 def drawings(
     protocol: Protocol, shows: Sequence[str], there: Mapping[str, Part], given: Iterable[tuple[str, str]]
 ) -> Mapping[str, Drawing]:
-    """Identity of a picture → what answers (tag, label) mark on it, if the protocol asks for marks."""
+    """Map a picture's identity to the marks of answers (tag, label) on it, if the protocol asks for marks."""
     sizes = {one: (part.image.width, part.image.height) for one, part in there.items() if part.image}
     return drawn.drawings(protocol.file, shows, sizes, given) if protocol.file else {}
 
 
 def drawn_order(task: int, options: Sequence[str]) -> list[str]:
-    """A task's options in the order that an adjudicator sees, which reveals nothing about their roles."""
+    """Return a task's options in an adjudicator's order, which reveals nothing about their roles."""
     return sorted(options, key=lambda option: random_rank("adjudicate", task, option))
 
 
 def label(part: Part, place: int) -> str:
-    """An option's label, by its place in that order, from 1."""
+    """Label an option by its place in that order, from 1."""
     return f"{'picture' if part.image else 'sentence'} {place}"
 
 
 def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False, drawn: bool = False) -> list[Seen]:
-    """The tasks with differing answers, in this order; `agreed` includes all others. Options come in the order of their
-    roles, or in the one `drawn` for adjudicators. Four queries for any number of tasks.
+    """Return the tasks with differing answers, in this order; `agreed` includes all others. Options are in the order of
+    their roles, or in the one `drawn` for adjudicators. Takes four queries for any number of tasks.
     """
     rows = {row[0]: row for row in fetch(ANSWERS, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
@@ -153,7 +153,7 @@ def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Pa
 
 
 def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[Answer, int]]) -> list[Side]:
-    """The options in this order, then other answers, the commonest first; the first of equal ones."""
+    """Return the options in this order, then other answers, the most frequent first; ties as first given."""
     who: dict[str, list[int]] = {}
     first: dict[str, Answer] = {}
     for answer, number in given:
@@ -173,7 +173,7 @@ def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[An
 
 
 def option_words(protocol: Protocol, part: Part) -> str:
-    """As an item's page calls the part: `caption`, `hard negative`."""
+    """Name the part as an item's page does: `caption`, `hard negative`."""
     file = protocol.made_from
     words = answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
     return role_name(words, "captions" if part.text else "images")
@@ -188,7 +188,7 @@ def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, rea
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:
-    """Oldest first: the flag that has waited longest is on top."""
+    """Return open flags, the longest-waiting first."""
     unsettled = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
     flags = unsettled.select_related("lease__task", "lease__annotator")[:count]
     items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})
@@ -197,7 +197,7 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
 
 
 def as_asked(protocol: Protocol, item: Item, shows: Sequence[str], options: Sequence[str], carried: Carried) -> Seen:
-    """An item with what a task of it shows and offers, in this order, and no answers."""
+    """Return an item with what a task shows and offers, in this order, and without answers."""
     there = parts(item, carried)
     shown = parts_named(there, [one for one in shows if one not in options])
     sides = _sides(protocol, parts_named(there, options), [])

@@ -1,7 +1,7 @@
-"""What an adjudicator sees: the tasks that wait for a decision, and one of them with all its answers.
+"""The adjudicator's view: the tasks that wait for a decision, and a single task with all its answers.
 
 Annotators have pseudonyms. Options come in an order drawn for the task, which reveals nothing, and are labelled by
-their place in it, from 1. If an answer is more than a choice of option, the adjudicator chooses among those given.
+their place in it, from 1. If an answer is more than a choice of option, the adjudicator picks one given.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ from benchmarks.models import Event, Item
 AWAITING, FLAGGED = "awaiting", "flagged"
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # in a form: the adjudicator writes the answer
-OWN_ANSWER, OWN_KEY = "own_answer", "e"  # likewise: an answer that they gave on the annotators' page
+OWN_ANSWER, OWN_KEY = "own_answer", "e"  # likewise: an answer given on the annotators' page
 
 OPTIONS = "options"
 RECENT = 50  # decisions whose reasons are offered again
 MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
 LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
-# The stage's live tasks that wait for an adjudicator, and why: as many as UNDECIDED counts.
+# The stage's live tasks that wait for an adjudicator, and why; UNDECIDED counts the same tasks.
 QUEUE = f"""
 (SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
  WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
@@ -57,7 +57,7 @@ UNION ALL
  ORDER BY task.rank LIMIT %(most)s)
 ORDER BY why, rank
 """
-# The tasks of a stage that its rule leaves open; that somebody must decide: these, and those annotators flagged.
+# Tasks that a stage's rule leaves open, and tasks that somebody must decide: these and flagged ones.
 OF_STAGE = f"""
   SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}"""
 UNDECIDED = f"""{OF_STAGE}
@@ -80,21 +80,21 @@ ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A possible answer. `value` is what the form sends: an option's place, a fixed answer's identity, or the name of
-    an answer given.
+    """A possible answer. `value` is sent by the form: an option's place, a fixed answer's identity, or the name of an
+    answer given.
     """
 
     value: str
     label: str
-    who: Sequence[int] = ()  # the numbers of the annotators who gave it, whose judgments count
+    who: Sequence[int] = ()  # the numbers of the annotators who gave it and whose judgments count
     part: Part | None = None
     keys: str = ""
-    decides: str = ""  # what it makes of the item, in words, where that gives nothing away
-    marked: str = ""  # an option's text, with the words that set it apart
+    decides: str = ""  # its effect on the item, in words, unless that gives something away
+    marked: str = ""  # an option's text with the words that differ highlighted
 
     @property
     def key(self) -> str:
-        """The one that is shown."""
+        """The key shown."""
         return self.keys.partition(" ")[0]
 
 
@@ -111,8 +111,8 @@ class Words:
 class Case:
     """A task as the adjudicator sees it; `seen` identifies the state on which the decision is based.
 
-    If an answer is more than a choice of option, `options` are the answers given, `offered` what annotators chose from,
-    `words` what can be written instead, and `own` the adjudicator's answer.
+    If an answer is more than a choice of option, `options` are the answers given, `offered` the annotators' options,
+    `words` the sentences to write instead, and `own` the adjudicator's answer.
     """
 
     task: Task
@@ -130,7 +130,7 @@ class Case:
     offered: Sequence[tuple[str, Part]]  # with their names
     words: Sequence[Words]
     own: Answer | None
-    drawings: Mapping[str, Drawing]  # on pictures of these identities, the marks of each answer given under its key
+    drawings: Mapping[str, Drawing]  # by picture identity, the marks of each answer given, under its key
 
     @property
     def adjudicated(self) -> bool:
@@ -138,7 +138,7 @@ class Case:
 
     @property
     def pictures(self) -> int:
-        """In question, offered to annotators, or to be picked."""
+        """Count the images in question, offered to annotators, or to be picked."""
         parts = [*self.shown, *(part for _, part in self.offered), *(option.part for option in self.options)]
         return sum(bool(part and part.image) for part in parts)
 
@@ -152,14 +152,14 @@ class Case:
 
 
 def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
-    """Waiting tasks with the reason for each, in order, at most `MOST` per reason; or those that an adjudicator has
-    decided, newest first. One query.
+    """Return waiting tasks with the reason for each, in order, at most `MOST` per reason; or those that an adjudicator
+    has decided, newest first. One query.
     """
     return [(task, why) for task, why, _ in fetch(DECIDED if decided else QUEUE, stage=stage.pk, most=MOST)]
 
 
 def with_undecided(stages: QuerySet[Stage]) -> QuerySet:
-    """Each stage with `undecided`: how many of its tasks are in the queue, as undecided (`left_open`) or flagged."""
+    """Add `undecided` to each stage: the number of its tasks in the queue, undecided (`left_open`) or flagged."""
     counts = {"undecided": UNDECIDED, "left_open": OF_STAGE}
     return stages.annotate(
         **{name: RawSQL(f"(SELECT count(*) FROM ({of}) queue)", (), IntegerField()) for name, of in counts.items()}
@@ -167,26 +167,26 @@ def with_undecided(stages: QuerySet[Stage]) -> QuerySet:
 
 
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
-    """The same by the keys of the stages. One query."""
+    """Return the same counts by the keys of the stages. One query."""
     found = Stage.objects.filter(pk__in=[stage.pk for stage in stages])
     return dict(with_undecided(found).values_list("pk", "undecided"))  # type: ignore[misc]
 
 
 def waiting(stages: Iterable[Stage]) -> set[int]:
-    """The items of the stages' queues, undecided or flagged."""
+    """Return the items in the stages' queues, undecided or flagged."""
     return {item for (item,) in fetch(WAITING, stages=[stage.pk for stage in stages])}
 
 
 def find_task(stage: Stage, pk: int) -> Task | None:
-    """A task that can be adjudicated."""
+    """Return a task that can be adjudicated."""
     return Task.objects.filter(stage=stage, pk=pk, kind=Kind.JUDGE, live=True).first()
 
 
 def case(
     task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({}), own: base.Answer | None = None
 ) -> Case:
-    """The task as an adjudicator sees it, in a few queries. `typed` is rejected text of the adjudicator, by field, and
-    `own` the answer that they gave on the annotators' page.
+    """Return the task as an adjudicator sees it, in a few queries. `typed` is the adjudicator's rejected text, by
+    field, and `own` their answer on the annotators' page.
     """
     protocol = protocol_named(stage.protocol)
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
@@ -223,7 +223,7 @@ def case(
 
 
 def _with_keys(options: Sequence[Answer], fixed: Sequence[Answer]) -> tuple[list[Answer], list[Answer]]:
-    """The answers with the keys that annotators have for them."""
+    """Return the answers with the keys that annotators use for them."""
     texts = [one.part.text if one.part else one.label for one in options]
     of_options, of_fixed = keys_on_screen(texts, [one.keys.split() for one in fixed])
 
@@ -244,7 +244,7 @@ def _drawings(
 
 
 def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
-    """The annotators' comments; if answers are more than a choice of option, their reasons for dropping the item."""
+    """Return annotators' comments; if answers are more than a choice, their reasons for dropping the item."""
     if protocol.form is None or protocol.file:
         return [judgment.reason for judgment in judgments if judgment.reason]
     dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
@@ -255,13 +255,13 @@ def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
 
 
 def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[Answer]) -> str:
-    """The outcome's answer as labelled here."""
+    """Return the label that the outcome's answer has on this page."""
     if protocol.form:
         given = base.Answer(outcome.outcome, outcome.content)
         return answer_words.outcome_in_words(protocol, given) if given.label else ""
     identities = [*options_in_order(task), *answer_words.fixed_labels(protocol)]
     labels = {identity: one.label for identity, one in zip(identities, answers, strict=True)}
-    return labels.get(outcome.outcome, outcome.outcome if protocol.file else "")  # a mean is the label of no answer
+    return labels.get(outcome.outcome, outcome.outcome if protocol.file else "")  # a mean is not an answer's label
 
 
 def options_in_order(task: Task) -> list[str]:
@@ -277,8 +277,8 @@ def picked_identity(task: Task, value: str) -> str:
 
 
 def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
-    """The form's `verdict`: one of the answers given, or the adjudicator's own words. An unknown value becomes just a
-    label. Raises adjudication.decisions.Unfit.
+    """Read the form's `verdict`: one of the answers given, or the adjudicator's own text. An unknown value becomes a
+    mere label. Raises adjudication.decisions.Unfit.
     """
     protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
     if not value:
@@ -293,13 +293,13 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
 
 
 def _token(protocol: Protocol, answer: base.Answer) -> str:
-    """A name for an answer given, stable while others are added; different words make a different answer."""
+    """Name an answer given, so that the name stays the same when others are added, and differs for different text."""
     label = "" if protocol.confirms else answer.label
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
 def _given(task: Task, rule: Rule, given: Sequence[base.Answer], numbers: Sequence[int]) -> list[Answer]:
-    """The answers given, without fixed ones, each once as first given."""
+    """Return the answers given, without fixed ones, each once in the order first given."""
     protocol = rule.protocol
     fixed = answer_words.fixed_labels(protocol)
     who: dict[str, list[int]] = defaultdict(list)
@@ -322,7 +322,7 @@ def _answer(rule: Rule, value: str, answer: base.Answer, keys: str, who: Sequenc
 
 
 def _decides(rule: Rule, answer: base.Answer) -> str:
-    """What the rules of a protocol file make of the answer; "" where nothing is dropped."""
+    """Describe what the rules of a protocol file make of the answer; "" if nothing is dropped."""
     if rule.protocol.file is None or rule.protocol.measures:
         return ""
     decision = rule.adjudicated(answer)
@@ -332,7 +332,7 @@ def _decides(rule: Rule, answer: base.Answer) -> str:
 def _words(
     protocol: Protocol, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
-    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence."""
+    """Return for each writable role the text typed, else an annotator's text, else the item's own sentence."""
     found = []
     for role in protocol.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
@@ -354,8 +354,8 @@ def _options(task: Task, there: Mapping[str, Part], who: Mapping[str, Sequence[i
 
 
 def reasons_used(stage: Stage, adjudicator: User) -> dict[str, str]:
-    """The adjudicator's latest reasons in the study that are in force, newest first, by the answer's value: one for
-    `OPTIONS` of all items together, because one for each would tell which option is the original.
+    """Return the adjudicator's latest reasons in force in the study, newest first, by the answer's value: one for the
+    `OPTIONS` of all items together, because separate ones would reveal which option is the original.
     """
     mine = Outcome.objects.filter(by=ADJUDICATOR, adjudicator=adjudicator, task__stage__study=stage.study_id)
     fixed = {decisions.FLAGGED, *answer_words.fixed_labels(protocol_named(stage.protocol))}

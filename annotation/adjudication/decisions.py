@@ -1,4 +1,4 @@
-"""A person's decisions about a task: a final answer, one more judgment, the rule's outcome again, or an end to a flag.
+"""A person's decisions about a task: a final answer, one more judgment, the rule's outcome again, or settling a flag.
 
 A decision applies only to what the adjudicator saw. `seen` identifies that state as a short text which the page sends
 back; if someone has judged or adjudicated since, the decision is refused with a message.
@@ -41,9 +41,9 @@ WHERE task.id = ANY(%(tasks)s)
 
 
 class Refused(Exception):
-    """Nothing was changed; the message is for the adjudicator, `status` for HTTP."""
+    """The request changed nothing; the message is for the adjudicator, `status` for HTTP."""
 
-    status, field = 409, ""  # the id of what to mend on the page
+    status, field = 409, ""  # the id of the field to correct on the page
 
 
 class Unfit(Refused):
@@ -53,7 +53,7 @@ class Unfit(Refused):
 
 
 class Unexplained(Unfit):
-    """It has no reason."""
+    """The decision lacks a reason."""
 
     field = "note"
 
@@ -63,19 +63,19 @@ class Changed(Refused):
 
 
 def seen(task: Task) -> str:
-    """A digest of the task's state, which changes with every judgment and outcome."""
+    """Return a digest of the task's state, which changes with every judgment and outcome."""
     return seen_of([task.pk])[task.pk]
 
 
 def seen_of(tasks: Sequence[int]) -> dict[int, str]:
-    """The same for each of these tasks. One query."""
+    """Return the same digest for each of these tasks. One query."""
     rows = fetch(STANDS, tasks=list(tasks))
     return {row[0]: hashlib.sha256(repr(row).encode()).hexdigest()[:20] for row in rows}
 
 
 def allows(task: Task, stage: Stage, answer: Answer) -> bool:
-    """Whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are more than
-    a choice of option, an annotator's answer, or one that an annotator could have given.
+    """Return whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are
+    more than a choice of option, an annotator's answer, or one that an annotator could have given.
     """
     protocol = protocol_named(stage.protocol)
     if not answer.content and answer.label in fixed_labels(protocol):
@@ -91,12 +91,12 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
 
 
 def offered(task: Task) -> list[str]:
-    """What annotators choose from, including earlier edits."""
+    """Return the annotators' options, including earlier edits."""
     return [*task.options, *task.proposals]
 
 
 def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
-    """An adjudicator's text by role, parsed like an annotator's edit: as made from the most similar sentence, and
+    """Parse an adjudicator's text by role like an annotator's edit: as made from the most similar sentence, and
     following every guideline. Raises Unfit.
     """
     protocol, shown = protocol_named(stage.protocol), offered(task)
@@ -116,14 +116,14 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
 
 
 def _read(task: Task, protocol: Protocol, answer: Answer) -> Answer:
-    """The answer as parsed by the annotators' form, with all its checks. Raises InvalidAnswer."""
+    """Parse the answer like the annotators' form, with all its checks. Raises InvalidAnswer."""
     assert protocol.form is not None
     shown = offered(task)
     return parse_form(task, shown, protocol, protocol.form.fill(answer, shown))
 
 
 def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:
-    """The identity of the most similar sentence among the options and the role's current one."""
+    """Return the identity of the most similar sentence among the options and the role's current one."""
     there = [identity for identity in (caption_identity(role), *shown) if identity in texts]
     return max(there, key=lambda identity: SequenceMatcher(None, words, texts[identity]).ratio(), default="")
 
@@ -137,7 +137,7 @@ def decide(
     """Make the answer, with its content, the outcome; or, with the reason `flagged`, drop the item as broken.
 
     Later judgments do not change it. `settles`: also settle the task's flags. `blind`: the page hid how annotators
-    answered, which the event keeps. Raises Refused.
+    answered; the event records it. Raises Refused.
     """
     stage, words, given = _stage(task), _words(note), Answer(answer, content)
     more = ({"content": given.content} if content else {}) | _blindness(blind)
@@ -202,13 +202,13 @@ def withdraw(*, task: Task, by: str, seen: str) -> Task:
 
 
 def open_flags(task: Task) -> list[Flag]:
-    """What annotators reported about the task and nobody has settled."""
+    """Return annotators' reports about the task that nobody has settled."""
     return list(Flag.objects.filter(lease__task=task, settled_at=None).order_by("pk"))
 
 
 @transaction.atomic
 def settle_flag(*, flag: Flag, by: str, settled_by=None) -> Flag:
-    """Note that somebody has looked at it; the task and its judgments stay as they are. Twice is the same as once."""
+    """Record that somebody has looked at the flag; the task and its judgments do not change. Idempotent."""
     flag = Flag.objects.select_for_update(no_key=True).get(pk=flag.pk)
     if flag.settled_at is None:
         flag.settled_at, flag.settled_by = timezone.now(), settled_by
@@ -243,6 +243,6 @@ def _stage(task: Task) -> Stage:
 
 def _words(note: str) -> str:
     words = clean_reason(note)
-    if not words or (len(words) == 1 and words.isascii()):  # a key of the page, pressed in the field
+    if not words or (len(words) == 1 and words.isascii()):  # a page shortcut, pressed in the field
         raise Unexplained("Give a short reason.")
     return words

@@ -1,5 +1,5 @@
-"""What stands beside a case on the desk: the queue around it, what its adjudicator decided last, and the cases of the
-queue whose votes are alike.
+"""The surroundings of a case on the desk: its queue, the adjudicator's last decisions, and the queued cases with the
+same votes.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,48 +15,48 @@ from annotation.adjudication.disagreement_list import Listed
 from annotation.models import Outcome, Stage, Task
 from annotation.protocols.decision_rule import ADJUDICATOR
 
-NEXT, LAST = 40, 2  # cases of the queue that are shown, and decided ones before them
-SITTING = timedelta(hours=12)  # decisions of so long count into the place in the queue, and can be undone by one key
+NEXT, LAST = 40, 2  # queued cases shown, and decided ones before them
+SITTING = timedelta(hours=12)  # decisions this recent count in the queue position, and one key undoes them
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The tasks that wait for an adjudicator, in order, each with the reason; with the interface of Listed."""
+    """The tasks that wait for an adjudicator, in order, each with its reason; same interface as Listed."""
 
     queue: Sequence[tuple[int, str]]
-    count: int  # of all that wait; the queue may have fewer
+    count: int  # all that wait; the queue may have fewer
 
     @property
     def order(self) -> list[int]:
         return [task for task, _ in self.queue]
 
     def place(self, task: Task | None) -> int:
-        """From 0; -1 if it is not listed."""
+        """Return the position from 0; -1 if it is not listed."""
         return self.order.index(task.pk) if task and task.pk in self.order else -1
 
     def place_with(self, task: Task, decided: Sequence[int]) -> dict[str, int]:
-        """The task's `number` from 1 and the `total`, after those just decided; {} if it is not listed."""
+        """Return the task's `number` from 1 and the `total`, after those just decided; {} if it is not listed."""
         done, place = len(decided), self.place(task)
         return {"number": done + place + 1, "total": done + self.count} if place >= 0 else {}
 
     def first(self, asked: int) -> int:
-        """The requested task if it is listed, otherwise the first; 0 if there is none."""
+        """Return the requested task if it is listed, otherwise the first; 0 if there is none."""
         return asked if asked in self.order else next(iter(self.order), 0)
 
     def after(self, task: Task | None) -> int:
-        """The following task, or the first again; 0 if there is no other."""
+        """Return the next task, or the first again; 0 if there is no other."""
         return next(iter(self.following(task, 1)), 0)
 
     def following(self, task: Task | None, count: int) -> list[int]:
-        """That many tasks that follow, and the first ones again after the last."""
+        """Return the next `count` tasks, continuing with the first ones after the last."""
         order, place = self.order, self.place(task)
         return [*order[place + 1 :], *order[: max(place, 0)]][:count]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A case of the queue. `also` is what selects it to be decided together with the case in front; "" if its votes are
-    others.
+    """A case of the queue. `also` is the form value that selects it to be decided together with the case in front; ""
+    if its votes differ.
     """
 
     seen: Seen
@@ -69,8 +69,8 @@ class Row:
 def beside(
     user: User, stage: Stage, task: Task | None, order: Listed | Waiting, link: Callable[..., str]
 ) -> dict[str, object]:
-    """The queue's `rows`, the `number` of the case and the `total` if known, the cases `last` decided, and the one to
-    `undo` with what is seen of it.
+    """Return the queue's `rows`, the `number` of the case and the `total` if known, the cases `last` decided, and the
+    one to `undo` with its state as seen.
     """
     mine = Outcome.objects.filter(
         by=ADJUDICATOR, adjudicator=user, task__stage=stage, task__live=True, decided_at__gt=timezone.now() - SITTING

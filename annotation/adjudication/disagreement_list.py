@@ -1,4 +1,4 @@
-"""The tasks of a stage on which its annotators disagree: filtered, sorted, and paged through.
+"""A stage's tasks with disagreement: filtered, sorted and paginated.
 
 It uses the summary that each task keeps of its answers (pipeline/disagreement.py); only the filters of `ONLY` count
 votes.
@@ -26,9 +26,9 @@ SORTS = {SPLIT: "most disagreement first", NEWEST: "newest answer first", ITEM: 
 DIFFER = {KIND: "on the kind of answer", OPTION: "only on the option"}
 CASES = {OPEN: "not decided by hand", DECIDED: "decided by hand", ALL: "either"}
 THREE, CLOSE = "three", "close"
-MOST = 1_000  # of a longer list, a task's place is not counted
+MOST = 1_000  # in a longer list, a task's place is not counted
 ONLY = {"": "All", THREE: "Three answers", CLOSE: "One vote from being dropped"}
-# CLOSE: the answer that keeps the item has at most one vote more than all others together.
+# CLOSE: the answer that keeps the item has at most one vote more than all others combined.
 OF_ONLY = {
     "": "",
     THREE: """AND 2 < (
@@ -42,7 +42,7 @@ OF_ONLY = {
          BETWEEN 1 AND (count(*) + 1) / 2)""",
 }
 
-# Each has its own index (models.SPLIT) and a condition for what follows a task in that order.
+# Each has its own index (models.SPLIT) and a condition for what comes after a task in that order.
 ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
 AFTER = {
     SPLIT: "(task.entropy, task.newest) < (%(entropy)s, %(newest)s)",
@@ -58,7 +58,7 @@ OF_TYPE = """AND EXISTS (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Empty means any."""
+    """The filters; empty means any."""
 
     sort: str = SPLIT
     type: str = ""
@@ -68,7 +68,7 @@ class Wanted:
     case: str = OPEN
 
     def link(self, **more: object) -> str:
-        """As a URL query, with further parameters. It always has the order, which marks a URL as coming from a list."""
+        """Return the URL query with further parameters. It always has the order, which marks it as from a list."""
         mine = {field.name: getattr(self, field.name) for field in fields(self)}
         named = {name: value for name, value in mine.items() if value != PLAIN[name] or name == "sort"}
         return urlencode({**{name: value for name, value in more.items() if value}, **named})
@@ -94,7 +94,7 @@ def _known(query: Mapping[str, str], name: str, choices: Mapping[str, str], othe
 
 
 def in_words(wanted: Wanted) -> str:
-    """The filters as text: "swap att, three answers, most disagreement first"."""
+    """Describe the filters: "swap att, three answers, most disagreement first"."""
     found = [
         kind_name(wanted.type, wanted.subtype, ""),
         f"disagreeing {DIFFER[wanted.differs]}" if wanted.differs else "",
@@ -106,31 +106,31 @@ def in_words(wanted: Wanted) -> str:
 
 
 def list_disagreements(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
-    """Tasks in the chosen order. One query."""
+    """Return tasks in the chosen order. One query."""
     return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
 
 
 def count_disagreements(stage: Stage, wanted: Wanted, most: int) -> int:
-    """The number of tasks; beyond `most`, one more than that. One query."""
+    """Return the number of tasks, or `most` + 1 if there are more than `most`. One query."""
     return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The list, to go through task by task."""
+    """The list, to go through one task at a time."""
 
     stage: Stage
     wanted: Wanted
 
     def first(self, asked: int) -> int:
-        """The requested task, or the next if it is no longer listed; otherwise the first; 0 if there is none."""
+        """Return the requested task, or the next if no longer listed; otherwise the first; 0 if there is none."""
         if asked and _tasks(self.stage, self.wanted, "AND task.id = %(id)s", id=asked):
             return asked
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
 
     def place_with(self, task: Task, decided: Sequence[int]) -> dict[str, int]:
-        """The task's `number` from 1 and the `total`, after those just decided that have left the list; {} if it is not
-        listed, or in a long list.
+        """Return the task's `number` from 1 and the `total`, after those just decided that have left the list; {} if it
+        is not listed, or the list is long.
         """
         order = list_disagreements(self.stage, MOST, wanted=self.wanted)
         if len(order) == MOST or task.pk not in order:
@@ -142,11 +142,11 @@ class Listed:
         return {"number": done + order.index(task.pk) + 1, "total": done + len(order)}
 
     def after(self, task: Task | None) -> int:
-        """The following task, or the first again; 0 if there is no other."""
+        """Return the next task, or the first again; 0 if there is no other."""
         return next(iter(self.following(task, 1)), 0)
 
     def following(self, task: Task | None, count: int) -> list[int]:
-        """That many tasks that follow, or the first ones again after the last. At most two queries."""
+        """Return the next `count` tasks, or the first ones again after the last. At most two queries."""
         order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT {count:d}"
         if task is None:
             return _tasks(self.stage, self.wanted, order)
@@ -156,7 +156,7 @@ class Listed:
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
-    """The tasks of the list; `rest` is the SQL after its conditions."""
+    """Return the tasks of the list; `rest` is the SQL after its conditions."""
     conditions = [
         OF_TYPE if wanted.type or wanted.subtype else "",
         "AND task.differs = %(differs)s" if wanted.differs else "",
@@ -173,7 +173,7 @@ SELECT task.id FROM annotation_task task WHERE task.stage_id = %(stage)s AND tas
 
 
 def types_of(stage: Stage) -> dict[str, list[str]]:
-    """The types and subtypes that filters offer."""
+    """Return the types and subtypes for the filters."""
     benchmark = stage.study.benchmark_id
     kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
     names = zip(("types", "subtypes"), zip(*kinds, strict=True) if kinds else ((), ()), strict=True)
@@ -182,5 +182,5 @@ def types_of(stage: Stage) -> dict[str, list[str]]:
 
 @lru_cache
 def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
-    """Types with subtypes. Those of an item never change, so these are valid until the `last` position changes."""
+    """Return types with subtypes. An item's never change, so these are valid until the `last` position changes."""
     return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

@@ -1,7 +1,7 @@
-"""An adjudicator answers a task on the annotators' page, where the answer is more than a choice of option.
+"""An adjudicator's answer on the annotators' page, used if answers are more than a choice of option.
 
-Nothing is decided by it. The answer is kept in the adjudicator's session, and the page of adjudication shows it beside
-those of annotators.
+It decides nothing by itself. It is kept in the adjudicator's session, and the adjudication page shows it beside those
+of annotators.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 
 
 class OwnAnswer(Trial):
-    """The only screen of a trial is the task's. `kept` has the `answer`, whether the screen is `asked` again, and the
+    """A trial whose only screen is the task's. `kept` has the `answer`, whether the screen is `asked` again, and the
     address that the adjudicator came from (`back`).
     """
 
@@ -50,7 +50,7 @@ class OwnAnswer(Trial):
 
     @property
     def given(self) -> Answer | None:
-        """The answer, if the task as it is now can have it."""
+        """Return the answer, if it still fits the task."""
         fields = self.answers.get(0, {}).get("fields")
         try:
             with override("en"):
@@ -59,20 +59,20 @@ class OwnAnswer(Trial):
             return None
 
     def url_from(self, address: str) -> str:
-        """Where a POST asks the task, and comes back to the page of adjudication at that address; "" if that page lists
-        every answer.
+        """Return the URL to POST to in order to answer the task and return to the adjudication page at that address; ""
+        if that page lists every answer.
         """
         return f"{self.home}?{address.partition('?')[2]}" if self.protocol.form and self.protocol.made_from else ""
 
     def ask(self, back: str) -> None:
-        """Show the screen, with the answer given before."""
+        """Show the screen again, with the answer given before."""
         self._keep(asked=True, back=back)
 
     def forget(self) -> None:
         self.session.pop(self.name, None)
 
     def _answered(self, place: int, **answer: object) -> None:
-        self._keep(asked=False, **({"answer": answer} if answer else {}))  # a screen that is skipped has no answer
+        self._keep(asked=False, **({"answer": answer} if answer else {}))  # a skipped screen has no answer
 
     def _keep(self, **kept: object) -> None:
         self.kept |= kept
@@ -90,8 +90,8 @@ def _own(request: StaffRequest, pk: int, position: int, task: int) -> OwnAnswer:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate_own(request: StaffRequest, pk: int, position: int, task: int) -> HttpResponse:
-    """The annotators' page until the task is answered there, then the page of adjudication. A POST asks again; `back`
-    is where it came from.
+    """Show the annotators' page until the task is answered on it, then the adjudication page. A POST asks again; `back`
+    is the address that it came from.
     """
     own = _own(request, pk, position, task)
     if not own.url_from(""):
@@ -105,7 +105,7 @@ def study_adjudicate_own(request: StaffRequest, pk: int, position: int, task: in
     return screen_or_next(request, own) or redirect(own.kept["back"])
 
 
-@csrf_exempt  # as in trials: only what the adjudicator's own session keeps changes, and it decides nothing
+@csrf_exempt  # as in trials: it only changes the adjudicator's own session and decides nothing
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate_own_act(request: StaffRequest, pk: int, position: int, task: int, do: str) -> HttpResponse:

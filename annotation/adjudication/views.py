@@ -1,4 +1,4 @@
-"""The adjudicator's pages: the list of disagreements, and one of them."""
+"""The adjudicator's pages: the list of disagreements, and a single case."""
 
 import math
 from collections.abc import Mapping
@@ -27,18 +27,18 @@ from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
-BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from now on
-MOST_ALSO = 200  # cases that one request decides
+BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from then on
+MOST_ALSO = 200  # at most this many cases are decided in one request
 
 PAGE = 12
-PAGES = 100  # to look further, sort or filter differently: the database has to count its way to a page
+PAGES = 100  # to look further, sort or filter differently: the database counts through all pages before
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: the first waiting task, without a stage that of the first stage with one; `task=`: that task;
-    `show=decided`: what adjudicators decided. With the filters of the list of disagreements, go through that list
+    """Handle `?stage=2`: the first waiting task, by default of the first stage with one; `task=`: that task;
+    `show=decided`: adjudicators' decisions. With the filters of the list of disagreements, go through that list
     instead. `note=` prefills the reason.
 
     A POST decides, or hides or shows how annotators answered, for as long as the user is logged in.
@@ -65,7 +65,7 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def is_blind(request: StaffRequest, stage: Stage) -> bool:
-    """Whether the user has chosen to adjudicate this study without seeing how annotators answered."""
+    """Return whether the user has chosen to adjudicate this study without seeing annotators' answers."""
     return bool(request.session.get(_blind_key(stage)))
 
 
@@ -74,7 +74,7 @@ def _blind_key(stage: Stage) -> str:
 
 
 def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
-    """The URL of the page again, on the same list."""
+    """Return the URL of the same page, on the same list."""
     wanted = followed(request)
     if wanted:
         kept = wanted.link(stage=stage.position, **query)
@@ -85,7 +85,7 @@ def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
 
 
 def followed(request: StaffRequest) -> Wanted | None:
-    """The list of disagreements that the request came from, if any."""
+    """Return the list of disagreements that the request came from, if any."""
     return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
@@ -120,8 +120,8 @@ def _result(stage: Stage, outcome: Outcome | None) -> str:
 
 
 def _of_several(request: StaffRequest, stage: Stage, given: Mapping[str, Any]) -> str:
-    """Decide the selected cases of the queue likewise, each by itself with its own event; those that changed since
-    they were shown are left. `also` has their tasks, each with what was seen of it.
+    """Decide the selected queued cases in the same way, each with its own event, skipping those that changed since they
+    were shown. `also` has their tasks, each with its state as seen.
     """
     done, left = 1, 0
     for one in request.POST.getlist("also")[:MOST_ALSO]:
@@ -192,7 +192,7 @@ def _page(
 @require_safe
 @staff_only
 def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&page=3`, and the parameters of `adjudication.disagreement_list.wanted_from_query`."""
+    """Handle `?stage=2&page=3`, and the parameters of `adjudication.disagreement_list.wanted_from_query`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted = disagreement_list.wanted_from_query(request.GET)
     most = PAGES * PAGE

@@ -1,7 +1,7 @@
 """The charts of a comparison, pure.
 
-People and models on the plane of two measures, with a third as colour; and how much people disagree against how sure
-models are.
+One plots people and models by two measures, with a third as colour; another, people's disagreement by models'
+confidence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ WORDS = {HUMANS: "humans", REPORTED: "reported"}
 
 
 class OfBenchmark(Subject):
-    """As a study's figures, of a benchmark."""
+    """A benchmark as the subject of a plot, as for a study's statistics."""
 
     def file(self, figure: str) -> str:
         return f"benchmark-{self.study}-{figure}"
 
 
 def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
-    """None if the kind does not have two measures to plot, or nobody has both."""
+    """Plot two measures; None if the kind does not have two, or nobody has both."""
     if kind not in PLANE:
         return None
     named = {one.name: one for one in NAMES[kind]}
@@ -63,7 +63,7 @@ def _says(across: str, up: str, rows: Sequence[Sequence], asked_once: Sequence[b
 
 
 def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: Subject) -> Plot:
-    """The share right of people and models on the items answered (people_and_models.Row), with chance as a line."""
+    """Plot the share right of people and models on items answered (people_and_models.Row), with chance as a line."""
     cells: list[list[Value]] = [
         [row["title"], row["all"]["share"], row["all"]["low"], row["all"]["high"], row["all"]["n"], ""] for row in rows
     ]
@@ -77,12 +77,12 @@ def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: S
     return Plot("intervals", "share-right", "How often each is right", caption, says, of, columns, cells, mark)
 
 
-MOST = 500  # plotted tasks; a table of thousands helps nobody
+MOST = 500  # plotted tasks; a table of thousands is of no use
 PEOPLE: Mapping[int, str] = {1: "right", 0: "wrong", UNKNOWN: "undecided"}
 
 
 def margins(found: Table, of: Subject) -> Plot:
-    """Tasks that some model answered with a margin: people's entropy against the models' mean margin."""
+    """Plot tasks that some model answered with a margin: people's entropy by the models' mean margin."""
     there = np.flatnonzero(np.isfinite(found.margin))
     margin, entropy, people = found.margin[there], found.entropy[there], found.people[there]
     step = max(1, -(-len(there) // MOST))

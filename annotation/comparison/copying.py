@@ -1,4 +1,4 @@
-"""Annotators whose answers follow one model's: a warning sign on the annotators' pages, never more than that."""
+"""Annotators who may copy a model's answers: a warning sign on their pages, and nothing more."""
 
 import hashlib
 from dataclasses import asdict
@@ -17,7 +17,7 @@ KIND = "copying"
 
 @cache.computes(KIND)
 def copying(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict[str, Any]:
-    """JSON-able: the suspects, and how many annotators and models were compared. `key` changes with the models."""
+    """Return the suspects, and how many annotators and models were compared. `key` changes with the models."""
     runs = comparable(stage)
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
     rows = slots.values_list("task", "task__question", "task__options", "annotator__number", "judgment__answer")
@@ -44,7 +44,7 @@ def copying(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict[str, 
 
 
 def signs(stage: Stage) -> dict[str, Any] | None:
-    """What the page shows of a stage; None where no model answers its questions, or nothing is computed yet."""
+    """Return the signs for a stage's page; None if no model answers its questions or nothing is computed yet."""
     if not asked_in(stage.protocol):
         return None
     runs = comparable(stage)

@@ -1,5 +1,5 @@
-"""The corrected table: a benchmark's models on the items that an audit judged, and on the valid ones among them, beside
-the figures that papers report.
+"""The corrected table: a benchmark's models on the items of an audit, and on the valid ones among them, beside the
+scores reported in papers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_s
 
 
 def contents(stage: Stage, request: HttpRequest) -> dict[str, Any]:
-    """What the page and the file show; `found` is None without an audit or a model's answers."""
+    """Return the contents of the page and the file; `found` is None without an audit or a model's answers."""
     benchmark, given = stage.study.benchmark, request.GET
     kinds = comparison_entries.kinds_of(benchmark)
     shown: dict[str, Any] = {"stage": stage, "study": stage.study, "kinds": [(one, KINDS[one].title) for one in kinds]}
@@ -56,14 +56,14 @@ def contents(stage: Stage, request: HttpRequest) -> dict[str, Any]:
 
 
 def _names(entries: Sequence[Entry]) -> dict[str, Entry]:
-    """By a name that no other has: the title, with the run's number if several have it."""
+    """Name each entry uniquely: by its title, with the run's number if several share it."""
     titles = [one.title for one in entries]
     return {one.title if titles.count(one.title) == 1 else f"{one.title} ({one.run})": one for one in entries}
 
 
 def _models(entries: Mapping[str, Entry], kind: str, measure: MeasureName, items: Sequence[int]) -> list[Model]:
-    """Of each run: whether it is right about each of the items. Without runs that lack the measure, or whose measure is
-    more than the mean over items.
+    """Return for each run whether it is right on each of the items. Runs without the measure, or whose measure is not
+    just the mean over items, are left out.
     """
     answers = _right(list(entries.values()), kind, measure.name, items)
     models = []
@@ -102,8 +102,8 @@ def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[in
 
 
 def table_of(found: Corrected, rows: Sequence[CorrectedRow], request: HttpRequest) -> Table:
-    """Every row; with columns of reported figures if there are any. The file has all digits, and empty fields where a
-    row has none.
+    """Make a table of every row, with columns for reported scores if there are any. The file has all digits, and empty
+    fields for missing values.
     """
     reported = [
         number("reported†", "reported", exact_percent),

@@ -1,4 +1,4 @@
-"""Tasks that people get right and models miss, where models agree against people, and where people disagree. Pure.
+"""Tasks that people get right and models miss, on which models agree but people differ, or people disagree. Pure.
 
 For n tasks and m models; all counts are over the models that answered.
 """
@@ -28,7 +28,7 @@ UNKNOWN = -1  # neither right nor wrong
 @dataclass(frozen=True, slots=True)
 class Table:
     """`tasks`, `people` (1 right, 0 wrong, -1 neither) and `entropy` (bits) have the shape (n,); `models` (1, 0, -1 not
-    answered) and `margins` (in units of each model's own, NaN where it has none) the shape (m, n)."""
+    answered) and `margins` (in each model's own units, NaN if missing) the shape (m, n)."""
 
     tasks: np.ndarray
     people: np.ndarray
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def answered(self) -> np.ndarray:
-        """How many models answered, shape (n,)."""
+        """Return how many models answered each task, shape (n,)."""
         return (self.models != UNKNOWN).sum(0)
 
     @property
@@ -47,14 +47,14 @@ class Table:
 
     @property
     def margin(self) -> np.ndarray:
-        """The mean over the models that have one, shape (n,); NaN where none has."""
+        """Return the mean margin of the models that have one, shape (n,); NaN if none has."""
         there = np.isfinite(self.margins)
         count = there.sum(0)
         total = np.where(there, self.margins, 0.0).sum(0)
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     def mask(self, which: str) -> np.ndarray:
-        """Which tasks are on a list, as a mask of shape (n,)."""
+        """Return which tasks are on a list, as a mask of shape (n,)."""
         if which == SPLIT:
             return self.entropy > 0
         if which == ALL:
@@ -62,12 +62,12 @@ class Table:
         answered, wrong = self.answered, self.wrong
         if which == MISSED:
             return (self.people == 1) & (2 * wrong > answered)
-        enough = answered >= max(1, min(2, len(self.models)))  # two must agree; with a single model, its answer decides
+        enough = answered >= max(1, min(2, len(self.models)))  # two must agree, or the only model decides
         all_wrong, all_right = wrong == answered, wrong == 0
         return enough & (((self.people == 1) & all_wrong) | ((self.people == 0) & all_right))
 
     def listed(self, which: str, sort: str) -> np.ndarray:
-        """The tasks of a list, sorted; ties stay in item order, as in the table."""
+        """Return the tasks of a list, sorted; ties stay in item order, as in the table."""
         keys = {
             WRONG: (self.margin, -self.wrong / np.maximum(self.answered, 1)),
             MARGIN: (self.margin,),

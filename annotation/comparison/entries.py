@@ -31,20 +31,20 @@ from benchmarks.scoring.ask import orders_in_words
 
 
 def runs_of(benchmark: Benchmark, kind: str, studies: QuerySet[Study] | None = None) -> list[Run]:
-    """In order of creation; of runs on a study's result, those of `studies`, by default none."""
+    """Return runs in order of creation; of runs on a study's result, only those of `studies`, by default none."""
     theirs = Q() if studies is None else Q(study__in=studies.order_by().values("pk"))
     runs = benchmark.runs.filter(Q(study=None) | theirs)
     return list(runs.filter(kind=kind).select_related("model", "job").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
-    """The kinds that have runs, the one with the most first."""
+    """Return the kinds that have runs, the one with the most first."""
     found = list(benchmark.runs.order_by().values_list("kind", flat=True))
     return sorted(set(found), key=lambda kind: (-found.count(kind), kind))
 
 
 def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
-    """The entries whose figures exist, and the numbers of the other runs."""
+    """Return the entries whose scores exist, and the numbers of the other runs."""
     found, corrected = run_figures.of_runs(runs), run_figures.corrected_since(runs)
     there = [run for run in runs if run.pk in found.figures]
     return [_entry(run, found.figures[run.pk], corrected.get(run.pk, 0)) for run in there], found.missing
@@ -66,19 +66,19 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
 
 
 def _cut(run: Run) -> dict[str, Any]:
-    """What the run's job reported of captions that the model does not read whole."""
+    """Return what the run's job reported about captions that the model truncates."""
     return run.job.report.get("cut", {}) if run.job else {}
 
 
 def _old_words(corrected: int) -> list[str]:
-    """Say how many of the items had other words or pictures when the model answered."""
+    """State how many of the items had different texts or images when the model answered."""
     items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
     said = f"{items} been corrected since; these answers are about the old words. Score it again."
     return [said] if corrected else []
 
 
 def _place(run: Run) -> str:
-    """Where the files of a model measured here are, relative to the folder of models or as a full path, because
+    """Return where a locally scored model's files are, relative to the folder of models or as a full path, because
     different models often share a file name. Empty if it is not a file."""
     given = [run.model.pretrained, run.model.name.partition(":")[2] or run.model.name] if run.model else []
     path = next((Path(one) for one in given if one.startswith("/")), None)
@@ -99,7 +99,7 @@ def stands(run: Run) -> str:
 
 
 def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
-    """The people who answered what models of that kind are asked, in studies that the user may view."""
+    """Return the people who answered what models of that kind are asked, in studies that the user may view."""
     stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
@@ -111,7 +111,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
-    """The kinds whose questions stages of these studies ask people."""
+    """Return the kinds whose questions are asked of people in stages of these studies."""
     stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
     there = {stage.protocol for stage in stages}
     found = [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
@@ -126,7 +126,7 @@ def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
 
 
 def _bivlc_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
-    """Of each baseline."""
+    """Yield the scores of each baseline."""
     pairs = [(study, pair) for study, own in groupby(stages, attrgetter("study")) for pair in pairs_of(own)]
     for (study, _), found in zip(pairs, human_baseline.of_pairs([pair for _, pair in pairs]), strict=True):
         measures, n = found["measures"], max(of["n"] for of in found["measures"].values())
@@ -134,15 +134,15 @@ def _bivlc_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
 
 
 def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
-    """Of each stage that ranks captions; two queries each."""
+    """Yield the scores of each stage that ranks captions; two queries per stage."""
     for stage in stages:
         found = rank.as_models_answer(paper.judged_tasks(stage, {}))
         yield stage.study, stored.summarize(found, HARD_POSITIVE)
 
 
 def _foil_figures(stages: Iterable[Stage], kind: str) -> Iterator[tuple[Study, Figures]]:
-    """Of each stage that asks about all items' captions and foils; three queries each. What only an earlier stage let
-    through is no sample of all items."""
+    """Yield the scores of each stage that asks about all items' captions and foils; three queries per stage. Items
+    selected by an earlier stage are not a sample of all items."""
     if (measure := foil_measure(kind)) is None:
         return
     for stage in stages:
@@ -150,7 +150,7 @@ def _foil_figures(stages: Iterable[Stage], kind: str) -> Iterator[tuple[Study, F
             yield stage.study, pick_figures(picks, measure.name)
 
 
-# By kind of evaluation: the protocols that measure people by its questions, and their figures
+# By kind of evaluation: the protocols that ask people its questions, and their scores
 _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Figures]]]]] = {
     BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_figures),
     HARD_POSITIVE.name: ([RANKS], _hard_positive_figures),
@@ -158,6 +158,6 @@ _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterato
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:
-    """Benchmarks with runs, whose ranking of models can be compared with this one's."""
+    """Return the benchmarks with runs, whose ranking of models can be compared with this one's."""
     with_runs = Run.objects.order_by().values("benchmark").distinct()
     return list(Benchmark.objects.filter(pk__in=with_runs).exclude(pk=benchmark.pk).order_by("name"))

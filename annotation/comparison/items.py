@@ -1,4 +1,4 @@
-"""People and models on a stage's questions, task by task, for the page of where they disagree."""
+"""People and models on a stage's questions, task by task, for the page of their disagreements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from benchmarks.predictions.kinds import KINDS, RIGHT
 from benchmarks.runs.answers import answers_by_run, runs_of, scores_of
 from benchmarks.runs.margins import NOTHING
 
-# Tasks that are decided or split, in item order. `chosen`: an image that people chose is among what is compared. Models
-# did not see captions that an earlier stage wrote, so such tasks are left out.
+# Tasks that are decided or split, in item order. `chosen`: an image that people chose is compared. Models did not see
+# captions that an earlier stage wrote, so such tasks are left out.
 TASKS = """
 SELECT task.id, task.item_id, task.question, array_to_string(task.options, ' '), task.entropy, outcome.outcome,
        array_to_string(task.shows || task.options, ' ') LIKE '%%candidate-%%'
@@ -50,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`right` is the identity of the option that is right by the material, "" if none is."""
+    """A task to show. `right` is the option that is right according to the material, "" if none is."""
 
     seen: Seen
     people: bool | None
@@ -63,19 +63,19 @@ class Case:
 
     @property
     def note(self) -> str:
-        """The note that an adjudicator sees when sent to this case."""
+        """The note that an adjudicator gets when sent to this case."""
         people = {None: "people undecided", True: "people right", False: "people wrong"}[self.people]
         return f"Models disagree: {people}, {self.wrong} of {len(self.answers)} models wrong."
 
 
 def comparable(stage: Stage) -> list[Run]:
-    """The models that answer this stage's questions."""
+    """Return the models that answer this stage's questions."""
     kinds = {kind for asked in asked_in(stage.protocol).values() for kind in asked}
     return [run for run in runs_of(stage.study.benchmark_id) if run.kind in kinds] if kinds else []
 
 
 def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") -> Table:
-    """One query, and two more per question of the stage for models that this process has not read yet."""
+    """Compile the table in one query, and two more per question for models that this process has not read yet."""
     rows = fetch(TASKS, stage=stage.pk, type=type, subtype=subtype)
     columns = list(zip(*rows, strict=True)) or [()] * 7
     tasks, items = np.array(columns[0], np.int64), np.array(columns[1], np.int64)
@@ -96,7 +96,7 @@ def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") 
 
 
 def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table) -> list[Case]:
-    """The tasks that somebody judged, in this order. Six queries, however many tasks."""
+    """Return the tasks that somebody judged, in this order. Takes six queries, however many tasks."""
     seen = answers_shown.as_seen(stage, tasks, agreed=True)
     asked = Task.objects.only("question", "options").in_bulk(tasks)
     given = _predictions(runs, [one.item.pk for one in seen])
@@ -117,7 +117,7 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
 
 
 def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, int], dict[str, tuple]]:
-    """By run and item: name → score and choice."""
+    """Return, by run and item: name → score and choice."""
     rows = Prediction.objects.filter(run__in=[run.pk for run in runs], item__in=items)
     found: dict[tuple[int, int], dict[str, tuple]] = {}
     for run, item, name, score, choice in rows.values_list("run", "item", "question", "score", "choice"):
@@ -126,12 +126,12 @@ def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, i
 
 
 def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
-    """What was scored or chosen at these questions."""
+    """Collect what was scored or chosen for these questions."""
     pairs = [pair for one in questions for pair in KINDS[run.kind].measured.questions[one]]
     scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
     choices = {one: given[one][1] for one in questions if one in given}
-    # A choice in words; if the source says only that it was right, it is the right option.
+    # A choice in words; if the source only has that it was right, it is the right option.
     words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
     return Answer(run, right, margin, scores, ", ".join(words))

@@ -1,8 +1,8 @@
 """A comparison as a table for papers, in Markdown, and in LaTeX with booktabs. Pure.
 
-Percent with two decimals; the best model bold, the second-best underlined; chance at the bottom. Reported figures have
-a dagger, with their sources beneath. Beneath each row are the 95% intervals of its figures. A column counts the items
-that a model reads alike, if there are any.
+Percentages have two decimals; the best model is bold, the second-best underlined; chance is at the bottom. Reported
+scores have a dagger, with their sources below. Below each row are the 95% intervals of its scores. A column counts the
+items whose captions a model reads as identical, if there are any.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "→": r"$\rightarrow$", "’": "'", "–": "--", "·": r"$\cdot$",
     "<": r"\textless{}", ">": r"\textgreater{}", "†": r"$^{\dagger}$",
-    "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, the row's end before it would take them
+    "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, they would become arguments of the row end before
 }  # fmt: skip
 MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#~$&"}
 
@@ -38,7 +38,7 @@ def _percent(share: float | None) -> str:
 
 
 def _tied(ties: Sequence[Ties]) -> list[str]:
-    """A sentence for each model whose figures ties would change."""
+    """Write a sentence for each model whose scores ties would change."""
     return [
         f"{one.title}: {one.items:,} items have tied scores, which count as wrong. With ties as right: "
         f"{', '.join(f'{of.short} {_percent(share)}' for of, share, _ in one.changes)}."
@@ -77,20 +77,20 @@ def _counts_of(row: Row, alike: bool) -> list[str]:
 
 
 def _beneath(row: Row) -> list[str]:
-    """Of each figure its 95% interval, and the number of items if it is not the row's."""
+    """Return each score's 95% interval, and its number of items if that differs from the row's."""
     counts = ["" if one.n in (None, row.n) else f", n {one.n:,}" for one in row.cells]
     known = zip(row.cells, counts, strict=True)
     return ["" if one.low is None else f"{_percent(one.low)}–{_percent(one.high)}{n}" for one, n in known]
 
 
 def _marked(cell: Cell) -> str:
-    """Markdown has no underline, so the second-best is underlined in HTML."""
+    """Mark the best scores. Markdown cannot underline, so the second-best is underlined in HTML."""
     text = _percent(cell.share)
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 
 
 def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
-    r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
+    r"""Write a booktabs `tabular`; it needs `\usepackage{booktabs}`."""
     alike = read_alike(sections)
     heads = ["Model", *_counts("$n$", "Read alike", alike), *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
@@ -120,7 +120,7 @@ def _highlighted(cell: Cell) -> str:
 
 
 def corrected(found: Corrected, rows: Sequence[CorrectedRow], measure: MeasureName) -> str:
-    r"""The corrected table of an audit, as a `tabular` of booktabs; with reported figures if there are any."""
+    r"""Write an audit's corrected table as a booktabs `tabular`, with reported scores if there are any."""
     sources = list(dict.fromkeys(row.source for row in rows if row.reported is not None))
     ours = ["All items", "Rank", f"Audited ($n = {found.audited}$)", f"Valid ($n = {found.valid}$)", "Rank"]
     heads = ["Model", *([_escaped("Reported†", LATEX)] if sources else []), *ours]

@@ -1,4 +1,4 @@
-"""What a study has kept, frozen for a job in which a model answers it: the items, images and captions of a release."""
+"""A study's result, frozen for a job in which a model answers it: the items, images and captions of a release."""
 
 from annotation.exports.items import OWN, ExportedItems
 from annotation.figures.edit_names import edits_of
@@ -10,7 +10,7 @@ from benchmarks.runs.material import Result
 
 
 def result_of(study: Study) -> Result:
-    """The kept items with what people chose and wrote for them. Raises Refused if none is kept yet."""
+    """Return the kept items with what people chose and wrote for them. Raises Refused if none is kept yet."""
     stages = list(study.stages.order_by("position"))
     items = ExportedItems(study, stages, edits_of(stages), ())
     kept = [item for item in items.in_order() if items.fates[item.pk].state == KEPT]

@@ -1,4 +1,4 @@
-"""What the page of a benchmark's models and humans shows."""
+"""The contents of the page of a benchmark's models and humans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from benchmarks.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the address asks for; missing or invalid parts get their defaults."""
+    """The page's query; missing or invalid parts get their defaults."""
 
     kind: str
     measure: MeasureName
@@ -43,7 +43,7 @@ class Query:
 
 
 def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
-    """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
+    """Return the page's contents. Runs whose scores take long are left to the worker: `missing`."""
     user, given = request.user, request.GET
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
@@ -85,14 +85,14 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
 
 
 def _parts(entries: list[Entry], asked: Query) -> Table:
-    """The measure asked for, by type and subtype."""
+    """Return the requested measure, by type and subtype."""
     by_type = ByType(asked.kind, asked.measure.name)
     columns = by_type.heads(entries, asked.measure)
     return tables.by_measure(table.table(entries, columns, by_type) if columns else [], columns, "parts-title")
 
 
 def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:
-    """Two runs item by item: the choice of them, and the rows over all items."""
+    """Compare two runs item by item: the choice of runs, and the rows over all items."""
     comparable = paired.comparable(runs)
     chosen = paired.chosen(comparable, request.GET)
     rows = paired.rows_of(chosen) if chosen else []
@@ -103,7 +103,7 @@ def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:
 
 
 def _whole(entries: list[Entry], kind: str) -> dict:
-    """The table, for the page and for papers, and each model's gap to humans."""
+    """Return the table, for the page and for papers, and each model's gap to humans."""
     columns = table.heads(kind, entries)
     sections, people = table.table(entries, columns), table.reference(entries)
     ties = table.ties(entries, columns)
@@ -121,7 +121,7 @@ def _whole(entries: list[Entry], kind: str) -> dict:
 
 
 def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
-    """The models that both benchmarks have, with their figures and ranks, and the rank correlation."""
+    """Return the models that both benchmarks have, with their scores and ranks, and the rank correlation."""
     kind = comparison_entries.kinds_of(benchmark)[0]
     measure = main_measure(kind)
     there, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))

@@ -13,12 +13,12 @@ from benchmarks.predictions.kinds import KINDS, Kind
 from benchmarks.predictions.names import measure_name
 from benchmarks.runs import figures as run_figures
 
-VERSION = 1  # of the rows: increase it when they change
+VERSION = 1  # version of the rows: increase it when they change
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`type` empty: of all items; `subtype` None: of the whole type. `lower`: less is better."""
+    """A row over all items if `type` is empty, or over the whole type if `subtype` is None. `lower`: less is better."""
 
     type: str
     subtype: str | None
@@ -29,20 +29,20 @@ class Row:
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
-    """Those with answers, the newest first."""
+    """Return the runs with answers, the newest first."""
     return [run for run in reversed(runs) if run.origin != RunOrigin.REPORTED]
 
 
 def chosen(runs: Sequence[Run], given: Mapping[str, str]) -> list[Run]:
-    """The two different runs that an address asks for, or none."""
+    """Return the two different runs requested by the address, or none."""
     by_number = {str(run.pk): run for run in runs}
     found = [by_number[number] for name in ("first", "second") if (number := given.get(name, "")) in by_number]
     return found if len({run.pk for run in found}) == 2 else []
 
 
 def rows_of(runs: Sequence[Run], by_type: bool = False) -> list[Row]:
-    """Of two runs: every figure over all items; `by_type`: also every measure by type and subtype. Runs never change,
-    so rows are cached.
+    """Compare two runs: every score over all items; with `by_type`, also every measure by type and subtype. Runs never
+    change, so rows are cached.
     """
     first, second = runs
     at = run_figures.withdrawn_at([first])
@@ -72,7 +72,7 @@ def _row(
     kind: Kind, name: str, figure: ItemFigure, sides: Sequence[Mapping[int, Typed]], groups: Mapping | None,
     type: str = "", subtype: str | None = None,
 ) -> list[Row]:  # fmt: skip
-    """One, or none if no item has an answer from both."""
+    """Return one row, or none if no item has an answer from both."""
     first, second = (verdicts(figure, side, kind) for side in sides)
     found = compare(first, second, groups)
     named = measure_name(kind.name, name)

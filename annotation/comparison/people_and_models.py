@@ -1,7 +1,7 @@
 """A study's people and its benchmark's models in one table, on all items and on the valid ones.
 
-People have a share of right picks if the question has an answer that is known to be right. On valid items they have one
-only from answers that did not decide which items are valid; otherwise the figure would be circular.
+People have a share of right picks if the question has a known right answer. On valid items it uses only answers that
+did not decide which items are valid; otherwise it would be circular.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -79,7 +79,7 @@ class _Items:
 
 
 def people_and_models(study: Study) -> dict[str, Any]:
-    """JSON-able: the rows, people first and then the best models, with the names and counts of the columns."""
+    """Return the rows, people first and then the best models, with the columns' names and counts; JSON-able."""
     stages = list(study.stages.order_by("position"))
     for stage in stages:
         stage.study = study
@@ -123,12 +123,12 @@ def _is_in(row: Any, part: Part) -> bool:
     return bool(row.type == part[0] and part[1] in (None, row.subtype))
 
 
-# What people and models are both asked
+# Questions asked of both people and models
 
 
 def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName | None]:
-    """The kind of evaluation, and the measure that asks models what a stage of the study asks people; otherwise the
-    main one of the kind with the most runs, or none.
+    """Return the kind of evaluation, and the measure with the same question as a stage of the study; otherwise the main
+    measure of the kind with the most runs, or none.
     """
     kinds = entries.kinds_of(study.benchmark)
     for kind in kinds:
@@ -144,7 +144,7 @@ def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName |
 
 
 def _picks_by_stage(stages: Sequence[Stage]) -> dict[int, list[Scored]]:
-    """Without the baseline's own stages."""
+    """Return the right picks of each stage, except the baseline's own stages."""
     baseline = {stage.pk for pair in pairs_of(stages) for stage in pair.stages.values()}
     return {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
 
@@ -153,7 +153,7 @@ def _people(
     stages: Sequence[Stage], given: Mapping[int, Sequence[Scored]], found: _Items, kind: str,
     measure: MeasureName | None,
 ) -> list[Row]:  # fmt: skip
-    """A row for each stage whose question has a right answer."""
+    """Return a row for each stage whose question has a right answer."""
     asked = [stage for stage in stages if given.get(stage.pk)]
     if not asked:
         return []
@@ -187,7 +187,7 @@ def answers_of(answers: int, people: int) -> str:
 
 
 def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
-    """The positions of items, with who judged them."""
+    """Yield the positions of items, with who judged them."""
     if rows := given.get(stage.pk):
         return {(row.item, row.annotator) for row in rows}
     found = judgments_of(stage)
@@ -216,7 +216,7 @@ def _on_valid(row: Row, picks: Sequence[Scored], found: _Items, why: str) -> Non
 def _other_studies(
     study: Study, own: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None
 ) -> list[Row]:
-    """People whom other studies asked the same about these items: their answers decided nothing here."""
+    """Return people whom other studies asked the same about these items: their answers decided nothing in this one."""
     asks = any(map(asks_about_the_foil, own))
     stages = Stage.objects.filter(study__benchmark=study.benchmark_id).exclude(study=study).select_related("study")
     rows = []
@@ -236,7 +236,7 @@ def _among(picks: Sequence[Scored], found: _Items) -> list[Scored]:
 
 
 def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
-    """The human baselines of the study: the figures of their own page."""
+    """Return the study's human baselines: the scores on their own page."""
     pairs = pairs_of(stages)
     if kind != BIVLC.name or not measure:
         return []
@@ -307,9 +307,8 @@ def _parts(figures: Mapping[str, Any], by_type: table.ByType, found: _Items) -> 
 def _on_items(
     runs: Sequence[Run], study: Study, found: _Items, measure: MeasureName, picks: Sequence[Scored]
 ) -> dict[int, dict[str, Figures]]:
-    """By run: its figures on the valid items, and on all of a study that asks about a part of its benchmark; and the
-    `gap` of people with these picks. What a study has kept was chosen by the same people, so models of its result have
-    none.
+    """Return each run's scores on the valid items, and on all items if the study covers only part of its benchmark, and
+    the `gap` to people with these picks. A study's result was chosen by the same people, so runs on it have no gap.
     """
     which = {"all": set(found.kinds)} if study.part else {}
     if found.valid:
@@ -332,8 +331,8 @@ def _on_items(
 
 
 def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figures]:
-    """The mean of each pick less the model's verdict on its item, from -1 to 1, on the items that both answered; its
-    interval is that for other annotators like these, if the judgments show how annotators differ."""
+    """Return the mean of each pick minus the model's verdict on its item, from -1 to 1, on items both answered, with
+    the interval for other annotators like these, if the judgments show how annotators differ."""
     rows = [one._replace(value=one.value - right[one.item]) for one in picks if one.item in right]
     if not rows:
         return {}
@@ -342,6 +341,6 @@ def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figur
 
 
 def many_answers(benchmark: Benchmark) -> bool:
-    """Whether its models have so many answers that the worker counts them."""
+    """Return whether the benchmark's models have so many answers that the worker counts them."""
     answers = Prediction.objects.filter(run__benchmark=benchmark).values("pk")
     return answers[: MANY + 1].count() > MANY

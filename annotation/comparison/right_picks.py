@@ -1,4 +1,4 @@
-"""Judgments that pick what is known to be right: which measure of models asks the same, and the share that is right."""
+"""Judgments that pick a known right answer: their share, and the model measure with the same question."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,31 +21,31 @@ from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import MeasureName, measure_name
 
 RANKS = "hard-positive-rank"
-# By kind of evaluation: the measure that asks models what a caption beside its foil asks people
+# By kind of evaluation: the measure that asks models what people are asked with a caption and its foil
 FOIL: Mapping[str, str] = {
     SUGARCREPE.name: "overall", BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original",
 }  # fmt: skip
 
 
 def measure_of(stage: Stage, kind: str) -> MeasureName | None:
-    """The measure of models by which the stage's right picks can stand."""
+    """Return the model measure comparable with the stage's right picks."""
     if base_name(stage.protocol) == RANKS and kind == HARD_POSITIVE.name:
         return measure_name(kind, "augmented")
     return foil_measure(kind) if asks_about_the_foil(stage) else None
 
 
 def foil_measure(kind: str) -> MeasureName | None:
-    """The one that asks models of that kind of evaluation about a caption and its foil."""
+    """Return the measure that asks models of that kind about a caption and its foil."""
     return measure_name(kind, FOIL[kind]) if kind in FOIL else None
 
 
 def asks_about_the_foil(stage: Stage) -> bool:
-    """Whether it asks which of the item's caption and its foil is true of the picture."""
+    """Return whether the stage asks which of the item's caption and its foil is true of the picture."""
     return is_about_the_foil(protocol_named(stage.protocol).made_from)
 
 
 def is_about_the_foil(file: ProtocolFile | None) -> bool:
-    """The same of a protocol file."""
+    """Return the same for a protocol file."""
     if file is None or len(file.right) != 1 or file.tasks != "item":
         return False
     ((name, right),) = file.right.items()
@@ -59,7 +59,7 @@ def is_about_the_foil(file: ProtocolFile | None) -> bool:
 
 
 def right_picks(stage: Stage) -> list[Scored]:
-    """1 for each counted judgment that picks what is known to be right, 0 for the others; [] if nothing is known."""
+    """Return 1 for each counted judgment that picks the known right answer, 0 for the others; [] if none is known."""
     protocol = protocol_named(stage.protocol)
     file = protocol.made_from
     if file is None or not (file.right or base_name(stage.protocol) == RANKS):
@@ -74,7 +74,7 @@ def right_picks(stage: Stage) -> list[Scored]:
 
 
 def _ranked(row: JudgmentRow) -> Scored:
-    """Whoever cannot judge does not rank right (measures/papers/rank.py)."""
+    """Score a ranking; “cannot judge” is not right (measures/papers/rank.py)."""
     return scored(Said(row, row.answer), float(rank.is_right(row.answer)))
 
 
@@ -88,7 +88,7 @@ def share_of(*groups: Sequence[Scored]) -> dict[str, Any] | None:
 
 
 def pick_figures(picks: Sequence[Scored], measure: str) -> Figures:
-    """Of some picks: what `benchmarks.predictions.stored.summarize` says of a model, with that measure alone."""
+    """Summarise picks as `benchmarks.predictions.stored.summarize` does a model, with only that measure."""
 
     def measured(some: Sequence[Scored]) -> Figures:
         return {measure: share_of(some)}

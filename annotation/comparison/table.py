@@ -1,7 +1,7 @@
-"""Humans and models side by side: which rows stand together, what is best, how far it is to humans. Pure.
+"""Humans and models side by side: grouped rows, the best values, and the gap to humans. Pure.
 
-An `Entry` has figures as `benchmarks.predictions.stored.summarize` makes them, whatever they come from; here they
-become rows of cells in the order of measures. Shares are between 0 and 1.
+An `Entry` has scores in the form of `benchmarks.predictions.stored.summarize`, whatever their origin; this module turns
+them into rows of cells in the order of measures. Shares are between 0 and 1.
 """
 
 import math
@@ -25,14 +25,14 @@ TITLES = {
     REPORTED: "Reported",
 }
 ORDERS = {"given": "as entered", "best": "best first", "name": "by name"}
-DECIMALS = 4  # of a share, as papers print it: what is equal there is equally good
+DECIMALS = 4  # decimals of a share, as papers print it: values equal to these decimals are equally good
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups;
-    `read_alike`: the items left out of its figures, whose captions are the same in what it reads of them; `study`: the
-    number of the study whose result was scored.
+    """`stands`: one of `TITLES`; `run`: its number, None for people who judged here; `family`: its group in a source;
+    `read_alike`: the items left out of its scores because their captions are identical as far as it reads them;
+    `study`: the number of the study whose result was scored.
     """
 
     title: str
@@ -48,13 +48,13 @@ class Entry:
 
     @property
     def ranked_among(self) -> tuple[bool, int]:
-        """Equal for models that were asked alike about the same items; only these are compared."""
+        """Equal for models asked the same way about the same items; only these are compared."""
         return self.asked_in_both_orders, self.study or 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure; all None where there is none. `rank`: 1 of the best models, 2 of the second best, else 0."""
+    """A score; all fields are None if missing. `rank`: 1 for the best models, 2 for the second-best, otherwise 0."""
 
     share: float | None = None
     low: float | None = None
@@ -80,8 +80,8 @@ class Section:
 
 
 def chances(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[tuple[str, list[float]]]:
-    """Return the rows of chance of the models among these entries: a name, and the level in each column. There are two
-    rows if some models were asked in both orders and some were not. People may have had other answers to choose from.
+    """Return the chance rows for the models among these entries: a name, and the level in each column. There are two
+    rows if only some models were asked in both orders. People may have had different answers to choose from.
     """
     ways = {one.asked_in_both_orders for one in entries if one.stands != HUMANS}
     rows = []
@@ -92,11 +92,11 @@ def chances(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[tu
     return rows
 
 
-Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or of a part: `ByType`
+Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or for a part: `ByType`
 
 
 def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
-    """The kind's measures that some entry has."""
+    """Return the kind's measures that some entry has."""
     entries = list(entries)
     return [named for named in NAMES[kind] if any(_has(of_whole(one, named)) for one in entries)]
 
@@ -110,12 +110,12 @@ def entries_in(sections: Iterable[Section]) -> list[Entry]:
 
 
 def read_alike(sections: Iterable[Section]) -> bool:
-    """Whether the table needs a column of items that a model does not tell apart."""
+    """Return whether the table needs a column for items that a model cannot tell apart."""
     return any(entry.read_alike for entry in entries_in(sections))
 
 
 def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
-    """A subset of SugarCrepe is a measure of models, but a part of what people judged."""
+    """Return an entry's score; a subset of SugarCrepe is a measure of models, but only a part of what people judged."""
     parts = (one for one in entry.figures["groups"] if _subset(one) == column.name)
     return entry.figures["measures"].get(column.name) or next((one["measures"].get("overall") for one in parts), None)
 
@@ -125,7 +125,7 @@ def _subset(group: Mapping) -> str:
 
 
 def table(entries: Sequence[Entry], columns: Sequence[MeasureName], figures: Figures = of_whole) -> list[Section]:
-    """Sections of rows; within a section they stand in the order of `entries`."""
+    """Return sections of rows; within a section they are in the order of `entries`."""
     ranks = {column.name: _ranked(entries, column, figures) for column in columns}
     found: dict[str, Section] = {}
     for stands in TITLES:
@@ -144,8 +144,8 @@ def _cell(figure: Mapping | None, rank: int) -> Cell:
 
 
 def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
-    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans do not take part.
-    Models asked in both orders must be consistent, and a study's result has other items, so each are ranked apart.
+    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans are not ranked. Models
+    asked in both orders must be consistent, and a study's result has other items, so both are ranked separately.
     """
     ranks: dict[int, int] = {}
     models = [entry for entry in entries if entry.stands != HUMANS]
@@ -159,7 +159,7 @@ def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> 
 
 
 class ByType:
-    """Finds a measure's figure of the part of the benchmark that a column names: a type, or a type and a subtype."""
+    """Finds a measure's score on the part of the benchmark that a column names: a type, or a type and a subtype."""
 
     def __init__(self, kind: str, measure: str):
         inner, outer = BY_TYPE.get(kind, (measure, measure))
@@ -174,12 +174,12 @@ class ByType:
         return next(filter(_has, found), None)
 
     def part(self, figures: Mapping, type: str, subtype: str | None) -> Mapping | None:
-        """Of a type, or of one of its subtypes; a subset may be a measure of the whole."""
+        """Return the score on a type or one of its subtypes; a subset may be a measure of the whole."""
         there = (self.of(one) for one in figures["groups"] if (one["type"], one["subtype"]) == (type, subtype))
         return next(filter(None, there), None) or figures["measures"].get(subset(type, subtype or ""))
 
     def heads(self, entries: Iterable[Entry], whole: MeasureName) -> list[MeasureName]:
-        """Every part that some entry has a figure of and that is no measure of the whole, as a column; types in
+        """Return as columns the parts that some entry has a score for, except measures of the whole; types in
         alphabetical order, each before its subtypes."""
         found = {
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
@@ -196,12 +196,12 @@ def _name_of(group: Mapping) -> str:
 
 
 def _words_of(group: Mapping) -> str:
-    """Of a whole type, of one subtype, or of what has none."""
+    """Name a whole type, one subtype, or the items without one."""
     return f"{kind_name(group['type'], group['subtype'])}{' no subtype' if group['subtype'] == '' else ''}"
 
 
 def ordered(entries: Sequence[Entry], order: str, measure: MeasureName) -> list[Entry]:
-    """As they were given; or by the measure, the best first, those without it last; or by name."""
+    """Return the entries as given, by the measure (best first, those without it last), or by name."""
     if order == "name":
         return sorted(entries, key=lambda one: one.title.casefold())
     if order == "best":
@@ -220,15 +220,15 @@ def _worth(figure: Mapping | None, lower: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """A model whose tied scores would change a measure where ties count as right: by how many points, and to what."""
+    """A model whose tied scores would change a measure if ties counted as right: the changes."""
 
     title: str
     items: int
-    changes: Sequence[tuple[MeasureName, float, float]]  # the share with ties right, and what that is more
+    changes: Sequence[tuple[MeasureName, float, float]]  # the share with ties right, and its increase
 
 
 def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]:
-    """Of the models with ties."""
+    """Return the models with ties."""
     found = []
     for entry in entries:
         if tied := entry.figures.get("ties"):
@@ -247,17 +247,16 @@ def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a model has more than humans (below 0: less), with its 95% interval and items where both have
-    them."""
+    """A model's score minus that of humans, with its 95% interval and items if both have them."""
 
     value: float
     low: float | None = None
     high: float | None = None
-    n: tuple[int, int] | None = None  # the items of the model, and of humans
+    n: tuple[int, int] | None = None  # the model's and humans' numbers of items
 
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
-    """The humans that models are held against: those who judged the most items here, else the first reported."""
+    """Return the humans to compare models with: those who judged the most items, else the first reported."""
     people = [
         one
         for one in entries
@@ -270,8 +269,8 @@ GAP_METHOD = "Newcombe’s, for two independent proportions"  # as pages name it
 
 
 def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
-    """The difference of two shares, with the interval that their Wilson intervals make (Newcombe 1998, method 10),
-    which takes both as independent."""
+    """Return the difference of two shares with the interval from their Wilson intervals (Newcombe 1998, method 10),
+    which treats both as independent."""
     if not model or not people or model["share"] is None or people["share"] is None:
         return None
     value, n = model["share"] - people["share"], (model["n"], people["n"])
@@ -283,7 +282,7 @@ def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
 
 
 def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureName]) -> list[tuple[str, list]]:
-    """(section, rows of (entry, gap of each measure)); without humans themselves."""
+    """Return (section, rows of (entry, gap of each measure)), without humans themselves."""
     return [
         (section.title, [(row.entry, [gap(of_whole(row.entry, one), of_whole(people, one)) for one in columns])
                          for row in section.rows])
@@ -296,8 +295,8 @@ def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureNa
 
 
 def named_alike(entries: Iterable[Entry], measure: MeasureName) -> dict[str, tuple[str, float]]:
-    """By name, capitals and spaces aside: the name and the share. Of several of one name what was measured here stands
-    before what was imported, and that before what was reported. Without models that are asked in both orders, which
+    """Return name and share by name, ignoring capitals and spaces. Among several with one name, locally scored results
+    come before imported ones, and these before reported ones. Models asked in both orders are left out, because they
     are not ranked with the others."""
     found: dict[str, tuple[str, float]] = {}
     for stands in (MEASURED, IMPORTED, BLIND, REPORTED):
@@ -313,20 +312,20 @@ def _plain(title: str) -> str:
 
 
 def only_newest(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """Of runs that stand together under one name and source the last, and then the others. In their order of coming."""
+    """Split entries into the last run of each section, name and source, and the others, in their original order."""
     entries = list(entries)
     last = {(one.title, one.stands, one.source): one for one in entries}
     newest = {id(one) for one in last.values()}
     return [one for one in entries if id(one) in newest], [one for one in entries if id(one) not in newest]
 
 
-# Reported figures beside an audit's corrected table
+# Reported scores beside an audit's corrected table
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedRow:
-    """`figures`: from the model's answers, None if the model is only reported; `reported`: the share that `source`
-    prints, None if there is none.
+    """`figures`: from the model's answers, None if it is only reported; `reported`: the share printed in `source`, None
+    if there is none.
     """
 
     name: str
@@ -338,8 +337,8 @@ class CorrectedRow:
 def corrected_rows(
     rows: Iterable[corrected.Row], titles: Mapping[str, str], entries: Iterable[Entry], measure: MeasureName
 ) -> list[CorrectedRow]:
-    """The rows, each with the first figure reported under its title, capitals and spaces aside, then the other reported
-    figures. `titles`: the titles of rows whose names differ from them; `entries`: the models, also those reported.
+    """Return the rows, each with the first score reported under its title, ignoring capitals and spaces, then the other
+    reported scores. `titles`: the titles of rows whose names differ; `entries`: the models, including reported ones.
     """
     reported = [(one, of_whole(one, measure)) for one in entries if one.stands == REPORTED]
     left = [(one, figure["share"]) for one, figure in reported if figure and figure["share"] is not None]

@@ -21,7 +21,7 @@ MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # of the best and the second best
 
 @dataclass(frozen=True, slots=True)
 class Deletes:
-    """Who asks for a benchmark's page, and which runs they may delete there."""
+    """The user who requests a benchmark's page, and which of its runs they may delete."""
 
     request: HttpRequest
     benchmark: Benchmark
@@ -72,8 +72,8 @@ def titled(entry: Entry) -> object:
 
 
 def _cell(row: Row, at: int, n: int | None) -> object:
-    """A share, marked if it is the best or the second best, with its interval, and its n if that is not `n`. What
-    people here did has one decimal, as on other pages; models and sources have those of papers.
+    """Return a share, marked if best or second-best, with its interval, and its n if that is not `n`. Local people's
+    scores have one decimal, as on other pages; models and sources have as many as papers.
     """
     cell, judged_here = row.cells[at], row.entry.stands == HUMANS and not row.entry.reported
     share = exact(cell.share, percent if judged_here else exact_percent)
@@ -86,7 +86,7 @@ def _cell(row: Row, at: int, n: int | None) -> object:
 
 
 def difference(value: float, low: float | None, high: float | None, *further: object) -> object:
-    """In points, with its interval below, if it has one, and what else there is to say."""
+    """Return a difference in points, with any interval below it, and further notes."""
     ends = low is not None and format_html("{} to {}", exact(low, points), exact(high, points))
     return with_sub(exact(value, points), ends, *further)
 
@@ -118,7 +118,7 @@ def correlated(pairs: Sequence[Sequence], here: MeasureName, there: MeasureName)
 
 
 def item_by_item(runs: Sequence[Run], rows: Sequence[PairedRow], request: HttpRequest) -> Table:
-    """Two runs; the file also has every type and subtype, with shares between 0 and 1, differences between -1 and 1."""
+    """Compare two runs; the file also has every type and subtype, with shares in 0–1 and differences in -1–1."""
     first, second = runs
 
     def shown(row: PairedRow) -> object:

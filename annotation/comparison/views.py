@@ -1,4 +1,4 @@
-"""The managers' pages of models beside people: a benchmark's comparison, and the tasks on which the two disagree."""
+"""Managers' pages on models and people: a benchmark's comparison, and the tasks on which the two disagree."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ PAGE = 12
 @require_safe
 @staff_only
 def benchmark_models(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?measure=group&order=best&other=7`"""
+    """Handle `?measure=group&order=best&other=7`."""
     contents = page.contents(request, benchmark_for(request.user, pk))
     return page_or_csv(
         request, "comparison/models.html", {"section": "benchmarks", **contents}, f"paired-benchmark-{pk}"
@@ -41,7 +41,7 @@ def benchmark_models(request: StaffRequest, pk: int) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Filters:
-    """What an address asks for; of no models, those that see images."""
+    """The filters in an address; by default, models that see images."""
 
     which: str = MISSED
     sort: str = WRONG
@@ -56,7 +56,7 @@ class _Filters:
 
 
 def _filters(query: QueryDict) -> _Filters:
-    """What is none of the choices is as if it were not there."""
+    """Parse the filters; invalid choices are ignored."""
     which, sort = query.get("which", ""), query.get("sort", "")
     models = [int(one) for one in query.getlist("model")[:100] if one.isascii() and one.isdecimal() and len(one) < 19]
     return _Filters(
@@ -68,7 +68,7 @@ def _filters(query: QueryDict) -> _Filters:
 @require_safe
 @staff_only
 def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Of a stage that is an audit: `?kind=bivlc&measure=group`."""
+    """Show the corrected table of an audit stage: `?kind=bivlc&measure=group`."""
     shown = {"section": "studies", **corrected.contents(permissions.stage_for(request.user, pk, position), request)}
     return page_or_csv(request, "comparison/corrected.html", shown, f"corrected-study-{pk}-stage-{position}")
 
@@ -76,7 +76,7 @@ def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpRespon
 @require_safe
 @staff_only
 def study_model_errors(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&which=against&sort=margin&model=7&model=9&type=swap&page=3`."""
+    """Handle `?stage=2&which=against&sort=margin&model=7&model=9&type=swap&page=3`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     stages = [one for one in stage.study.stages.order_by("position") if asked_in(one.protocol)]
     if stages and stage not in stages:
@@ -92,7 +92,7 @@ def study_model_errors(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _Filters) -> dict[str, object]:
-    """The page's list, its neighbours, and the figure of all tasks that the filters leave."""
+    """Return the page's list, its neighbours, and the plot of all tasks that pass the filters."""
     whole = items.table(stage, runs, wanted.type, wanted.subtype)
     found = whole.listed(wanted.which, wanted.sort)
     last = max(1, math.ceil(len(found) / PAGE))
@@ -107,7 +107,7 @@ def _listed(request: StaffRequest, stage: Stage, runs: Sequence[Run], wanted: _F
     }  # fmt: skip
 
 
-# Models answer what a study has kept
+# Models that answer a study's result
 
 
 class ScoreResultForm(ScoreForm):
@@ -125,7 +125,7 @@ def study_score(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_ask(request: StaffRequest, pk: int) -> HttpResponse:
-    """Ask an endpoint about the study's result; with `estimate`, what that would take and cost."""
+    """Ask an endpoint about the study's result; with `estimate`, only estimate requests and cost."""
     form = AskForm(request.POST or None, initial=asked_before(request, ask.KIND).get("order", {}))
     return _order_page(request, pk, "comparison/ask_result.html", form, ask.queue_ask, ask.estimate_for)
 

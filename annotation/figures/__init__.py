@@ -1,6 +1,5 @@
-"""Every figure of a study, read from the database and computed by the pure functions of annotation/measures.
+"""A study's statistics, read from the database and computed by the pure functions of annotation/measures.
 
-Start in stage.py (all figures of one stage) and funnel.py (what became of every item). cache.py stores slow figures and
-tells whether they are current; nothing else here writes. Participants and the rooms above may import
-it.
+Start in stage.py (all statistics of one stage) and funnel.py (the fate of every item). cache.py stores slow results and
+knows whether they are current; nothing else in this room writes. Participants and the rooms above may import it.
 """

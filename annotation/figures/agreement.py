@@ -1,4 +1,4 @@
-"""Every agreement measure of a stage under one view of its answers, whole and broken down (measures/breakdowns.py).
+"""All agreement measures of a stage under one view of its answers, overall and broken down (measures/breakdowns.py).
 
 Computed once per state (figures/cache.py), for the agreement page and the API.
 """
@@ -25,15 +25,15 @@ from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "agreement"
-_WEEK, _TO_MONDAY = 7 * 24 * HOUR, 3 * 24 * HOUR  # the first day of 1970 was a Thursday
-WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
+_WEEK, _TO_MONDAY = 7 * 24 * HOUR, 3 * 24 * HOUR  # 1 January 1970 was a Thursday
+WHO = ("annotator", "first", "second")  # keys of annotators in a row, by number
 
 
 @cache.computes(KIND)
 def stage_agreement(
     stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False, given: StageRows | None = None
 ) -> dict:
-    """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
+    """Compute agreement of counted judgments on live tasks, with labels projected by `view` (KeyError if unknown).
 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
     `given` are the stage's rows, if they have been read.
@@ -58,7 +58,7 @@ def stage_agreement(
 
 
 def latest(stage: Stage, view: str, by: str = "app") -> LatestFigures:
-    """The latest figures; a stage with many judgments is left to the worker."""
+    """Return the latest results; the worker computes those of a stage with many judgments."""
     return cache.latest(stage, KIND, view, by=by, small=cache.few_judged(Slot.objects.filter(stage=stage)))
 
 
@@ -67,7 +67,7 @@ def _named(row: dict) -> dict:
 
 
 def parts_of(table: RatingTable, standing: Judgments) -> dict[str, list[Part]]:
-    """The stage's types, subtypes and weeks, in their order. An item's week is that of its last counted judgment."""
+    """Return the stage's types, subtypes and weeks, in order. An item's week is that of its last counted judgment."""
     last = np.zeros(len(standing.task.values), dtype=np.int64)
     np.maximum.at(last, standing.task.code, standing.at)
     group = np.zeros(len(last), dtype=int)
@@ -85,7 +85,7 @@ def parts_of(table: RatingTable, standing: Judgments) -> dict[str, list[Part]]:
 
 
 def _parts(names: Sequence[tuple[str, ...]], code: Array, columns: Sequence[str]) -> list[Part]:
-    """A part for each distinct name that a rating has; `code` is the position of each rating's name."""
+    """Make a part for each distinct name that a rating has; `code` is the position of each rating's name."""
     distinct = sorted(set(names))
     of = np.array([distinct.index(name) for name in names], dtype=int)[code]
     used = np.unique(of).tolist()
@@ -93,7 +93,7 @@ def _parts(names: Sequence[tuple[str, ...]], code: Array, columns: Sequence[str]
 
 
 def week(at: int) -> tuple[str, str]:
-    """The ISO week of a moment (microseconds since 1970) in UTC, and its Monday: ("2026-W10", "2026-03-02")."""
+    """Return a moment's ISO week (microseconds since 1970, UTC), and its Monday: ("2026-W10", "2026-03-02")."""
     day = datetime.fromtimestamp(at // 1_000_000, UTC).date()
     year, number, weekday = day.isocalendar()
     return f"{year}-W{number:02d}", (day - timedelta(days=weekday - 1)).isoformat()

@@ -1,6 +1,6 @@
-"""The screens behind an annotator's signs in a stage: which they are, what was answered, what others answered.
+"""The screens behind an annotator's signs in a stage, with the annotator's and the others' answers.
 
-As many queries for a thousand screens as for one.
+A thousand screens take as many queries as one.
 """
 
 from collections import Counter
@@ -55,7 +55,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`judged` and `checks` in the order given; `picks` are those of `judged` that have a place on the screen."""
+    """`judged` and `checks` are in the order given; `picks` are those of `judged` with a position on the screen."""
 
     judged: list[Screen]
     checks: list[Screen]
@@ -76,7 +76,7 @@ def evidence(stage: Stage, who: Annotator) -> Evidence:
 
 
 def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, TaskKey], tuple]:
-    """For each task, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
+    """Return for each task, by kind and place: its id, its item's key, any right answers, the others' answers."""
     edits = edits_of([stage])
     return {
         (kind, (item, question, round)): (*rest, [name_of_edit(edits, answer) for answer in others])
@@ -88,12 +88,12 @@ def _screen(row: JudgmentRow, tasks: Mapping[tuple[str, TaskKey], tuple]) -> Scr
     return Screen(row, *tasks[row.kind, row.task])
 
 
-# Which screens a sign is about
+# The screens that a sign is about
 
 
 def behind(found: Evidence, row: Mapping, stage: Stage, view: str, typical: float | None) -> dict[str, list[Screen]]:
-    """By kind of sign: the screens behind it. `row` has the annotator's figures, `view` is the one on which they are
-    compared with the others; `typical` is in seconds.
+    """Return the screens behind each kind of sign. `row` has the annotator's statistics, `view` is the one on which
+    they are compared with the others; `typical` is in seconds.
     """
     views = rule_of(stage).projections()
     run, labels = row["runs"], row["labels_test"]
@@ -110,8 +110,8 @@ def behind(found: Evidence, row: Mapping, stage: Stage, view: str, typical: floa
 
 
 def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
-    """Screens on which the annotator’s answer differs from what the others gave (annotator_behaviour.agrees), of tasks
-    that are still in the stage, as comparisons are.
+    """Return screens on which the annotator’s answer differs from the others' (annotator_behaviour.agrees), only for
+    tasks still in the stage, as in comparisons.
     """
     return [
         one for one in screens if one.row.live and not all(annotator_behaviour.agrees(view, one.row.answer, one.others))
@@ -119,6 +119,6 @@ def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen
 
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:
-    """Screens answered in under half of the stage's median time, the fastest first."""
+    """Return screens answered in under half of the stage's median time, the fastest first."""
     found = [one for one in screens if one.seconds and one.seconds < warning_signs.FAST_SHARE * (typical or 0)]
     return sorted(found, key=lambda one: one.row.active_ms)

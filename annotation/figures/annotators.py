@@ -1,8 +1,8 @@
-"""What a study's pages of annotators show: the figures and signs of each, of each stage and of the whole study. This
+"""Contents of a study's annotator pages: each annotator's statistics and signs, per stage and for the whole study. This
 module reads the rows from the database; measures/annotator_figures.py counts them.
 
 Computed once per state of the study (figures/cache.py) and kept with its first stage. Names and managers' decisions are
-not part of it: the pages read them on each visit. One annotator takes as many queries as a thousand.
+not part of it: the pages read them on each visit. A thousand annotators take as many queries as one.
 """
 
 from collections import defaultdict
@@ -31,11 +31,11 @@ OWN_TESTS, COMPARING_TESTS = ("side", "runs"), ("labels_test", "agreement")  # i
 
 @cache.computes(KIND)
 def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
-    """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
-    (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
-    (measures.few_annotators) under each of the `views`, and which is looked at `first`; `look`, whom to look at;
-    `tested`, whether any test could be made; `work`, by number, what they did besides judging. Only pages show the last
-    four; exports do not contain them.
+    """Return `stages`, each with a row for everybody who has been in it; `whole`, a row for everybody; `speed`
+    (measures.warning_signs.speed_deviations); `few`, by the stage's position, the outliers among few annotators
+    (measures.few_annotators) under each of the `views`, and which to show `first`; `look`, whom to look at; `tested`,
+    whether any test was possible; `work`, by number, what they did besides judging. Only pages show the last four;
+    exports do not contain them.
     """
     study, few = stage.study, {}
     work: dict[int, dict] = defaultdict(lambda: {"counted": 0, "times": []})
@@ -61,14 +61,14 @@ def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
 
 
 def _fast_screens(rows: Judgments, size: float) -> int:
-    """On how many screens somebody took less than half of the others' time, `size` from theirs."""
+    """Count the screens on which somebody took less than half of the others' time, given the `size` of theirs."""
     times = counts.known_times(annotator_behaviour.judgments_considered(rows, False).active_ms).tolist()
     limit = warning_signs.FAST_SHARE * (median(times) / 1000 / (1 - size)) if times else 0
     return sum(time / 1000 < limit for time in times)
 
 
 def any_tested(stages: Iterable[Mapping]) -> bool:
-    """Whether any annotator had enough judgments for a test in one of the stages."""
+    """Return whether any annotator had enough judgments for a test in one of the stages."""
     return any(is_tested(row) for stage in stages for row in stage["rows"])
 
 
@@ -77,7 +77,7 @@ def is_tested(row: Mapping) -> bool:
 
 
 def to_look_at(data: Mapping) -> list[int]:
-    """The numbers of the annotators with a sign about their answers, and of those who stand out among few."""
+    """Return the numbers of annotators with a sign about their answers, and of outliers among few."""
     signed = {
         row["number"] for row in data["whole"] if warning_signs.concern_answers(sign["kind"] for sign in row["signs"])
     }
@@ -85,9 +85,9 @@ def to_look_at(data: Mapping) -> list[int]:
 
 
 def outlying(data: Mapping) -> Iterator[tuple[Mapping, Mapping, str, Mapping]]:
-    """Who stands out among few in a stage: its figures, their row in it, the view that is compared, and the outlier.
+    """Yield outliers among few annotators: the stage's statistics, their row in it, the view compared, the outlier.
 
-    An annotator whose low agreement a test has found has a warning sign, and is not among them.
+    Annotators whose low agreement a test has found have a warning sign instead.
     """
     for stage in data["stages"]:
         for row in stage["rows"]:
@@ -98,8 +98,8 @@ def outlying(data: Mapping) -> Iterator[tuple[Mapping, Mapping, str, Mapping]]:
 
 
 def compared_on(data: Mapping, stage: Mapping, row: Mapping) -> str:
-    """The view of the answers on which the page compares an annotator with the others, wherever it does: that of the
-    test; without a test the one on which they stand out among few; otherwise the one that the stage's figures show.
+    """Return the view on which the page compares an annotator with the others: the test's; without a test, the one on
+    which they stand out among few; otherwise the one in the stage's statistics.
     """
     if row["agreement"]["p"] is not None:
         return str(row["agreement"]["on"])

@@ -1,4 +1,4 @@
-"""What a stage's items and their parts say of themselves, for right answers, groups and scores over an attribute."""
+"""Attributes of a stage's items and their parts, for right answers, groups and scores over an attribute."""
 
 import json
 from collections import defaultdict
@@ -17,7 +17,7 @@ SELECT id, position, key, type, subtype, meta::text FROM benchmarks_item
 WHERE benchmark_id = %(benchmark)s ORDER BY position
 """
 
-# Whole roles, because places are counted in them.
+# Whole roles, because positions are counted within them.
 PARTS = """
 SELECT part.item_id, part.role, part.{words}, part.attributes::text
 FROM {table} part JOIN benchmarks_item item ON item.id = part.item_id
@@ -31,7 +31,7 @@ WHERE item.benchmark_id = %(benchmark)s AND (
 
 
 def attributes_of(stage: Stage) -> dict[int, Attributes]:
-    """By the item's position; {} where the stage's protocol asks for nothing of its items. Three queries."""
+    """Return attributes by the item's position; {} if the stage's protocol needs none. Three queries."""
     file = protocol_named(stage.protocol).file
     if file is None or not item_data.asks_items(file):
         return {}
@@ -54,5 +54,5 @@ def _parts(query: str, of: dict[str, Any], kind: Callable[..., Any]) -> dict[int
 
 
 def _from_json(text: str) -> Any:
-    """Most objects in the database are empty."""
+    """Parse JSON; most objects in the database are empty."""
     return {} if text == "{}" else json.loads(text)

@@ -1,4 +1,4 @@
-"""Screens that annotators skipped, could not judge or flagged, and the signs of those who did so often."""
+"""Screens that annotators skipped, could not judge or flagged, and signs for those who did so often."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from django.db.models import Exists, OuterRef, Subquery
 from annotation.models import Flag, Judgment, Kind, Lease, LeaseState, Study
 from annotation.protocols.base import CANNOT_JUDGE
 
-MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign
+MOST_AVOIDED = 0.2  # largest share of screens skipped, not judged or flagged without a sign
 
 
 @dataclass(slots=True)
 class Avoided:
-    """`skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”; `checks_shown` were
-    answered or skipped.
+    """`skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”; `checks_shown` counts
+    those answered or skipped.
     """
 
     skipped: int = 0
@@ -28,14 +28,14 @@ class Avoided:
         setattr(self, kind, getattr(self, kind) + 1)
 
     def signs(self, answers: int) -> list[str]:
-        """In words, of somebody who gave so many answers."""
+        """Return the signs, in words, of somebody who gave this many answers."""
         shown, found = answers + self.skipped, []
         if _is_much(self.skipped + self.not_judged, shown):
             found += [f"skipped {self.skipped} of {shown} screens"] * bool(self.skipped)
             found += [f"“cannot judge” in {self.not_judged} of {answers} answers"] * bool(self.not_judged)
         if _is_much(self.checks_skipped, self.checks_shown):
             found.append(f"skipped {self.checks_skipped} of {self.checks_shown} checks")
-        # One flag says that something is wrong with an item, also where there are few.
+        # Even a single flag may point to a problem with an item.
         if self.flagged > 1 and _is_much(self.flagged, shown):
             found.append(f"flagged {self.flagged} of {shown} screens")
         return found
@@ -46,7 +46,7 @@ def _is_much(avoided: int, shown: int) -> bool:
 
 
 def avoided_screens(study: Study) -> Iterator[tuple[str, int, datetime]]:
-    """The field of Avoided that counts it, the annotator's number, and when the screen was given out."""
+    """Yield the counting field of Avoided, the annotator's number, and the time when the screen was handed out."""
     theirs = Lease.objects.filter(annotator__study=study)
     checks = theirs.filter(task__kind=Kind.CHECK)
     stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]

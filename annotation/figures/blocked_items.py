@@ -1,5 +1,5 @@
-"""Blocked items, and why: live tasks without an outcome whose missing judgments nobody is going to give, and items that
-a stage would take but has not received.
+"""Blocked items, and why: live tasks without an outcome whose missing judgments nobody will give, and items that a
+stage has not received.
 
 One statement looks at a stage's open tasks, their places, and who has had them. A task has the first reason that
 applies; a task is not blocked if somebody holds it or can take one of its places now. docs/design/claiming.md gives
@@ -23,13 +23,13 @@ from benchmarks import audit
 from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "stuck"  # of figures
-REOPEN = "reopen"  # the reason of what `reopening.reopen` gives out
-MOST = 500  # items of each reason that are listed
+REOPEN = "reopen"  # the reason for items reopened by `reopening.reopen`
+MOST = 500  # items listed per reason
 AWAY = 24  # hours without a screen after which an annotator counts as inactive
-UNSTAFFED = ("nobody", "batch")  # the reasons that more annotators would remove
+UNSTAFFED = ("nobody", "batch")  # the reasons that more annotators would resolve
 SKIPS = 3  # a task that this many annotators skipped needs attention
 
-# Each reason in words, in the order in which they are tested, and what to do about it.
+# Each reason in words, in the order tested, and what to do about it.
 REASONS = {
     "adjudicate": ("waiting for an adjudicator", "All judgments are in, and the decision rule leaves it to a person."),
     "estimate": ("waiting for the next estimate", "All judgments are in: close the stage or run an estimate."),
@@ -54,7 +54,7 @@ REASONS = {
     "unsuited": ("lacks what the stage shows", "This stage cannot ask about it."),
 }
 
-# Who could judge in the stage (`may`), who is gone, and who has not been given a screen for some time.
+# Who may judge in the stage (`may`), who is gone, and who has not been given a screen for some time.
 PEOPLE = """
 people AS MATERIALIZED (
   SELECT who.id, who.number, who.left_at IS NOT NULL OR who.excluded_at IS NOT NULL AS gone,
@@ -72,8 +72,8 @@ people AS MATERIALIZED (
       SELECT FROM annotation_slot own WHERE own.stage_id = %(stage)s AND own.reserved_id = who.id)) AS may
   FROM annotation_annotator who WHERE who.study_id = %(study)s
 )"""
-# The open tasks, and for each who has had it, or has seen its item where that excludes them. A closed audit needs no
-# others than those whose judgments an exclusion took away.
+# The open tasks, and for each who has had it, or has seen its item where that excludes them. A closed audit needs only
+# those whose judgments an exclusion removed.
 OPEN = """
 asked AS MATERIALIZED (
   SELECT task.id, task.item_id, task.rank, CASE WHEN task.shared THEN %(shared)s::int ELSE %(overlap)s::int END AS base
@@ -92,7 +92,7 @@ asked AS MATERIALIZED (
   JOIN annotation_lease lease ON lease.task_id = met.id AND lease.state IN ('judged', 'skipped', 'late')
   JOIN people ON people.id = lease.annotator_id GROUP BY asked.id
 )"""
-# Why a missing place will not be taken; null if somebody can take it.
+# Why nobody will take a missing slot; null if somebody can.
 PLACES = """
 place AS (
   SELECT asked.id, slot.live, slot.held_until, slot.judgment_id, keeper.number AS keeper,
@@ -134,7 +134,7 @@ stuck AS (
          asked.item_id, asked.id AS task, asked.rank, task.judged, task.wanted, task.keepers
   FROM task JOIN asked ON asked.id = task.id LEFT JOIN had ON had.id = task.id LEFT JOIN flagged ON flagged.id = task.id
 )"""
-# Items not received: those that the stage could not ask about, and those whose source has settled but not closed.
+# Items not received: the stage could not ask about them, or their source has settled but not closed.
 ELSEWHERE = f"""
 there AS (
   SELECT DISTINCT item_id FROM annotation_task WHERE stage_id = %(stage)s AND live
@@ -169,8 +169,8 @@ SELECT reason, n, task, item.key, item.type, item.subtype, judged, wanted, keepe
 FROM numbered JOIN benchmarks_item item ON item.id = numbered.item_id
 WHERE place <= %(most)s ORDER BY array_position(%(order)s, reason), place
 """
-# Of several stages, whose values are the columns of `given`. It is planned once, not for each of them, since
-# for a small stage planning takes longer than running it.
+# For several stages, whose values are the columns of `given`. It is planned once rather than for each stage, because
+# planning takes longer than running it for a small stage.
 GIVEN = {
     "stage": "bigint", "study": "bigint", "links": "bigint[]", "quota": "int", "apart": "bigint[]", "strategy": "text",
     "batched": "bool", "going": "bool", "overlap": "int", "shared": "int", "estimated": "bool", "closed": "bool",
@@ -188,7 +188,7 @@ OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
 @cache.computes(KIND)
 def blocked_items(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
-    """`counts` per reason, and `rows` of each, the first `MOST` in order of assignment. JSON-able."""
+    """Return `counts` per reason, and `rows` of each, the first `MOST` in order of assignment; JSON-able."""
     counts: dict[str, int] = {}
     rows: dict[str, list[dict]] = {}
     for reason, count, *row in fetch(ROWS, **_values(stage)):
@@ -198,32 +198,32 @@ def blocked_items(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict
 
 
 def counts(stage: Stage) -> dict[str, int]:
-    """The number of items for each reason that occurs, in order."""
+    """Return the number of items for each reason that occurs, in order."""
     found = dict(fetch(COUNTS, **_values(stage)))
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
 def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
-    """By key, a stage's items that nobody is left to judge. One statement for all; `siblings`: of each study."""
+    """Return, by key, a stage's items that nobody is left to judge. One statement; `siblings`: each study's stages."""
     given = [_values(stage, siblings[stage.study_id]) for stage in stages]
     return dict(fetch(UNSTAFFED_IN, given=Jsonb(given))) if given else {}
 
 
 def blocked_counts(found: Mapping[str, int]) -> dict:
-    """Counts as pages show them: `total`, and rows of (reason, its description, what to do, count)."""
+    """Return the counts shown on pages: `total`, and rows of (reason, its description, what to do, count)."""
     rows = [(reason, *REASONS[reason], found[reason]) for reason in REASONS if reason in found]
     return {"total": sum(found.values()), "rows": rows}
 
 
 def latest(stage: Stage, by: str = "app") -> cache.LatestFigures:
-    """Of a small study as it is now."""
+    """Return the latest result; for a small study it is up to date."""
     if cache.is_small(stage.study):
         return cache.LatestFigures(blocked_items(stage), timezone.now(), current=True)
     return cache.latest(stage, KIND, by=by, small=False, good=cache.CLOCK)
 
 
 def _values(stage: Stage, stages: Sequence[Stage] | None = None) -> Mapping[str, object]:
-    """`stages`: all of the study, if they have been read."""
+    """Return the statement's values. `stages`: all of the study's, if already read."""
     stages = list(stage.study.stages.all()) if stages is None else stages
     waits = stage.source is not None and waits_for(stage, stage.source)
     return {
@@ -240,7 +240,7 @@ def _values(stage: Stage, stages: Sequence[Stage] | None = None) -> Mapping[str,
 
 
 def links(stage: Stage, stages: Sequence[Stage]) -> list[int]:
-    """The stages whose own link leads here: this one, the one that it comes after, and so on."""
+    """Return the stages whose own link leads here: this one, the one before it in the sequence, and so on."""
     after = {one.pk: one.after_id for one in stages}
     found: list[int] = []
     at: int | None = stage.pk

@@ -1,10 +1,10 @@
-"""Figures that take long are computed once per state of what they describe, and for large studies by the worker.
+"""Slow statistics are computed once per state of their study, and by the worker if the study is large.
 
-A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` reports progress),
-registered with `@computes("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
-`latest` returns the latest figures; if they are out of date, a small study's are computed at once and a large one's are
-queued. The page shows the latest ones, their time and the progress of newer ones (templates/components/_as_of.html).
-The section "Freshness" defines when figures are current.
+A kind of statistics is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` reports
+progress), registered with `@computes("agreement")` in its own module, which `tasks.py` imports so that the worker knows
+it too. `latest` returns the latest result; if it is out of date, a small study's is computed at once and a large one's
+is queued. The page shows the latest result, its time and the progress of a newer one
+(templates/components/_as_of.html). The section "Freshness" defines when a result is current.
 """
 
 import hashlib
@@ -28,12 +28,12 @@ from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job, JobState
 
 KIND = "figures"
-SMALL = 2_000  # up to this many wanted judgments, and items, the request computes figures itself
-EVERY = 10  # seconds at least from the start of one computation to that of the next …
-SHARE = 8  # … and this many times its processor time: a page that is open, and asks every 4 s, takes a tenth of a core
-RETRY = 600  # seconds after one that failed
-CLOCK = 3600  # seconds for which figures that change with the clock stay valid while nothing else changes
-PATIENCE = 5.0  # seconds for which the worker waits for open transactions
+SMALL = 2_000  # up to this many wanted judgments, and items, the request computes the result itself
+EVERY = 10  # minimum seconds from the start of one computation to the next …
+SHARE = 8  # … and this many times its CPU time: an open page, which polls every 4 s, takes a tenth of a core
+RETRY = 600  # seconds after a failure
+CLOCK = 3600  # seconds for which clock-dependent results stay valid if nothing else changes
+PATIENCE = 5.0  # seconds that the worker waits for open transactions
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 Compute = TypeVar("Compute", bound=Callable[..., dict])  # of (stage, key, tell)
@@ -49,29 +49,23 @@ IS_LARGE = """{small} < greatest(
      WHERE benchmark_id = annotation_study.benchmark_id ORDER BY position LIMIT {small} + 1) items))"""
 
 
-# Freshness
-#
-# Whether stored figures are still current, without counting rows.
-#
-# Everything that affects figures writes a judgment, a task or an event, whose ids are assigned in order. A *state* is
-# the last assigned ids: figures are current while nothing in their study has a later one. Other studies, jobs, and
-# what no figure shows do not matter.
-#
-# An id is assigned before its row is visible, and a transaction that took an earlier id may commit later. But it locks
-# the table before it takes the id, until its row is visible to all. So the lock holders are noted after the ids are
-# read, and waited for; if one of them does not end in time, there is no state ("") and the figures are not kept as
-# current.
+# Freshness  Whether stored results are still current, without counting rows. Everything that affects them writes a
+# judgment, a task or an event, whose ids are assigned in order. A *state* is the last assigned ids: results are current
+# while nothing in their study has a later one. Other studies, jobs, and anything no result shows do not matter.  An id
+# is assigned before its row is visible, and a transaction that took an earlier id may commit later. But it locks the
+# table before it takes the id, until its row is visible to all. So the lock holders are noted after the ids are read,
+# and waited for; if one of them does not end in time, there is no state ("") and the result is not kept as current.
 
 
-MOST = 1000  # later rows to check; with more, assume that something has changed
-STEP = 0.02  # seconds between two looks at open transactions
+MOST = 1000  # later rows to check; if there are more, assume that something has changed
+STEP = 0.02  # seconds between checks for open transactions
 
 GIVEN_OUT = """
 SELECT judgment.last_value - (NOT judgment.is_called)::int, task.last_value - (NOT task.is_called)::int,
        event.last_value - (NOT event.is_called)::int, clock_timestamp()
 FROM annotation_judgment_id_seq judgment, annotation_task_id_seq task, benchmarks_event_id_seq event
 """
-# An INSERT takes this lock first, and its transaction keeps it until its end is visible.
+# An INSERT takes this lock first, and its transaction holds it until its end is visible.
 WRITING = """
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND pid <> pg_backend_pid()
@@ -105,20 +99,20 @@ SELECT (SELECT count(*) FROM judged) = %(most)s OR (SELECT count(*) FROM asked) 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`state` is the last ids of judgments, tasks and events; empty if a transaction did not end in time."""
+    """`state` has the last ids of judgments, tasks and events; empty if a transaction did not end in time."""
 
     state: str
     at: datetime
 
 
 def state_of(patience: float = 0.0) -> State:
-    """Read this before the figures. Waits at most this many seconds for transactions that are now writing."""
+    """Read the state, before the data. Waits at most `patience` seconds for transactions that are now writing."""
     *last, at = fetch(GIVEN_OUT)[0]
     return State("/".join(map(str, last)) if _ended(_writing(), patience) else "", at)
 
 
 def _ended(writers: set[str], patience: float) -> bool:
-    """Whether all of these transactions have ended; later ones have later ids."""
+    """Return whether all of these transactions have ended; later ones have later ids."""
     until = time.monotonic() + patience
     while writers and time.monotonic() < until:
         time.sleep(STEP)
@@ -131,7 +125,7 @@ def _writing() -> set[str]:
 
 
 def lasts(study: Study, state: str) -> bool:
-    """Whether nothing in the study has changed since."""
+    """Return whether nothing in the study has changed since."""
     if not state:
         return False
     judgment, task, event = map(int, state.split("/"))
@@ -144,8 +138,8 @@ def lasts(study: Study, state: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LatestFigures:
-    """`data` is None before the first time. If it is not `current`: the newest `job` for it, running or failed, or None
-    while the next one waits until `due`.
+    """`data` is None before the first result. If it is not `current`: the newest `job` for it, running or failed, or
+    None while the next one waits until `due`.
     """
 
     data: dict | None
@@ -156,7 +150,7 @@ class LatestFigures:
 
     @property
     def progress(self) -> tuple[object, ...]:
-        """Changes when what a page shows of them does."""
+        """Changes whenever the part shown on a page does."""
         job = self.job and (self.job.pk, str(self.job.state), self.job.done, self.job.total)
         return self.made_at, self.current, self.due, job
 
@@ -170,7 +164,7 @@ class LatestFigures:
 
 
 def hashed(what: object) -> str:
-    """A short hash of what a page shows, with which the open page asks whether anything has changed."""
+    """Hash what a page shows, so that the open page can ask whether anything has changed."""
     return hashlib.sha256(repr(what).encode()).hexdigest()[:16]
 
 
@@ -187,25 +181,25 @@ def is_small(study: Study) -> bool:
 
 
 def few_judged(slots: QuerySet[Slot]) -> bool:
-    """Whether so few judgments have been given in these slots that the request compares their annotators itself."""
+    """Return whether these slots have so few judgments that the request compares their annotators itself."""
     return len(slots.exclude(judgment=None).values("pk")[: SMALL + 1]) <= SMALL
 
 
 def large(studies: Collection[int]) -> set[int]:
-    """The studies whose figures the worker computes. Reads only as many rows of each as make it large."""
+    """Return the studies whose results the worker computes, reading only as many rows as make each one large."""
     return set(Study.objects.filter(is_large(), pk__in=studies).values_list("pk", flat=True))
 
 
 def is_large() -> RawSQL:
-    """The same of each study in a query."""
+    """Return the same condition for each study in a query."""
     return RawSQL(IS_LARGE.format(small=SMALL), (), BooleanField())
 
 
 def latest(
     stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
 ) -> LatestFigures:
-    """The latest figures, computing or queueing newer ones if needed. `small`: the study's size, if known; `good`: for
-    how many seconds at most they are valid.
+    """Return the latest result, computing or queueing a newer one if needed. `small`: the study's size, if known;
+    `good`: how many seconds a result is valid at most.
     """
     last = _last(stage, kind, key)
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
@@ -237,8 +231,8 @@ def _last(stage: Stage, kind: str, key: str) -> CachedFigures | None:
 
 
 def _due(last: CachedFigures | None, job: Job | None) -> datetime | None:
-    """When it may be computed again: not so soon that an open page keeps a worker busy. None: at once, also after what
-    the clock, set back since, calls the future.
+    """Return when it may be computed again: not so soon that an open page keeps a worker busy. None: at once, even if
+    the clock was set back and the last time is in the future.
     """
     now = timezone.now()
     if job and job.finished_at and _failed(job):
@@ -253,7 +247,7 @@ def _failed(job: Job) -> bool:
 
 
 def compute_now(stage: Stage, kind: str, key: str = "", tell: Tell = no_progress) -> CachedFigures:
-    """Compute and store it now. The state is read first, so a judgment in the meantime makes the result outdated."""
+    """Compute and store the result. The state is read first, so a judgment in the meantime makes it outdated."""
     return _keep(stage, kind, key, state_of(), partial(KINDS[kind], stage, key, tell))
 
 
@@ -272,7 +266,7 @@ def _newest_job(params: dict) -> Job | None:
 
 
 def _queue(stage: Stage, params: dict, by: str) -> Job:
-    """Simultaneous requests share one job. Finished jobs have nothing left to tell."""
+    """Queue a job, which simultaneous requests share. Finished jobs have nothing left to report."""
     with transaction.atomic():
         locks.wait_for(f"figures {params}")
         there = _newest_job(params)
@@ -285,14 +279,14 @@ def _queue(stage: Stage, params: dict, by: str) -> Job:
 
 
 def _revived(job: Job | None) -> Job | None:
-    """Queue a job again whose process is gone, without waiting for a worker to start."""
+    """Requeue a job whose process is gone, without waiting for a worker to start."""
     if job is not None and job.state == JobState.RUNNING:
         jobs.revive_job(job=job, by="app")
     return job
 
 
 def compute_figures(job: Job, progress: jobs.Progress) -> None:
-    """Everything is computed from one snapshot, without making others wait."""
+    """Compute everything from one snapshot, without blocking others."""
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key, begun = job.params["kind"], job.params["key"], time.monotonic()
     found = state_of(PATIENCE)

@@ -1,8 +1,8 @@
-"""An annotator's edit among the options of those who confirm it: its name and its text.
+"""An annotator's edit as an option for those who confirm it: its name and its text.
 
 Internally, an edit is named after its judgment's number, `edit-17`. That is meaningless to readers and depends on what
-else was judged and when. In exports it is named after who made it: `edit-A-03-1-2` is the second revision of what
-annotator A-03 answered on the first of their screens of that task.
+else was judged and when. In exports it is named after who made it: `edit-A-03-1-2` is the second revision of annotator
+A-03's answer on their first screen of that task.
 """
 
 import json
@@ -35,11 +35,11 @@ class Edit:
     texts: Mapping[str, str]  # by role
 
 
-Edits = Mapping[str, Edit]  # by the name that the database has
+Edits = Mapping[str, Edit]  # by the name in the database
 
 
 def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> Edits:
-    """Every edit that was, or could have been, an option for others in these stages. One query, if any stage confirms.
+    """Return every edit that was or could have been an option for others in these stages. At most one query.
 
     If `tasks` are given, only those are read.
     """
@@ -57,13 +57,13 @@ def edit_name(annotator: int, screen: int, revision: int) -> str:
 
 
 def name_of_edit(edits: Edits, identity: str | None) -> str | None:
-    """The name of an answer or option in exports."""
+    """Return the name of an answer or option in exports."""
     edit = edits.get(identity or "")
     return edit.name if edit else identity
 
 
 def with_edit_names(edits: Edits, content: AnswerContent) -> AnswerContent:
-    """The content of an answer, with the names that edits have in exports."""
+    """Return the content of an answer, with the names that edits have in exports."""
     if "from" not in content:
         return content
     names = {role: edits[made_of].name if made_of in edits else made_of for role, made_of in content["from"].items()}

@@ -19,7 +19,7 @@ from benchmarks.models import Event
 
 KIND = "funnel"
 
-# The result of each item in each stage: `item_results.results` for all stages at once, without what is carried.
+# The result of each item in each stage: `item_results.results` for all stages at once, without what is carried over.
 RESULTS = f"""
 SELECT task.stage_id, task.item_id, {STATE}, coalesce({REASON}, '')
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
@@ -34,36 +34,36 @@ def measures(stage: Stage) -> bool:
 
 
 def funnel(study: Study) -> dict:
-    """Counts and shares at every step, JSON-able; docs/reference/measures.md defines them."""
+    """Return counts and shares at every step, JSON-able; docs/reference/measures.md defines them."""
     return of_stages(study, list(study.stages.order_by("position")))
 
 
 @cache.computes(KIND)
 def _at(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of the stages at these positions, as “1,3”; of all if there are none. Kept with the study's first stage."""
+    """Compute the funnel through the stages at the positions in `key` (“1,3”), or through all if empty."""
     at = [int(one) for one in key.split(",") if one]
     stages = stage.study.stages.order_by("position")
     return of_stages(stage.study, list(stages.filter(position__in=at) if at else stages))
 
 
 def latest(study: Study, positions: Collection[int] = (), by: str = "app") -> cache.LatestFigures:
-    """The latest funnel, through the stages at these positions; none: through all."""
+    """Return the latest funnel through the stages at these positions; none: through all."""
     return cache.latest(study.stages.get(position=1), KIND, ",".join(map(str, sorted(positions))), by=by)
 
 
 def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
-    """The same for some of the study's stages; each stage's source must be among them."""
+    """Return the same for some of the study's stages; each stage's source must be among them."""
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
     return figures_of(walk, fates(walk), stages)
 
 
 def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) -> dict:
-    """The same where `walk`, through those of the stages that do not measure, and its fates (`ends`) are known."""
+    """Return the same if `walk`, through those of the stages that select, and its fates (`ends`) are known."""
     return measures_funnel.figures(walk, ends, _measured([stage for stage in stages if measures(stage)]))
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
-    """Four queries, however many items and stages; one more of a study that asks about a part of its benchmark."""
+    """Read a study's walk in four queries, however many items; one more if it covers only part of its benchmark."""
     places = [stage.pk for stage in stages]
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)

@@ -8,7 +8,7 @@ from annotation.measures.human_baseline import Pair, QuestionRow, figures, pairs
 from annotation.models import Stage, Study
 from annotation.sql import fetch
 
-# Every question that is asked, with its outcome.
+# Every question asked, with its outcome.
 OUTCOMES = """
 SELECT task.stage_id, item.position, item.type, item.subtype, task.question, task.options,
        outcome.state, outcome.outcome
@@ -31,23 +31,23 @@ ORDER BY annotator.number, item.position
 
 
 def baselines(study: Study) -> list[dict]:
-    """The figures of each baseline of the study, JSON-able; docs/reference/measures.md defines them."""
+    """Return the scores of each of the study's baselines, JSON-able; docs/reference/measures.md defines them."""
     return of_stages(study.stages.order_by("position"))
 
 
 def of_stages(stages: Iterable[Stage]) -> list[dict]:
-    """The same for some of its stages, in order."""
+    """Return the same for some of its stages, in order."""
     return of_pairs(pairs_of(stages))
 
 
 def of_pairs(pairs: Sequence[Pair]) -> list[dict]:
-    """The same for some baselines, of any studies. Two queries, however many pairs, items and annotators there are."""
+    """Return the same for baselines of any studies. Two queries, however many pairs, items and annotators there are."""
     outcomes, judgments = (_by_stage(statement, pairs) for statement in (OUTCOMES, JUDGMENTS))
     return [figures(pair, _of_pair(outcomes, pair), _of_pair(judgments, pair)) for pair in pairs]
 
 
 def _by_stage(statement: str, pairs: Iterable[Pair]) -> dict[int, list[tuple]]:
-    """(QuestionRow, what else was selected) for each row."""
+    """Return (QuestionRow, other selected columns) for each row."""
     found: dict[int, list[tuple]] = defaultdict(list)
     stages = [stage.pk for pair in pairs for stage in pair.stages.values()]
     for row in fetch(statement, stages=stages) if stages else ():

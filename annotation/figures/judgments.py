@@ -1,4 +1,4 @@
-"""The tasks and judgments of a stage from the database, by columns: two queries, and one more if annotators edit."""
+"""A stage's tasks and judgments from the database, by columns: two queries, and one more if annotators edit."""
 
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ JUDGMENT_COLUMNS = {
 
 
 class StageTasks(NamedTuple):
-    """Every task of a stage, also checks and practice: its `key` (counts.TaskKey) and the columns of TASKS."""
+    """Every task of a stage, including checks and practice: its `key` (counts.TaskKey) and the columns of TASKS."""
 
     key: Coded
     columns: dict[str, Any]
@@ -59,7 +59,7 @@ def stage_tasks(stage: Stage) -> StageTasks:
 
 
 def task_rows(tasks: StageTasks) -> list[TaskRow]:
-    """The live tasks in item order, without checks and practice."""
+    """Return the live tasks in item order, without checks and practice."""
     rows = np.argsort(tasks.key.code)
     rows = rows[(tasks.columns["live"] & tasks.word("kind").equals(JUDGE))[rows]]
     words = (tasks.word(name)[rows].tolist() for name in ("type", "subtype", "state", "reason", "by"))
@@ -71,9 +71,9 @@ def task_rows(tasks: StageTasks) -> list[TaskRow]:
 
 
 def judgments_of(stage: Stage, tasks: StageTasks | None = None, annotator: int | None = None) -> Judgments:
-    """Every judgment of the stage, including checks, revisions and surplus ones, by item and time.
+    """Return every judgment of the stage, including checks, revisions and surplus ones, by item and time.
 
-    With an annotator's id, only theirs. `tasks` are the stage's, if they have been read.
+    With an annotator's id, only theirs. `tasks` are the stage's, if already read.
     """
     tasks = tasks or stage_tasks(stage)
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"

@@ -1,4 +1,4 @@
-"""What a stage's paper reports, from the database: two queries, and one more if annotators edit."""
+"""The statistics of a stage's paper, from the database: two queries, and one more if annotators edit."""
 
 import json
 from collections import defaultdict
@@ -23,8 +23,8 @@ WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 ORDER BY item.position, task.question, task.round
 """
 
-# Counted judgments, and every edit ever made: someone may have edited a withdrawn one further. What a sentence was made
-# from matters only for edits, and reading all of it takes time.
+# Counted judgments, and every edit ever made: someone may have edited a withdrawn one further. A sentence's original
+# matters only for edits, and reading all originals takes time.
 ANSWERS = """
 SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
        CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
@@ -50,7 +50,7 @@ NOTHING: Words = {}
 
 
 def paper(stage: Stage) -> dict:
-    """Under `paper`, what its paper reports, as JSON; nothing for a stage whose paper reports nothing extra."""
+    """Return the paper's statistics under `paper`, as JSON; nothing for a stage whose paper reports nothing extra."""
     figures, protocol = FIGURES.get(stage.protocol), protocol_named(stage.protocol)
     if figures is None:
         return {}
@@ -59,8 +59,8 @@ def paper(stage: Stage) -> dict:
 
 
 def judged_tasks(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
-    """The stage's live tasks in item order; the captions are given by item."""
-    read = cache(json.loads)  # equal texts are parsed once: an outcome's content often equals its judgment's
+    """Return the stage's live tasks in item order; `texts` has the captions by item."""
+    read = cache(json.loads)  # parse equal texts once: an outcome's content often equals its judgment's
     said, edits = _answers(stage, read)
     found = []
     for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TASKS, stage=stage.pk):
@@ -78,7 +78,7 @@ def judged_tasks(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
 
 
 def _answers(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
-    """By task: the counted judgments in the order given, and the text of every edit by identity and role."""
+    """Return by task the counted judgments in order, and the text of every edit by identity and role."""
     said: dict[int, list[CountedJudgment]] = defaultdict(list)
     edits: dict[int, dict[str, Words]] = defaultdict(dict)
     for task, judgment, annotator, label, content, counts in fetch(ANSWERS, stage=stage.pk, edited=EDITED):
@@ -91,7 +91,7 @@ def _answers(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgme
 
 
 def texts_of(stage: Stage) -> dict[int, Words]:
-    """Every caption of the benchmark, by item."""
+    """Return every caption of the benchmark, by item."""
     found: dict[int, Words] = defaultdict(dict)
     for item, identity, words in fetch(TEXTS, benchmark=stage.study.benchmark_id):
         found[item][identity] = words

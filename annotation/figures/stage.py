@@ -1,7 +1,7 @@
-"""The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
+"""A stage's statistics: one dictionary for the study page, the API and the export.
 
-Seven queries, however many items, judgments and annotators there are, and up to three more for what a paper
-reports besides (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
+Takes seven queries, however many items, judgments and annotators there are, and up to three more for a paper's own
+statistics (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
 import math
@@ -25,7 +25,7 @@ from annotation.sql import fetch
 
 LONGEST = 10 * 365 * 24  # hours; longer forecasts are not shown
 
-# The tasks on annotators' screens, until when they are held at the latest, and the time now, in microseconds.
+# The tasks on annotators' screens, when the last of them expires, and the time now, in microseconds.
 LEASED = """
 SELECT count(DISTINCT task_id), (extract(epoch FROM max(held_until)) * 1000000)::bigint,
        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
@@ -50,13 +50,13 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(sta
 
 
 def without_pairs(figures: dict) -> dict:
-    """The figures without every two annotators' kappa (`kappa_pairs`): 500 annotators have 124,750."""
+    """Return the statistics without the kappa of every pair (`kappa_pairs`): 500 annotators have 124,750."""
     agreement = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
     return figures | {"agreement": agreement}
 
 
 def stage_rows(stage: Stage) -> StageRows:
-    """Everything that the stage's figures are computed from."""
+    """Return everything that the stage's statistics are computed from."""
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     rule, asked = rule_of(stage), stage_tasks(stage)
     judgments, tasks = judgments_of(stage, asked), task_rows(asked)
@@ -68,13 +68,13 @@ def stage_rows(stage: Stage) -> StageRows:
 
 
 def options_of(stage: Stage) -> list[str]:
-    """All options of the stage's live tasks."""
+    """Return all options of the stage's live tasks."""
     asked = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by().values_list("options", flat=True).distinct()
     return sorted({one for options in asked for one in options})
 
 
 def _audit(stage: Stage) -> dict[str, dict]:
-    """The result of an audit, under that name; {} for other stages."""
+    """Return the result of an audit, as `audit`; {} for other stages."""
     if stage.strategy != Strategy.AUDIT:
         return {}
     rows = audits.audited(stage)
@@ -87,10 +87,10 @@ def _audit(stage: Stage) -> dict[str, dict]:
 
 
 def study_figures(stage: Stage, rows: StageRows | None = None, step: Callable[[], None] = lambda: None) -> dict:
-    """Every figure of the stage, JSON-able (docs/reference/measures.md). The same rows give the same dictionary.
+    """Compute every statistic of the stage, JSON-able (docs/reference/measures.md), deterministically from the rows.
 
-    `rows` are the stage's, if they have been read. `step()` is called when all is read, after each view of agreement,
-    and at the end.
+    `rows` are the stage's, if already read. `step()` is called when all is read, after each view of agreement, and at
+    the end.
     """
     rows = rows or stage_rows(stage)
     step()
@@ -130,7 +130,7 @@ def _now(stage: Stage, counted: Judgments, remaining: int) -> dict:
 
 
 def halted(stage: Stage) -> str:
-    """Why nothing can be judged, if a manager has paused or closed the study or stage."""
+    """Return why nothing can be judged, if a manager has paused or closed the study or stage."""
     if stage.study.state != StudyState.OPEN:
         return f"the study is {stage.study.state}"
     return "the stage is closed" if stage.state == StageState.CLOSED else ""
@@ -142,15 +142,15 @@ def _nobody_left(blocked: Mapping[str, int]) -> str:
 
 
 def no_forecast(reason: str, stopped: bool = False) -> dict:
-    """`stopped`: it will not go on by itself."""
+    """Return an empty forecast. `stopped`: judging will not continue by itself."""
     return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason, "stopped": stopped}
 
 
 def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: int) -> dict:
-    """When the rest will be judged at the pace of the last hour, or of the whole time if the last hour has too little
-    for a rate.
+    """Forecast when the rest will be judged at the pace of the last hour, or of the whole time if that hour has too
+    few.
 
-    `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
+    `earliest` and `latest` treat the count behind the pace as Poisson: n ± 1.96 √n.
     """
     n, span, basis = recent, hours, "the last hour"
     if measures_counts.hourly_rate(n, span) is None:
@@ -166,6 +166,6 @@ def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: 
 
 
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:
-    """The time at which the rest will be judged; None if it is too far away to be useful."""
+    """Return the time at which the rest will be judged; None if it is too far away to be useful."""
     hours = remaining / per_hour if per_hour > 0 else math.inf
     return iso_time(at + round(hours * HOUR)) if hours < LONGEST else None

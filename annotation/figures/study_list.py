@@ -1,4 +1,4 @@
-"""The list of studies with the counts of their stages: what the page of studies and the API show."""
+"""The list of studies with their stages' counts, for the page of studies and the API."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,8 +30,8 @@ LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHER
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """
 
-# What each stage has made of its items (kept, open, or the reason of a dropped one), and its tasks: how many there are,
-# have an outcome, and came open after the stage was closed (studies/reopening.py).
+# The results of each stage's items (kept, open, or the reason for dropping), and its tasks: how many exist, have an
+# outcome, and were reopened after the stage was closed (studies/reopening.py).
 RESULTS = f"""
 WITH item AS (
   SELECT stage.study_id, stage.position, {LABEL} AS label, count(*) AS tasks, count(outcome.state) AS settled,
@@ -49,12 +49,12 @@ SELECT study_id, position, label, count(*), sum(tasks), sum(settled), sum(came_o
 FROM item GROUP BY study_id, position, label ORDER BY study_id, position, label
 """
 
-COUNTS = "counts"  # kind of figures: those of STAGES and RESULTS for a study, kept with its first stage
+COUNTS = "counts"  # kind of result: STAGES and RESULTS for a study, kept with its first stage
 
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """The counts are None where the worker has not counted yet."""
+    """The counts are None if the worker has not counted yet."""
 
     position: int
     name: str
@@ -75,8 +75,8 @@ class StageRow:
 
 @dataclass(slots=True)
 class StageResults:
-    """Of a stage: its items by `label` (kept, open, or why they were dropped), and its tasks. Of an audit `items` has
-    only those open items that it is expected to need.
+    """A stage's items by `label` (kept, open, or why they were dropped), and its tasks. In an audit, `items` has only
+    those open items that it is expected to need.
     """
 
     items: dict[str, int] = field(default_factory=dict)
@@ -91,8 +91,8 @@ class StageResults:
 
 
 def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | None]:
-    """By study (as `with_stages` returned it), the results of its stages by position. One query for all; of a large
-    study those that the worker counted last, None if there are none yet.
+    """Return for each study (from `with_stages`) the results of its stages by position. One query for all; for a large
+    study they are the worker's last counts, None if there are none yet.
     """
     small = [study.pk for study in studies if study.latest is None]
     rows = [list(row) for row in fetch(RESULTS, studies=small)]
@@ -107,7 +107,7 @@ def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | No
 
 
 def _only_needed(rows: Iterable[list], study: int, needs: Mapping[int, audits.Needs]) -> None:
-    """Of an audit in `needs` (by position), reduce the open items in RESULTS to those that it is expected to need."""
+    """In audits in `needs` (by position), reduce the open items in RESULTS to those they are expected to need."""
     for row in rows:
         if row[0] == study and row[1] in needs and row[2] == "open":
             row[3] = len(needs[row[1]].to_come)
@@ -127,15 +127,15 @@ def _results(rows: Iterable[Sequence], study: int) -> dict[int, StageResults]:
 
 
 def with_judging(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Each study with `judging`, how many of its annotators have judged something, those excluded since too."""
+    """Add to each study `judging`: how many of its annotators have judged something, including those since excluded."""
     judged = Lease.objects.filter(annotator=OuterRef("pk"), state=LeaseState.JUDGED)
     people = Annotator.objects.filter(Exists(judged), study=OuterRef("pk")).order_by().values("study")
     return found.annotate(judging=counted(people.annotate(count=Count("pk"))))
 
 
 def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Each study with `people`, how many have joined, how many of them are `active`, neither gone nor excluded, and its
-    benchmark, in one query.
+    """Add to each study `people`, how many have joined, and `active`, how many of them are neither gone nor excluded,
+    with its benchmark, in one query.
     """
     people = Annotator.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(count=Count("pk"))
     active = people.filter(left_at=None, excluded_at=None)
@@ -187,7 +187,7 @@ def _total(counts: Sequence[int | None]) -> int | None:
 
 
 def _counted(study: Study, data: Mapping) -> list[StageRow]:
-    """The stages as they are now, with the counts in `data` (`counts_of`)."""
+    """Return the stages as they are now, with the counts in `data` (`counts_of`)."""
     counts = {position: rest for position, *rest in data.get("stages", [])}
     fields = ("position", "name", "protocol", "state", "overlap", "strategy")
     stages = study.stages.order_by("position").values_list(*fields)
@@ -196,7 +196,7 @@ def _counted(study: Study, data: Mapping) -> list[StageRow]:
 
 @cache.computes(COUNTS)
 def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of each stage of its study: position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
+    """Return for each stage its position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
     study = stage.study_id
     rows, results = ([list(row) for row in fetch(statement, studies=[study])] for statement in (STAGES, RESULTS))
     needs = _needs_of(stage.study.stages.all())

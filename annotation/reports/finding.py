@@ -1,4 +1,4 @@
-"""What a study found, in the sentences that its report begins with: what came out, who judged, how well they agree."""
+"""A study's findings as the opening sentences of its report: results, annotators and agreement."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ Found = Mapping[str, Any]
 
 
 def finding(report: Found) -> list[str]:
-    """Of a report (report.py), as plain sentences."""
+    """Write the findings of a report (report.py) as plain sentences."""
     selecting = [one for one in report["stages"] if not one["protocol"]["measures"]]
     stage, totals = (selecting or report["stages"])[-1], report["totals"]
     by_hand = f"; {counted(totals['adjudicated'], 'item')} decided by hand" if totals["adjudicated"] else ""

@@ -1,4 +1,4 @@
-"""The page of a study's report: lays out the report (report.py) as tables without computing any figure itself.
+"""The page of a study's report: lays out the report (report.py) as tables without computing anything itself.
 docs/guide/report.md describes the parts.
 """
 
@@ -49,7 +49,7 @@ def contents(study: Study, found: LatestFigures) -> dict:
 
 
 def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTURES) -> dict:
-    """The report, and what its tables need besides it. `pictures` are the images of each stage's instructions."""
+    """Return the report, and what else its tables need. `pictures` are the images in each stage's instructions."""
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
     stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
     source = FORMATS.get(report["study"]["benchmark"]["source"])
@@ -76,7 +76,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
 
 
 def _level(stages: Sequence[Mapping]) -> str | None:
-    """The level on which annotators are compared; None if labels have no order, or stages differ."""
+    """Return the level on which annotators are compared; None if labels have no order, or stages differ."""
     levels = {
         found.get("level")
         for one in stages
@@ -87,7 +87,7 @@ def _level(stages: Sequence[Mapping]) -> str | None:
 
 
 def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
-    """The annotators who judged most, in their order."""
+    """Return the annotators who judged most, in their order."""
     busy = [row for row in rows if row["judged"]]
     chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
     return [busy[at] for at in chosen]
@@ -97,7 +97,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
 
 
 def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
-    """A stage of the report with its texts as readers see them, and its agreement as tables."""
+    """Return a stage of the report with its texts as readers see them, and its agreement as tables."""
     protocol, paper = protocol_named(one["protocol"]["name"]), ""
     block = paper_block(protocol, one["figures"])
     if block:
@@ -117,7 +117,7 @@ def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
 
 
 def _scored(protocol: Protocol, figures: Mapping) -> str:
-    """The scores of a declared protocol's answers, with tables instead of plots; "" where it has none."""
+    """Return the scores of a declared protocol's answers, with tables instead of plots; "" if there are none."""
     study = figures["study"]
     at = figures["pace"]["last"] or EPOCH.isoformat()
     block = scores_block(protocol, dict(figures), Subject(0, study["name"], at, study["stage"], protocol.title))
@@ -127,7 +127,7 @@ def _scored(protocol: Protocol, figures: Mapping) -> str:
 
 
 def view(found: Mapping) -> dict:
-    """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
+    """Return one view's agreement: `lines` for the stage, `rows` by type in columns `heads`, `pairs` of annotators."""
     whole = found["whole"]
     level = found.get("level", NOMINAL)
     shown = measured(whole, _by_kind(found["type"], found["subtype"]), level, found.get("unit", ""))
@@ -145,7 +145,7 @@ def view(found: Mapping) -> dict:
 
 
 def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[Mapping]:
-    """Each type (with `subtype` None), then its named subtypes."""
+    """Yield each type (with `subtype` None), then its named subtypes."""
     below = list(subtypes)
     for row in types:
         yield {**row, "subtype": None}
@@ -157,8 +157,8 @@ def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[
 
 
 def funnel(whole: Mapping, questions: Mapping | None) -> dict:
-    """`lines` of counts and shares with a cell for each type and subtype, in the columns of BiVLC's Table 1; `groups`
-    are the types over them. `upright`: too many for the page width, so each has a row.
+    """Return `lines` of counts and shares with a cell for each type and subtype, in the columns of BiVLC's Table 1;
+    `groups` are the types above them. `upright`: too many for the page width, so each has a row.
     """
     kinds = sorted(whole["by_type"], key=_place)
     lines = []
@@ -170,7 +170,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     ends = [*kinds, whole]
     add("imported", ends, "imported")
     stages = whole["stages"]
-    only = len(stages) == 1 and stages[0]["entered"] == whole["imported"]  # then the study's own lines say it all
+    only = len(stages) == 1 and stages[0]["entered"] == whole["imported"]  # then the study's own lines suffice
     for place, stage in enumerate([] if only else stages):
         steps, name = [row["stages"][place] for row in ends], f"stage {stage['stage']} ({title_of(stage['protocol'])})"
         add(f"entered {name}", steps, "entered")
@@ -198,14 +198,14 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
 
 
 def _titled(whole: Mapping) -> dict[str, list[dict]]:
-    """The rows that name a stage, with its title."""
+    """Return the rows that name a stage, with its title."""
     titles = {row["stage"]: title_of(row["protocol"]) for row in (*whole["stages"], *whole["measuring"])}
     parts = ("reasons", "not_asked_in", "measuring")
     return {part: [{**row, "name": titles[row["stage"]]} for row in whole[part]] for part in parts}
 
 
 def _place(row: Mapping) -> tuple:
-    """The types and subtypes of Table 1 first, in its order; then others by name."""
+    """Sort the types and subtypes of Table 1 first, in its order; then others by name."""
     places = [
         (order.index(name) if name in order else len(order), name)
         for order, name in ((TYPES, row["type"]), (SUBTYPES, row["subtype"]))

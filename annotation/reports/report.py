@@ -1,6 +1,6 @@
-"""The report of a study, the appendix of a paper: one dictionary of what other modules computed.
+"""The report of a study, the appendix of a paper: one dictionary of other modules' results.
 
-It uses the same figures as the pages (figures/{stage,agreement,funnel,human_baseline,annotators}.py), plus a few
+It uses the same statistics as the pages (figures/{stage,agreement,funnel,human_baseline,annotators}.py), plus a few
 queries per study and stage. designs/setup_wording.py has its wording; docs/guide/report.md describes every part. It is
 computed once per state of the study (figures/cache.py), and the same state gives the same dictionary; only `dated` adds
 a time.
@@ -45,16 +45,16 @@ from benchmarks.metrics.base import wilson
 KIND = "report"
 LAYOUT = 1  # version of the dictionary; raise it when a name in it changes or is removed
 KEY = str(LAYOUT)  # reports of an earlier layout are not reused
-QUESTIONS_AN_ITEM = 4  # of BiVLC's Table 1: two captions and two images are four retrieval questions
+QUESTIONS_AN_ITEM = 4  # in BiVLC's Table 1: two captions and two images make four retrieval questions
 SPREAD = ("judged", "active_minutes", "per_hour", "pay_reached")
 SUMMED = ("judgments_counted", "judgments_gone", "judgment_rows", "withdrawn", "surplus", "flags", "flags_open")
 COSTS = ("active_minutes", "cost")
 FUNNELS = ("imported", *STATES, *(f"{state}_share" for state in STATES))
-CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what is given elsewhere
+CUT = ("comprehension", "instructions")  # omitted stage settings: right answers, and what appears elsewhere
 
 
 def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFigures:
-    """The latest report; a study with many judgments is left to the worker. `small`: the study's size, if known."""
+    """Return the latest report; the worker computes a large study's. `small`: the study's size, if known."""
     first, *_ = stages = list(study.stages.order_by("position"))
     first.study = study
     if small is None:
@@ -63,26 +63,26 @@ def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFi
 
 
 def dated(found: LatestFigures | CachedFigures) -> dict:
-    """The report, which must exist, with its time and the fingerprint of everything else in it."""
+    """Return the report, which must exist, with its time and the fingerprint of everything else in it."""
     assert found.data and found.made_at
     report = json.loads(found.data["report"])
     return {"as_of": found.made_at.isoformat(), "fingerprint": fingerprint(report), **report}
 
 
 def fingerprint(found: Mapping) -> str:
-    """SHA-256 of its JSON with sorted keys and without spaces: the same state always gives the same hash."""
+    """Hash its JSON, with sorted keys and no spaces, by SHA-256: the same state always gives the same hash."""
     text = json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache.computes(KIND)
 def _kept(stage: Stage, key: str, tell: Tell) -> dict:
-    """The report as text, because PostgreSQL's jsonb would reorder its names."""
+    """Return the report as text, because PostgreSQL's jsonb would reorder its names."""
     return {"report": json.dumps(report(stage.study, tell), ensure_ascii=False)}
 
 
 def report(study: Study, tell: Tell = no_progress) -> dict:
-    """Everything except `dated`'s time, from one snapshot, which the worker has already opened."""
+    """Build everything except `dated`'s time, from one snapshot, which the worker has already opened."""
     with nullcontext() if connection.in_atomic_block else transactions.snapshot():
         return _report(study, tell)
 
@@ -143,7 +143,7 @@ def _about(study: Study) -> dict:
 
 
 def _versions(study: Study) -> Mapping[int, list[dict]]:
-    """By stage: each version of the instructions with its text and the judgments that were made under it."""
+    """Return, by stage, each version of the instructions with its text and the number of judgments made under it."""
     judged = Judgment.objects.filter(lease__annotator__study=study, lease__task__kind=Kind.JUDGE).order_by()
     counts = {
         pk: {"judgment_rows": given, "counted": counted}
@@ -157,7 +157,7 @@ def _versions(study: Study) -> Mapping[int, list[dict]]:
 
 
 def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping]) -> dict:
-    """Totals over the stages: annotators, and the outcomes of the items."""
+    """Return totals over the stages: annotators, and the outcomes of the items."""
     figures = [one["figures"] for one in stages]
     decided, settled = (sum(one["adjudications"][name] for one in stages) for name in ("tasks", "settled"))
     return {
@@ -175,7 +175,7 @@ def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping
 
 
 def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | None:
-    """BiVLC's Table 1 counts questions, not items: four of each kept one. None if no stage makes such items."""
+    """Count questions as in BiVLC's Table 1: four for each kept item. None if no stage makes such items."""
     if not any(name.startswith("bivlc-") for name in protocols):
         return None
     kept = [
@@ -214,7 +214,7 @@ def _stage(stage: Stage, versions: list[dict], given: dict[int, Judgments], step
 
 
 def _protocol(protocol: Protocol) -> dict:
-    """What annotators are asked and what they may answer, with the keys for it."""
+    """Return the question to annotators and the possible answers, with their keys."""
     form = protocol.form
     answers = [{"says": protocol.picks[1], "keys": [protocol.picks[0]]}] if protocol.picks[0] else []
     answers += [{"says": says, "keys": [keys]} for keys, says in (form.keys if form else ())]
@@ -234,7 +234,7 @@ def _protocol(protocol: Protocol) -> dict:
 
 
 def _of_file(protocol: Protocol) -> dict:
-    """What a protocol file says more; nothing for other protocols."""
+    """Return further contents of a protocol file; nothing for other protocols."""
     if protocol.file is None:
         return {}
     return {
@@ -245,12 +245,12 @@ def _of_file(protocol: Protocol) -> dict:
 
 
 def published(figures: Mapping) -> dict:
-    """A stage's figures, except those that depend on the clock and every pair's kappa (`agreement` has the first)."""
+    """Return a stage's statistics, except clock-dependent ones and every pair's kappa (`agreement` has the first)."""
     return without_pairs({name: part for name, part in figures.items() if name != "now"})
 
 
 def _agreement(found: Mapping) -> dict:
-    """A view's agreement: the whole stage, types, subtypes and pairs; the agreement page has annotators and weeks."""
+    """Return a view's agreement: whole stage, types, subtypes, pairs; the agreement page has annotators and weeks."""
     kept = {name: part for name, part in found.items() if name not in ("annotator", "week", "shares")}
     whole, *pairs = (
         {name: row[name] for name in row if name != "confusion"} for row in (found["whole"], *found["pair"])
@@ -259,13 +259,13 @@ def _agreement(found: Mapping) -> dict:
 
 
 def adjudications(figures: Mapping) -> dict:
-    """How many of the settled tasks an adjudicator decided."""
+    """Return how many of the settled tasks an adjudicator decided."""
     count, settled = figures["outcomes"]["decided_by"].get("adjudicator", 0), figures["progress"]["settled"]
     return {"tasks": count, "settled": settled, "share": ratio(count, settled)}
 
 
 def _before(stage: Stage) -> dict:
-    """The qualification before the first screen, its pass rule, and how many passed. No right answers."""
+    """Return the qualification before the first screen, its pass rule and how many passed, but no right answers."""
     results, items = qualification.results(stage), qualification.practice_tasks(stage).count()
     tried = {kind: [of[kind].passed for of in results.values() if kind in of] for kind in AttemptKind.values}
     questions = [{name: one[name] for name in ("question", "options")} for one in stage.comprehension]
@@ -288,7 +288,7 @@ def _passed(results: list[bool | None]) -> dict:
 
 
 def _checks(stage: Stage) -> dict:
-    """Results of checks over all annotators, with Wilson's interval, but neither right answers nor items.
+    """Return the results of checks over all annotators, with Wilson's interval, but no right answers or items.
 
     `guess` is the share that picking at random would get right.
     """
@@ -314,7 +314,7 @@ def _checks(stage: Stage) -> dict:
 
 
 def _people(study: Study, everybody: Mapping) -> list[dict]:
-    """Everybody over all stages, in order of joining, and their status.
+    """Return all annotators over all stages, in order of joining, and their status.
 
     `pay_reached`: the pay for active time, per hour of the whole time from showing a screen to its answer.
     """
@@ -344,7 +344,7 @@ def _people(study: Study, everybody: Mapping) -> list[dict]:
 
 
 def _annotators(people: Sequence[Mapping]) -> dict:
-    """Everybody in order of joining, the spread over those who judged, and how many show each sign."""
+    """Return all annotators in order of joining, the spread over those who judged, and how many show each sign."""
     busy = [one for one in people if one["judged"]]
     signs = Counter(kind for one in people for kind in {sign["kind"] for sign in one["signs"]})
     return {
@@ -355,7 +355,7 @@ def _annotators(people: Sequence[Mapping]) -> dict:
 
 
 def spread(values: Sequence[float]) -> dict:
-    """Least, quartiles (linear, both ends included), most and mean of the values; None where there are none."""
+    """Return minimum, quartiles (linear, both ends included), maximum and mean; None if there are no values."""
     if not values:
         return dict.fromkeys(("least", "lower", "median", "upper", "most", "mean"), None) | {"n": 0}
     low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
@@ -364,7 +364,7 @@ def spread(values: Sequence[float]) -> dict:
 
 
 def _exclusions(study: Study, stages: list[Stage], everybody: Mapping) -> list[dict]:
-    """Annotators who were excluded, or screened out of a stage: when, how and why, in order of time."""
+    """Return annotators excluded, or screened out of a stage: when, how and why, in chronological order."""
     whole = {row["number"]: row for row in everybody["whole"]}
     found = [*_excluded(study, whole), *_screened_out(stages)]
     return sorted(found, key=lambda row: (row["at"], row["annotator"]))

@@ -26,7 +26,7 @@ def study_report(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_report_json(request: StaffRequest, pk: int) -> JsonResponse:
-    """The latest report, with its time in `as_of`; 202 with a sentence while there is none."""
+    """Return the latest report, with its time in `as_of`; 202 with a sentence if there is none yet."""
     study = permissions.study_for(request.user, pk)
     found = report.latest(study, by=audit.named(request.user))
     if found.data is None:
