@@ -1,4 +1,4 @@
-"""Registers the check of the place where files are kept, and that a request does not wait for it for long."""
+"""Registers the check of the file storage, and the end of a request's deadline for it."""
 
 from django.apps import AppConfig
 from django.core import checks
@@ -14,7 +14,7 @@ class Benchmarks(AppConfig):
     def ready(self) -> None:
         checks.register(storage_works, deploy=True)
         request_started.connect(begin_serving)
-        request_finished.connect(end_serving)  # also after what is streamed
+        request_finished.connect(end_serving)  # also after a streamed response
 
 
 def begin_serving(**given) -> None:
@@ -26,7 +26,7 @@ def end_serving(**given) -> None:
 
 
 def storage_works(**given) -> list[checks.CheckMessage]:
-    """Whether files can be stored and read: for `check --deploy`, since it asks another server."""
+    """Check that files can be stored and read: only for `check --deploy`, because it contacts another server."""
     try:
         kept.try_out()
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""The audit trail's one verb. Every write that is not itself append-only calls it inside its transaction."""
+"""The audit trail's only verb. Every write that is not itself append-only calls it inside its transaction."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def followed_by(follower: Follower) -> None:
 
 
 def named(thing: Model) -> str:
-    """`study:4`: a row's name in events and `by=`."""
+    """Return a row's name in events and `by=`, such as `study:4`."""
     return f"{thing._meta.model_name}:{thing.pk}"
 
 

@@ -1,4 +1,4 @@
-"""Many new rows at once by COPY, in a fraction of the time that statements with every value take."""
+"""Inserting many rows at once by COPY, in a fraction of the time of statements with every value."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
@@ -19,8 +19,8 @@ def insert(rows: Iterable[Row]) -> list[Row]:
     if meta.auto_field:
         for row, pk in zip(new, ids(meta.db_table, len(new)), strict=True):
             row.pk = pk
-    using = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each of the values
-    # What the first row leaves to the database, all do
+    using = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up for each value
+    # Whatever the first row leaves to the database, all rows do
     fields = [one for one in meta.concrete_fields if not isinstance(getattr(new[0], one.attname), DatabaseDefault)]
     names = ", ".join(str(field.column) for field in fields)
     copy(
@@ -33,7 +33,7 @@ def insert(rows: Iterable[Row]) -> list[Row]:
 
 
 def ids(table: str, count: int) -> list[int]:
-    """New ids, in ascending order."""
+    """Reserve new ids, in ascending order."""
     statement = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
     with connection.cursor() as cursor:
         cursor.execute(statement, [table, count])
@@ -41,7 +41,7 @@ def ids(table: str, count: int) -> list[int]:
 
 
 def copy(into: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows `into` a table, named with its columns: `annotation_slot (id, rank)`."""
+    """Write rows `into` a table given with its columns: `annotation_slot (id, rank)`."""
     statement = f"COPY {into} FROM STDIN"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as lines:
         for row in rows:

@@ -9,16 +9,16 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
-ALIKE = 0.5  # of the words; lines that have less in common are shown whole, since fragments of both cannot be read
-MOST = 4_000  # lines, and words that differ, of both texts together: the time grows as their square
+ALIKE = 0.5  # share of common words; lines with less in common are shown whole, because mixed fragments are unreadable
+MOST = 4_000  # lines, and differing words, of both texts together: the time grows as their square
 SAME, REMOVED, ADDED = "same", "removed", "added"
 Part = tuple[str, str]  # SAME, REMOVED or ADDED, and its text
 
 
 def differences(before: str, after: str) -> list[Part]:
-    """What stayed, was removed and was added, in reading order: by lines first, then by words where lines differ.
+    """Return what stayed, was removed or added, in reading order: by lines, then by words in differing lines.
 
-    After MOST words that differ, by lines only; of texts with more than MOST lines together, both whole.
+    Compare only lines beyond MOST differing words; beyond MOST lines in total, return both texts whole.
     """
     old, new, left = before.splitlines(keepends=True), after.splitlines(keepends=True), MOST
 
@@ -49,7 +49,7 @@ def _compared(before: Sequence[str], after: Sequence[str], within: Callable) -> 
 
 
 def marked(parts: Sequence[Part], removed: str = "removed: ", added: str = "added: ") -> SafeString:
-    """The parts as HTML: `ins` and `del`, which screen readers announce in words."""
+    """Return the parts as HTML: `ins` and `del`, which screen readers announce in words."""
     tags = {REMOVED: ("del", removed), ADDED: ("ins", added)}
     pieces = (
         format_html('<{0}><span class="visually-hidden">{1}</span>{2}</{0}>', *tags[kind], text)
@@ -62,10 +62,9 @@ def marked(parts: Sequence[Part], removed: str = "removed: ", added: str = "adde
 
 
 def marked_apart(texts: Sequence[str]) -> list[SafeString]:
-    """Each text as HTML, with the words marked that it does not share with the first (the first: with the second).
+    """Return each text as HTML, marking words that it does not share with the first (the first: with the second).
 
-    Case and punctuation are marked only where nothing else differs. Texts that have too little in common stay as they
-    are.
+    Case and punctuation are marked only if nothing else differs. Texts with too little in common are not marked.
     """
     if len(texts) < 2:
         return [escape(text) for text in texts]
@@ -85,13 +84,13 @@ def _marked_against(other: str, text: str) -> SafeString:
 
 
 def _as_word(piece: str) -> str:
-    """The piece as it is compared; "" if it is punctuation."""
+    """Return the piece as it is compared; "" if it is punctuation."""
     word = piece.strip().casefold()
     return word if any(map(str.isalnum, word)) else ""
 
 
 def _differing(before: Sequence[str], after: Sequence[str], key: Callable[[str], str]) -> set[int]:
-    """The places of `after` whose keys `before` does not have; none if the texts have too little in common."""
+    """Return the positions in `after` whose keys are not in `before`; none if the texts have too little in common."""
     was = [found for piece in before if (found := key(piece))]
     places = [place for place, piece in enumerate(after) if key(piece)]
     matcher = SequenceMatcher(None, was, [key(after[place]) for place in places], autojunk=False)

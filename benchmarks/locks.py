@@ -1,7 +1,7 @@
-"""Advisory locks of PostgreSQL, by name: whoever asks for the same name waits, or is told that it is taken.
+"""PostgreSQL's advisory locks, by name: others who request the same name wait, or learn that it is taken.
 
-A lock is held until the transaction ends, or by the session until a block ends. A session's is released with its
-connection, so that whoever can take it knows that the process that held it is gone.
+A lock is held until the transaction ends, or by the session until a block ends. A session's lock is released with its
+connection, so whoever can take it knows that the process that held it is gone.
 """
 
 import threading
@@ -28,7 +28,7 @@ def try_to_take(name: str) -> bool:
 
 @contextmanager
 def held(name: str, shared: bool = False) -> Iterator[None]:
-    """Hold the lock until the block ends, in however many transactions; `shared`, with others who share it."""
+    """Hold the lock until the block ends, across transactions; `shared`, with others who share it."""
     how = "_shared" if shared else ""
     _ask(session(), f"SELECT pg_advisory_lock{how}({_KEY})", name)
     try:
@@ -39,7 +39,7 @@ def held(name: str, shared: bool = False) -> Iterator[None]:
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Hold the lock until the block ends; yields False if another session holds it, or this one already does.
+    """Hold the lock until the block ends; yield False if another session, or this one, already holds it.
 
     PostgreSQL would grant a session its own lock a second time.
     """
@@ -58,7 +58,7 @@ def alone(name: str) -> Iterator[bool]:
 
 
 def session() -> BaseDatabaseWrapper:
-    """The connection whose session holds locks from one transaction to the next: behind a pooler, a direct one."""
+    """Return the connection whose session holds locks across transactions: behind a pooler, a direct one."""
     return connections[settings.SESSION_DATABASE]
 
 

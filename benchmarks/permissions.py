@@ -1,7 +1,7 @@
 """Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission.
 
-All staff may read benchmarks and add models' answers to them. Changing one, or deleting somebody's run, takes more
-(`check_change`). A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
+All staff may read benchmarks and add models' answers to them. Changing a benchmark, or deleting somebody's run,
+requires more (`check_change`). A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
 """
 
 from collections.abc import Callable
@@ -41,21 +41,21 @@ class StaffRequest(HtmxRequest):
 
 
 BENCHMARK_GUARDS: list[BenchmarkGuard] = []
-GUARDS: dict[str, Guard] = {}  # kind of job -> who may look at it, and who may change it
+GUARDS: dict[str, Guard] = {}  # kind of job -> who may view it, and who may change it
 
 
 def staff_only(view: Callable) -> Callable:
-    """A page for staff, with times in their zone (static/js/pages/zone.js). Others are asked to log in or refused
-    (403).
+    """Restrict a page to staff, with times in their zone (static/js/pages/zone.js). Others are asked to log in or
+    refused (403).
     """
 
     @wraps(view)
     def guarded(request: HtmxRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
-            # What was sent is kept by the page that it was typed on (static/js/pages/typed.js): the login leads there.
+            # Submitted text is kept by its page (static/js/pages/typed.js), to which the login leads back.
             page = came_from(request) if request.method == "POST" else ""
             login = redirect_to_login(page or request.get_full_path())
-            return HttpResponseClientRefresh() if request.htmx else login  # the whole page, not its fragment
+            return HttpResponseClientRefresh() if request.htmx else login  # reload the whole page, not its fragment
         check_staff(request.user)
         with timezone.override(_zone(request.COOKIES.get(ZONE, ""))):
             return view(request, *args, **kwargs)
@@ -64,7 +64,7 @@ def staff_only(view: Callable) -> Callable:
 
 
 def came_from(request: HttpRequest) -> str:
-    """The page of this installation that the browser comes from; "" if it names none."""
+    """Return the page of this installation that the browser comes from; "" if unknown."""
     before = request.headers.get("Referer", "")
     safe = url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure())
     return before if safe else ""
@@ -72,15 +72,15 @@ def came_from(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=512)
 def _zone(name: str) -> ZoneInfo | None:
-    """The time zone of that name; None (the server's, which is UTC) for what a browser cannot have meant."""
+    """Return the time zone of that name; None (the server's, which is UTC) for a name no browser would send."""
     try:
         return ZoneInfo(name) if len(name) <= LONGEST_ZONE else None
-    except (KeyError, ValueError, OSError):  # an unknown name, a path out of the zones' folder, a folder
+    except (KeyError, ValueError, OSError):  # an unknown name, a path outside the zones' folder, a folder
         return None
 
 
 def client_address(request: HttpRequest) -> str:
-    """The client's address: behind WINNOW_PROXIES proxies, the one seen by the outermost; anything before can be
+    """Return the client's address: behind WINNOW_PROXIES proxies, the one seen by the outermost; earlier ones can be
     forged.
     """
     seen = [one.strip() for one in request.headers.get("X-Forwarded-For", "").split(",") if one.strip()]
@@ -108,7 +108,7 @@ def benchmark_for(user, pk: int, change: bool = False) -> Benchmark:
 
 
 def may_manage_webhooks(user, benchmark: Benchmark) -> bool:
-    """Whoever made the benchmark may, although others run studies on it: webhooks change nothing for these."""
+    """Allow whoever made the benchmark, even if others run studies on it: webhooks do not affect these."""
     return benchmark.created_by_id == user.pk or may_change_benchmark(user, benchmark)
 
 
@@ -118,7 +118,7 @@ def benchmark_with_webhooks(user, pk: int) -> Benchmark:
 
 
 def run_for(user, benchmark: int, pk: int) -> Run:
-    """A run to be deleted: by whoever added it, or may change the benchmark."""
+    """Return a run that the user may delete: whoever added it, or may change the benchmark."""
     run = get_object_or_404(Run.objects.select_related("benchmark__created_by"), benchmark=benchmark, pk=pk)
     check_staff(user)
     if run.created_by_id != user.pk:
@@ -127,8 +127,8 @@ def run_for(user, benchmark: int, pk: int) -> Run:
 
 
 def guards_benchmarks(guard: BenchmarkGuard) -> BenchmarkGuard:
-    """Decorator for `guard(user, benchmark)`, which raises PermissionDenied if something that uses the benchmark
-    forbids the user to change it, and otherwise returns whether the user runs something that uses it.
+    """Decorator for `guard(user, benchmark)`, which raises PermissionDenied if some use of the benchmark forbids the
+    user to change it, and otherwise returns whether the user runs something that uses it.
     """
     BENCHMARK_GUARDS.append(guard)
     return guard
@@ -137,8 +137,8 @@ def guards_benchmarks(guard: BenchmarkGuard) -> BenchmarkGuard:
 def check_change(user, benchmark: Benchmark) -> None:
     """Raise PermissionDenied unless the user may change the benchmark, as by an import into it.
 
-    They made it, and run every study on it: new items enter studies, and others run those. Admins may. If nobody made
-    it (an import by command), running its studies is enough.
+    They must have made it, and run every study on it, because new items enter studies that others may run. Admins may
+    always. If nobody made it (an import by command), running its studies is enough.
     """
     check_staff(user)
     if user.is_superuser:
@@ -198,7 +198,7 @@ def may_change(user, job: Job) -> bool:
 
 
 def jobs_for(user) -> QuerySet[Job]:
-    """Those that the user has started, newest first; of admins all."""
+    """Return the jobs started by the user, newest first; for admins, all jobs."""
     check_staff(user)
     found = Job.objects.select_related("created_by")
     return found if user.is_superuser else found.filter(created_by=user)

@@ -1,4 +1,4 @@
-"""The places of a study or a benchmark, as every page of it shows them at the left."""
+"""The places of a study or a benchmark, shown at the left of each of its pages."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Place:
-    """`words` of its link and the `address` by name; `parts` are the links below it while it is open, to addresses or
-    to places on its own page.
+    """The `words` of its link and the `address` by name; `parts` are the links below it while it is open, to addresses
+    or to sections of its own page.
     """
 
     key: str
@@ -20,8 +20,8 @@ def links(
     places: Sequence[Place], url: Callable[[str], str], here: str, address: str, hidden: Collection[str],
     counts: Mapping[str, int], waits: Mapping[str, str],
 ) -> list[dict]:  # fmt: skip
-    """For components/_rail.html. `here`: the key of the open place, at the page with that `address`; `hidden`: the
-    names of addresses that are left out. `counts` and what `waits` are by key."""
+    """Return links for components/_rail.html. `here`: the key of the open place, at the page with that `address`;
+    `hidden`: the names of omitted addresses. `counts` and `waits` are by key."""
     return [
         {
             "words": place.words, "url": url(place.address), "here": place.key == here,

@@ -22,7 +22,7 @@ def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
 
 
 def first_item(benchmark: int | str | None) -> Item | None:
-    """Of those of the benchmark with this id that are not withdrawn, with its material."""
+    """Return the benchmark's first item that is not withdrawn, with its material."""
     items = Item.objects.filter(benchmark=int(benchmark or 0), withdrawn=False).order_by("position")
     return next(iter(with_material(items)[:1]), None)
 
@@ -33,7 +33,7 @@ def first_record(benchmark: int | str | None) -> ItemRecord | None:
 
 
 def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
-    """Those whose key or one of whose captions contains the text, in upper or lower case; all for no text."""
+    """Return items whose key or a caption contains the text, ignoring case; all for an empty text."""
     if not text:
         return items
     captions = Caption.objects.filter(item=OuterRef("pk"), text__icontains=text)
@@ -54,12 +54,12 @@ class Part(Protocol):
 
 
 def in_record_order(part: Part) -> tuple[bool, str, int]:
-    """Sorts captions or images as records and exports have them: by role, the user's own after the known ones."""
+    """Sort captions or images as records and exports do: by role, user-defined ones after the known ones."""
     return is_own(part.role), part.role, part.position
 
 
 def record_of(item: Item) -> ItemRecord:
-    """The item as a plain record. Reads only what `with_material` fetched."""
+    """Return the item as a plain record, using only what `with_material` fetched."""
     captions = sorted(item.captions.all(), key=in_record_order)
     images = sorted(item.item_images.all(), key=in_record_order)
     return ItemRecord(
@@ -74,7 +74,7 @@ def record_of(item: Item) -> ItemRecord:
 
 
 def image_record(role, name, licence, attribution, round, crop, attributes, format) -> ImageRecord:
-    """A crop from the database, with lists turned into tuples."""
+    """Make an image record from the database's values, turning lists into tuples."""
     crop = crop and tuple(crop)
     return ImageRecord(role, name, licence, attribution, round, crop, attributes=attributes, format=format)
 
@@ -91,13 +91,13 @@ FROM benchmarks_item item WHERE item.id = ANY(%s)
 
 
 def material_of(item: int) -> ItemRecord:
-    """The item in one query, for use at every click. Without `truth`."""
+    """Return the item in one query, for use at every click. Without `truth`."""
     return materials_of([item])[item]
 
 
 def materials(items: QuerySet[Item]) -> Iterator[tuple[int, ItemRecord]]:
-    """Each item's id and record, in the queryset's order, in a third of the time of `with_material` and `record_of`.
-    Without `truth`.
+    """Yield each item's id and record, in the queryset's order, in a third of the time of `with_material` and
+    `record_of`. Without `truth`.
     """
     found = [*items.values_list("pk", flat=True)]
     for start in range(0, len(found), _BATCH):
@@ -105,7 +105,7 @@ def materials(items: QuerySet[Item]) -> Iterator[tuple[int, ItemRecord]]:
 
 
 def materials_of(items: Sequence[int]) -> dict[int, ItemRecord]:
-    """These items, in their order. Without `truth`."""
+    """Return these items, in order. Without `truth`."""
     with connection.cursor() as cursor:
         cursor.execute(MATERIAL, [[*items]])
         found = {
@@ -123,7 +123,7 @@ def materials_of(items: Sequence[int]) -> dict[int, ItemRecord]:
 
 
 def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:
-    """What parts the items have: a record without texts and images' names for each kind, and how many items are so."""
+    """Return each combination of parts, as a record without texts and images' names, and how many items have it."""
     captions = Caption.objects.filter(item=OuterRef("pk")).order_by("role").values("role")
     images = (
         ItemImage.objects.filter(item=OuterRef("pk"))
@@ -144,19 +144,19 @@ def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:
     ]  # fmt: skip
 
 
-# OFFSET keeps the planner from reading every use in the database anew for each benchmark.
+# OFFSET stops the planner from reading all uses in the database again for each benchmark.
 IMAGES = """SELECT count(*) FROM (SELECT DISTINCT use.image_id FROM benchmarks_item item CROSS JOIN LATERAL (
     SELECT image_id FROM benchmarks_itemimage WHERE item_id = item.id OFFSET 0) use
   WHERE item.benchmark_id = benchmarks_benchmark.id) image"""
 
 
 def on_offer(chosen: int | str | None) -> QuerySet[Benchmark]:
-    """The benchmarks to choose from: those that are not archived, and the chosen one by its id."""
+    """Return the benchmarks to choose from: those not archived, and the chosen one by its id."""
     return Benchmark.objects.filter(Q(archived=False) | Q(pk=int(chosen or 0)))
 
 
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
-    """Adds `item_count` and `image_count` (distinct images); one query whatever their number."""
+    """Add `item_count` and `image_count` (distinct images), in one query whatever their number."""
     items = Item.objects.filter(benchmark=OuterRef("pk")).order_by().values("benchmark")
     return benchmarks.annotate(
         item_count=counted(items.annotate(count=Count("pk"))), image_count=RawSQL(IMAGES, (), IntegerField())
@@ -164,16 +164,16 @@ def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
 
 
 def counted(grouped: QuerySet) -> Coalesce:
-    """The `count` of a subquery with one row or none, as a number."""
+    """Return the `count` of a subquery with at most one row, as a number."""
     return Coalesce(Subquery(grouped.values("count"), output_field=IntegerField()), 0)
 
 
 def kinds(items: QuerySet[Item]) -> QuerySet:
-    """Rows of type, subtype and their `count`, in alphabetical order."""
+    """Return rows of type, subtype and their `count`, in alphabetical order."""
     return items.order_by("type", "subtype").values("type", "subtype").annotate(count=Count("pk"))
 
 
 def rounds(benchmark: Benchmark) -> Sequence[Mapping]:
-    """Rounds of candidates, each with its `items`; none where there are no candidates."""
+    """Return rounds of candidates, each with its `items`; none if there are no candidates."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role=Role.CANDIDATE)
     return list(uses.order_by("round").values("round").annotate(items=Count("item", distinct=True)))

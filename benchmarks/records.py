@@ -1,4 +1,4 @@
-"""The plain records that every format reads into and every export is written from.
+"""Plain records, which every format produces and every export consumes.
 
 Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds their images and stores them.
 """
@@ -11,26 +11,26 @@ from typing import Any
 
 from workers.archives.names import printable
 
-ROLES = ("positive", "negative", "second_positive", "candidate")  # those with a meaning; others are the user's own
+ROLES = ("positive", "negative", "second_positive", "candidate")  # the meaningful ones; others are user-defined
 MAX_ROLE = 16  # characters of a role, and of an attribute's name
 NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_ROLE - 1}}}")  # of a role, and of an attribute
-EXAMPLES = 3  # of a kind of problem, and as many of further columns
-COLUMNS, SHOWN_COLUMNS = 50, 8  # of a kind: counted by themselves, and named
-PLACE = re.compile(r"\[\d+\]")  # of a value in a list: captions[3].text
-Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
-Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
-VIDEOS = {"MP4": "mp4", "WEBM": "webm"}  # formats, and how addresses of such files end
+EXAMPLES = 3  # of a kind of problem, and as many further columns
+COLUMNS, SHOWN_COLUMNS = 50, 8  # columns counted separately for a kind of problem, and those named
+PLACE = re.compile(r"\[\d+\]")  # position in a list: captions[3].text
+Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, in its correct orientation
+Part = tuple[str, Crop | None]  # a file's name, and its whole image or a crop of it
+VIDEOS = {"MP4": "mp4", "WEBM": "webm"}  # formats, and extensions of such files' URLs
 Plain = str | int | float | bool
 Attributes = Mapping[str, Plain | list[Plain]]  # {"model": "sd-3"}, {"parents": [1, 2]}
 
 
 def is_own(role: str) -> bool:
-    """Whether the role is the user's own."""
+    """Return whether the role is user-defined."""
     return role not in ROLES
 
 
 def role_order(role: str) -> tuple[int, str]:
-    """Sorts roles: the known ones first, in their order, then the user's own by name."""
+    """Sort roles: the known ones first, in their order, then user-defined ones by name."""
     return (len(ROLES), role) if is_own(role) else (ROLES.index(role), role)
 
 
@@ -44,7 +44,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class CaptionRecord:
-    """A text of an item: a caption, or a question, a prompt or an entry of a list under a role of the user's own."""
+    """A text of an item: a caption, or a question, a prompt or an entry of a list under a user-defined role."""
 
     role: str
     text: str
@@ -52,7 +52,7 @@ class CaptionRecord:
 
 
 def with_texts(captions: Sequence[CaptionRecord], texts: Mapping[str, str]) -> tuple[CaptionRecord, ...]:
-    """The captions with other texts by role: each replaces the first caption of its role, or is added."""
+    """Replace the first caption of each role in `texts`; append it if the role is new."""
     first = {role: index for index, role in reversed(list(enumerate(one.role for one in captions)))}
     found = list(captions)
     for role, text in texts.items():
@@ -71,11 +71,11 @@ class ImageRecord:
     name: str
     licence: str = ""
     attribution: str = ""
-    round: int = 1  # of candidates: later rounds were made for an item that had fallen out
+    round: int = 1  # for candidates: later rounds were made for dropped items
     crop: Crop | None = None  # the part of the file's image used by the item; None: all of it
     file: str = field(
         default="", compare=False
-    )  # where another file has this image: `name` and `crop` are then only labels
+    )  # if another file has this image; `name` and `crop` are then only labels
     attributes: Attributes = field(default_factory=dict, hash=False)
     format: str = field(default="", compare=False)  # of the stored file: PNG, MP4 …
 
@@ -85,17 +85,17 @@ class ImageRecord:
 
     @property
     def part(self) -> Part:
-        """The location of its pixels. Equal for two records that show the same."""
+        """Return the location of its pixels, equal for two records that show the same."""
         return (self.file, None) if self.file else (self.name, self.crop)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRecord:
-    """One instance. Captions and images are in source order; among those of one role, the order is their position.
-    Texts and lists of a protocol file are captions under roles of their own.
+    """One instance. Captions and images are in source order, which within a role is their position. Texts and lists of
+    a protocol file are captions with their own roles.
 
-    `meta` holds whatever else the source said of the item (JSON values only); `truth`, where a source knows it, names
-    the acceptable options per protocol, as `{"bivlc-choose": ["candidate-0"]}`. Neither ever reaches an annotator.
+    `meta` has everything else in the source about the item (JSON values only); `truth`, if the source has it, lists the
+    acceptable options per protocol: `{"bivlc-choose": ["candidate-0"]}`. Neither ever reaches an annotator.
     """
 
     key: str
@@ -108,23 +108,23 @@ class ItemRecord:
     origin: Origin | None = None
 
     def caption(self, role: str) -> str:
-        """The first caption with that role; KeyError where there is none."""
+        """Return the first caption with that role. Raises KeyError if there is none."""
         for caption in self.captions:
             if caption.role == role:
                 return caption.text
         raise KeyError(role)
 
     def with_captions(self, texts: Mapping[str, str]) -> "ItemRecord":
-        """The item with other texts by role (`with_texts`)."""
+        """Return the item with other texts by role (`with_texts`)."""
         return replace(self, captions=with_texts(self.captions, texts))
 
     def captions_as(self, role: str) -> list[str]:
-        """The identities (`caption-candidate-1`) of the captions with that role."""
+        """Return the identities (`caption-candidate-1`) of the captions with that role."""
         count = sum(caption.role == role for caption in self.captions)
         return [f"caption-{role}-{number}" for number in range(count)]
 
     def latest(self, role: str) -> list[str]:
-        """The identities (`candidate-4`) of the images with that role in its last round."""
+        """Return the identities (`candidate-4`) of the images with that role in its last round."""
         images = list(enumerate(self.images_as(role)))
         last = max((image.round for _, image in images), default=1)
         return [f"{role}-{number}" for number, image in images if image.round == last]
@@ -133,14 +133,14 @@ class ItemRecord:
         return [image for image in self.images if image.role == role]
 
     def fields(self) -> dict[str, object]:
-        """Its further columns, and its `id`, `type` and `subtype`. If it has these, they are not the columns of its
-        file that are called so: pages, filters and tables of results mean them too.
+        """Return its further columns, and its `id`, `type` and `subtype`. These take precedence over file columns of
+        the same names, as in pages, filters and tables of results.
         """
         own = {"id": self.key, "type": self.type, "subtype": self.subtype}
         return {**self.meta, **{name: value for name, value in own.items() if value}}
 
     def attributes(self) -> dict[str, Attributes]:
-        """By identity, those of each caption and image that has some."""
+        """Return by identity the attributes of each caption and image that has some."""
         found: dict[str, Attributes] = {}
         for prefix, parts in (("caption-", self.captions), ("", self.images)):
             places: Counter[str] = Counter()
@@ -153,7 +153,7 @@ class ItemRecord:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One reason to refuse an import, or (`fatal=False`) a note that stands in its report.
+    """One reason to refuse an import, or (`fatal=False`) a note in its report.
 
     Codes are stable: users and tests rely on them. Prints as `CODE · file · row · column · what to do`.
     """
@@ -166,7 +166,7 @@ class Problem:
     fatal: bool = True
 
     def __post_init__(self) -> None:
-        """Names and messages quote what a bad file says; what cannot be stored would fail the job that reports it."""
+        """Clean names and messages, which quote bad files: text that cannot be stored would fail the job."""
         for name, most in (("file", 400), ("column", 400), ("advice", 1_000)):
             object.__setattr__(self, name, printable(getattr(self, name), most))
 
@@ -180,7 +180,7 @@ class Problem:
 
 
 class ProblemKinds:
-    """Problems counted by code and column, with a few examples of each code: the first ones, and the first of each
+    """Problems counted by code and column, with a few examples of each code: the first ones, and the first for each
     further column."""
 
     def __init__(self, problems: Iterable[Problem] = ()):
@@ -191,7 +191,7 @@ class ProblemKinds:
                 self.keep(problem)
 
     def count(self, code: str, column: str) -> bool:
-        """Count a problem; whether it should be kept as an example."""
+        """Count a problem; return whether to keep it as an example."""
         columns, column = self._columns.setdefault(code, Counter()), PLACE.sub("[]", printable(column, 400))
         new = column not in columns
         if new and len(columns) >= COLUMNS:
@@ -204,7 +204,7 @@ class ProblemKinds:
         self._examples.setdefault(example.code, []).append(example)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """In the order in which the codes first came; `columns` has the most frequent ones."""
+        """Return the kinds in order of first occurrence; `columns` has the most frequent ones."""
         return [
             {
                 "code": code,
@@ -217,7 +217,7 @@ class ProblemKinds:
 
 
 class Refused(Exception):
-    """The input cannot be imported. Carries the first 100 problems, how many there were in all, and their kinds."""
+    """The input cannot be imported. Has the first 100 problems, their total number, and their kinds."""
 
     def __init__(self, problems: list[Problem], count: int | None = None, kinds: ProblemKinds | None = None):
         self.problems = problems[:100]

@@ -1,8 +1,8 @@
-"""Saving over what somebody else has saved meanwhile: the second save is stopped, and its page shows both.
+"""Conflicting saves: if somebody else has saved in the meantime, the second save is stopped, and its page shows both.
 
-A form that changes what is stored is a `SeenForm`. Its page has a digest of the values that it was made from
-(`components/_seen.html`), which come back with it. The view makes the form from the values as they are under the row's
-lock (`latest`); if they are others by then, the form is not valid.
+A form that changes stored values is a `SeenForm`. Its page has a digest of the values it was made from
+(`components/_seen.html`), which is sent back with it. The view makes the form from the values under the row's lock
+(`latest`); if they have changed by then, the form is not valid.
 """
 
 import json
@@ -28,18 +28,18 @@ CHANGED = (
 
 @dataclass(frozen=True, slots=True)
 class Meanwhile:
-    """A field that somebody else has saved with another value: theirs beside what was typed."""
+    """A field that somebody else has saved with a different value: theirs beside the one typed."""
 
     label: str
     changed: SafeString
 
 
 class SeenForm(forms.Form):
-    """Not valid if its page showed other values than `initial`, which must be what is stored now."""
+    """Not valid if its page showed values other than `initial`, which must be the stored ones."""
 
     @property
     def seen(self) -> str:
-        """The digest of the values stored now: who saves what this page shows has seen them."""
+        """The digest of the values stored now, sent back by a save to prove that its author has seen them."""
         return _digest(self.initial)
 
     @property
@@ -52,7 +52,7 @@ class SeenForm(forms.Form):
             self.add_error(None, CHANGED)
 
     def meanwhile(self) -> list[Meanwhile]:
-        """What differs between the stored values and the typed ones, if somebody else has saved others."""
+        """Return the differences between stored and typed values, if somebody else has saved other ones."""
         if not self.is_outdated:
             return []
         pairs = [(field, _lines(field, field.value()), _lines(field, _shown(field))) for field in self]
@@ -73,12 +73,12 @@ def _is_list(value: object) -> TypeGuard[Sequence]:
 
 
 def _shown(field: forms.BoundField) -> object:
-    """The stored value as the field shows it."""
+    """Return the stored value as the field shows it."""
     return field.field.prepare_value(field.initial)
 
 
 def _lines(field: forms.BoundField, value: object) -> str:
-    """As a person reads it: choices by their labels, several one a line."""
+    """Format a value for people: choices by their labels, several one per line."""
     names = {str(code): str(label) for code, label in getattr(field.field, "choices", ())}
     given = sorted(map(str, value)) if _is_list(value) else ["" if value is None else str(value)]
     return "\n".join(names.get(one, one) for one in given).replace("\r\n", "\n").strip()
@@ -86,7 +86,7 @@ def _lines(field: forms.BoundField, value: object) -> str:
 
 @contextmanager
 def latest(row: models.Model, request: HttpRequest) -> Iterator[None]:
-    """Within it, `row` has the values that are stored, and nobody else changes them, if the request may change them.
+    """Give `row` its stored values and, if the request may change them, keep others from doing so within the block.
 
     Raises Http404 if somebody else has deleted it.
     """

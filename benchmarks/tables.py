@@ -16,9 +16,9 @@ A table is a line for each column and rows, which may be mappings, objects, sequ
     return page_or_csv(request, "dashboard/people.html", {"people": people})
 
 Its template is `{{ people }}`. `value` is what sorting and the file take from a row: the path of a field
-(`same.share`), or a function of the row; `write` is how the page shows that value, and `html` makes the whole cell from
-the row. A column without `value` is only on the page. Without `request` there are no links, and the order is that of
-the rows. A name that a row lacks raises, so that no misspelt column looks like an empty one.
+(`same.share`), or a function of the row; `write` formats that value for the page, and `html` makes the whole cell from
+the row. A column without `value` is only on the page. Without `request` there are no links, and rows keep their order.
+A name that a row lacks raises an error, so that a misspelt column does not look like an empty one.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,10 +48,10 @@ Text = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`name`: in files and addresses; by default the path of its value. `unit`: what a card on a phone has behind the
-    cell, instead of the head before it. `sort`: what a table is sorted by instead of the value, or False. `page`: False
-    if it is only in the file. `quiet_head`: heard, but not seen. `group`: the head over it and its neighbours. `title`:
-    what the head means, shown while the mouse is over it.
+    """`name`: in files and addresses; by default the path of its value. `unit`: text after the cell in a card on
+    phones, instead of the head before it. `sort`: the sort key, if not the value, or False. `page`: False if it is only
+    in the file. `quiet_head`: only for screen readers. `group`: the head above it and its neighbours. `title`: the
+    meaning of the head, shown on hovering.
     """
 
     head: Text
@@ -94,12 +94,12 @@ class Column:
 
 
 def number(head: Text, value: Path | None = None, write: Callable[[Any], object] | None = None, **more: Any) -> Column:
-    """A column of numbers, at the right."""
+    """Make a column of numbers, aligned to the right."""
     return Column(head, value, write, number=True, **more)
 
 
 def exact(value: float | None, write: Callable[[Any], object]) -> object:
-    """What is written of a number, with all of its digits in a `data` element."""
+    """Write a number, with all of its digits in a `data` element."""
     shown = write(value)
     if value is None or isinstance(shown, SafeString):
         return shown
@@ -107,12 +107,12 @@ def exact(value: float | None, write: Callable[[Any], object]) -> object:
 
 
 def bdi(text: object) -> SafeString:
-    """A text from outside, in whichever direction it is written."""
+    """Isolate a text from outside, whatever its direction."""
     return format_html('<bdi dir="auto">{}</bdi>', text)
 
 
 def with_sub(cell: object, *below: object) -> SafeString:
-    """A cell with quiet lines beneath; empty ones are left out."""
+    """Add quiet lines below a cell; empty ones are left out."""
     lines = ((one,) for one in below if one)
     return format_html("{}{}", cell, format_html_join("", '<span class="sub">{}</span>', lines))
 
@@ -122,7 +122,7 @@ def only_in_file(*paths: str) -> list[Column]:
 
 
 def found(row: Any, path: Path) -> Any:
-    """What is at a path (`same.share`, `0.name`) of a mapping, an object or a sequence; behind None is None."""
+    """Return the value at a path (`same.share`, `0.name`) of a mapping, object or sequence; after None it is None."""
     if callable(path):
         return path(row)
     for name in path.split("."):
@@ -136,8 +136,8 @@ def found(row: Any, path: Path) -> Any:
 
 @dataclass
 class Table:
-    """Write it into a template as it is. `name`: its id, and its part of the address. `label`: the id of the heading
-    that names it; without one, its `caption` does.
+    """Put it into a template as it is. `name`: its id, and its part of the address. `label`: the id of the heading that
+    names it; without one, its `caption` does.
     """
 
     name: str
@@ -153,17 +153,17 @@ class Table:
     row_head: bool = True  # a row's first cell names it
     row_css: Callable[[Any], str] | None = None
     row_id: Callable[[Any], str] | None = None
-    beneath: Callable[[Any], object] | None = None  # what stands under a row, over all columns, if there is something
+    beneath: Callable[[Any], object] | None = None  # shown below a row, across all columns, if not empty
     sections: Sequence[tuple[object, Sequence[Any]]] = ()  # titles and their rows, instead of `rows`
     foot: Sequence[Sequence[object]] = ()  # rows of values, one for each column of the page
-    empty: Text = ""  # what a table without rows says instead, with one piece of advice and one button
+    empty: Text = ""  # shown instead of a table without rows, with advice and a button
     advice: Text = ""
     button: tuple[Text, str] | None = None
-    request: HttpRequest | None = None  # its address says how to sort, and which page to show
-    order: str = ""  # if the address has none: `-name`
+    request: HttpRequest | None = None  # its query has the sorting and the page
+    order: str = ""  # default sorting: `-name`
     per_page: int = 0
     download: bool = False  # a link to the CSV file, which `page_or_csv` answers
-    file_rows: Callable[[], Iterable[Any]] | None = None  # of the file, if it has others than the page
+    file_rows: Callable[[], Iterable[Any]] | None = None  # the file's rows, if different from the page's
 
     def __post_init__(self) -> None:
         self.columns = list(self.columns)
@@ -181,13 +181,13 @@ class Table:
 
     @cached_property
     def sorted_by(self) -> tuple[Column | None, bool]:
-        """The column, and whether its largest come first."""
+        """Return the column, and whether the largest come first."""
         wanted = (self.request.GET.get(f"{self.name}-sort") if self.request else None) or self.order
         sortable = {column.key: column for column in self.columns if self._sortable(column)}
         return sortable.get(wanted.removeprefix("-")), wanted.startswith("-")
 
     def _sortable(self, column: Column) -> bool:
-        """A query sorts by its fields only."""
+        """Return whether it can be sorted; a query sorts only by its fields."""
         return isinstance(column.order, str) or bool(column.order and not isinstance(self.rows, QuerySet))
 
     @cached_property
@@ -195,7 +195,7 @@ class Table:
         return self._in_order(self.rows)
 
     def _in_order(self, rows: Any) -> Any:
-        """Unknown values come last in either order."""
+        """Sort the rows; unknown values come last in either order."""
         column, down = self.sorted_by
         if not column or not (path := column.order):
             return rows
@@ -215,7 +215,7 @@ class Table:
         return Paginator(self.ordered, self.per_page).get_page(wanted)
 
     def _link(self, key: str, value: object) -> str:
-        """The page's address with that value. Another order begins at the first page."""
+        """Return the page's URL with that value. Another order starts at the first page."""
         query = self.request.GET.copy() if self.request else QueryDict(mutable=True)
         for gone in (f"{self.name}-page", "csv", "seen"):
             query.pop(gone, None)
@@ -245,7 +245,7 @@ class Table:
 
     @property
     def heads(self) -> list[SafeString]:
-        """A row of heads, or two if columns are grouped."""
+        """Return a row of heads, or two if columns are grouped."""
         rows: list[list[SafeString]] = [[], []]
         down = 2 if any(column.group for column in self.shown) else 0
         for group, columns in groupby(self.shown, key=lambda column: column.group):
@@ -271,8 +271,8 @@ class Table:
         return _element("th", given, shown) if column.head else _element("td", {}, "")
 
     def _sorting(self, column: Column) -> tuple[str, str]:
-        """The link that sorts by a column, numbers with the largest first and a second time the other way round, and
-        how the table is sorted by it now.
+        """Return the link that sorts by a column, numbers largest first and reversed on the second click, and the
+        column's current sorting.
         """
         if not self.request or not self._sortable(column):
             return "", ""
@@ -283,7 +283,7 @@ class Table:
 
     @property
     def body(self) -> Iterable[tuple[object, list[SafeString]]]:
-        """Sections with their rows; a table without sections is one without a title."""
+        """Yield sections with their rows; a table without sections is a single one without a title."""
         if not self.sections:
             return [("", [self._row(row) for row in (self.paged.object_list if self.paged else self.ordered)])]
         return [(title, [self._row(row) for row in self._in_order(rows)]) for title, rows in self.sections]
@@ -327,7 +327,7 @@ class Table:
     # The file
 
     def csv(self) -> str:
-        """Every row, whichever page is shown, in the order asked for."""
+        """Return every row, whichever page is shown, in the order requested."""
         columns = [(column.key, column.value) for column in self.columns if column.key and column.value is not None]
         if self.file_rows:
             rows = self._in_order(self.file_rows())
@@ -338,7 +338,7 @@ class Table:
 
 
 def _element(tag: str, given: Mapping[str, object], inside: object) -> SafeString:
-    """Without attributes that are empty."""
+    """Make an element, leaving out empty attributes."""
     attributes = format_html_join("", ' {}="{}"', ((name, value) for name, value in given.items() if value))
     return format_html("<{}{}>{}</{}>", mark_safe(tag), attributes, inside, mark_safe(tag))
 
@@ -350,7 +350,7 @@ def _in_file(value: object) -> object:
 
 
 def page_or_csv(request: HttpRequest, template: str, context: Mapping[str, Any], file: str = "") -> HttpResponse:
-    """The page, or the file of the table that `?csv=` names among the context's."""
+    """Return the page, or the file of the context's table named in `?csv=`."""
     asked = request.GET.get("csv")
     if not asked:
         return render(request, template, dict(context))

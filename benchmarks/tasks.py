@@ -40,7 +40,7 @@ WORK_OF_MODELS: Mapping[str, Work] = {  # by kind of job
     generated_images.KIND: generated_images.Drawing.do,
     train.KIND: train.Training.do,
 }
-REGISTERED = (job_notifications,)  # modules with kinds of messages, which pages and the worker must know
+REGISTERED = (job_notifications,)  # modules with kinds of messages, which pages and the worker must load
 log = logging.getLogger(__name__)
 
 
@@ -74,7 +74,7 @@ def run_corrections(job_id: int) -> None:
 
 
 def with_files(work: Work) -> Work:
-    """`work`, with the job's uploaded files on this machine."""
+    """Wrap `work` so that the job's uploaded files are on this machine."""
 
     def run(job: Job, progress: jobs.Progress) -> None:
         with uploads.at_hand(job, progress):
@@ -84,7 +84,7 @@ def with_files(work: Work) -> Work:
 
 
 def follow_up(job: Job) -> None:
-    """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
+    """Delete the uploaded files when the job has ended, and compute a run's scores before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop_job(job)
     if job.state == JobState.DONE and not job.report.keys() & {"check_only", "look"}:  # for the next try
@@ -95,7 +95,7 @@ def follow_up(job: Job) -> None:
 
 @worker_ready.connect
 def tidy_up(**signal) -> None:
-    """When a worker starts: clean up, repeat or resend what an earlier one left unfinished."""
+    """When a worker starts, clean up, and repeat or resend what an earlier one left unfinished."""
     try:
         staging.sweep_staging()
         deferred_files.finish_dead()
@@ -109,7 +109,7 @@ def tidy_up(**signal) -> None:
 
 @worker_ready.connect
 def start_rounds(**signal) -> None:
-    """Resend lost jobs even while all task processes are busy, and wait for nobody: a mail server may be slow."""
+    """Resend lost jobs even while all task processes are busy, in threads because a mail server may be slow."""
     rounds.start(requeue_lost_jobs, every=LOOK_EVERY, what="look for lost jobs")
     rounds.start(sweep, every=SWEEP_EVERY, what="clean up")
     if notification_kinds.offered():
@@ -118,7 +118,7 @@ def start_rounds(**signal) -> None:
 
 @worker_ready.connect
 def start_framing(**signal) -> None:
-    """In a thread too: the first start after an upgrade may frame tens of thousands of images."""
+    """Start framing in a thread: the first start after an upgrade may frame tens of thousands of images."""
     threading.Thread(target=frame_images, daemon=True).start()
 
 
@@ -136,7 +136,7 @@ def sweep() -> None:
 def frame_images() -> None:
     try:
         frames.make_missing_everywhere()
-    except Error as error:  # the database is away; the next start does it
+    except Error as error:  # the database is unavailable; the next start does it
         log.warning("Could not frame images: %s", error)
     finally:
         connection.close()

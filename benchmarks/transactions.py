@@ -1,9 +1,9 @@
-"""Transactions that are begun again after a deadlock, and those that only read, from one snapshot.
+"""Transactions repeated after a deadlock, and read-only transactions with one snapshot.
 
-A transaction that PostgreSQL ended, since it and another waited for each other, is begun again.
+A transaction that PostgreSQL aborted because of a deadlock is repeated.
 
-Locks are taken in one order as far as that goes; an exclusion or a closing meets every stage, and may cross an answer.
-Whoever is ended has written nothing, and every verb reads what it needs after its first lock.
+Locks are taken in one order as far as possible; an exclusion or a closing locks every stage, and may conflict with an
+answer. An aborted transaction has written nothing, and every verb reads what it needs after its first lock.
 """
 
 import functools
@@ -17,7 +17,7 @@ DEADLOCK = "40P01"
 
 
 def retry_deadlocks(verb: Callable) -> Callable:
-    """Around a verb's `transaction.atomic`; inside another transaction it is that one that begins again."""
+    """Wrap a verb's `transaction.atomic`; inside another transaction, that one is repeated."""
 
     @functools.wraps(verb)
     def tried(*args, **kwargs):

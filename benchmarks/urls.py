@@ -22,7 +22,7 @@ OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
 
 
 def later(name: str) -> Callable[..., HttpResponse]:
-    """A view of accounts/ whose module is loaded when it is first asked for: cryptography takes half a second."""
+    """Return a view of accounts/ whose module is loaded on first use: cryptography takes half a second."""
 
     def view(request: HttpRequest, **values: object) -> HttpResponse:
         return import_string(f"benchmarks.accounts.{name}")(request, **values)
@@ -85,7 +85,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs_views.run_delete, name="run-delete"),
     path("jobs/<int:pk>/", jobs_views.job_detail, name="job-detail"),
     path("jobs/<int:pk>/cancel/", jobs_views.job_cancel, name="job-cancel"),
-    # Names by which allauth finds pages that we have.
+    # Names by which allauth finds our pages.
     path("login/", accounts_views.log_in, name="account_login"),
     path("account/", accounts_views.account, name="mfa_index"),
     path("account/", accounts_views.account, name="mfa_list_webauthn"),

@@ -1,5 +1,5 @@
-"""Accounts: created with a password for one login, at which the owner chooses another (accounts/views.py); and
-what owners change themselves.
+"""Accounts: creation with a one-time password, which the owner replaces at the first login (accounts/views.py), and
+changes by the owner.
 """
 
 import secrets
@@ -14,13 +14,13 @@ from benchmarks.accounts import sessions, tokens
 
 
 class CannotAdd(ValueError):
-    """The account cannot be created; the message says why."""
+    """The account cannot be created; the message explains why."""
 
 
 @transaction.atomic
 def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
-    """Create a staff user; returns the user and a one-time password. A name may be an e-mail address, which is the
-    user's then. Raises CannotAdd.
+    """Create a staff user; returns the user and a one-time password. If the name is an e-mail address, it becomes the
+    user's address. Raises CannotAdd.
     """
     if not settings.LOCAL_LOGIN:
         raise CannotAdd(
@@ -57,7 +57,7 @@ def change_email(*, user: User, email: str, by: str) -> None:
 
 @transaction.atomic
 def change_password(*, user: User, password: str, by: str) -> None:
-    """Store a password that the owner chose. All of their sessions end; the caller keeps the present one."""
+    """Store a password chosen by the owner. All of their sessions end; the caller keeps the current one."""
     user.set_password(password)
     user.save(update_fields=["password"])
     audit.record(by=by, verb="changed a password", subject=user)
@@ -65,7 +65,7 @@ def change_password(*, user: User, password: str, by: str) -> None:
 
 @transaction.atomic
 def set_open(*, user: User, open: bool, by: str) -> None:
-    """Close an account, which logs out its owner and their scripts, or open it again; what they made stays."""
+    """Close an account, which logs out its owner and their scripts, or reopen it; what they made stays."""
     user.is_active = open
     user.save(update_fields=["is_active"])
     audit.record(by=by, verb="opened an account again" if open else "closed an account", subject=user)

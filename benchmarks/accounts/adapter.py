@@ -1,4 +1,4 @@
-"""How allauth behaves here: what is recorded of a login, which sentence is shown.
+"""Our allauth adapter: what is recorded about a login, and which message is shown.
 
 Passwords are checked by our own login page (views.py); allauth continues from there with second factors.
 """

@@ -1,6 +1,6 @@
-"""What a user has set up to log in beside the password: an authenticator app, passkeys, recovery codes, providers.
+"""A user's ways to log in besides the password: an authenticator app, passkeys, recovery codes, providers.
 
-The pages on which they do so are in second_factor.py and provider_views.py, whose libraries take long to load.
+The pages to set them up are in second_factor.py and provider_views.py, whose libraries take long to load.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from django.dispatch import receiver
 
 from benchmarks import audit
 
-SINGLE_LOGOUT = "single_logout"  # in the session of who came through a provider: what ends the session there
+SINGLE_LOGOUT = "single_logout"  # session key, after login through a provider: data to end its session
 
 
 def factors(user: User) -> dict[str, Any]:
-    """What the account page shows: the authenticator app, the passkeys, and how many recovery codes are left."""
+    """Return data for the account page: the authenticator app, the passkeys, and how many recovery codes are left."""
     held = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
     codes = next((one for one in held if one.type == Authenticator.Type.RECOVERY_CODES), None)
     return {
@@ -31,7 +31,7 @@ def factors(user: User) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_factors(*, user: User) -> int:
-    """Remove all of a user's second factors and passkeys, for somebody who has lost them; returns how many."""
+    """Remove all second factors and passkeys of a user who has lost them; return how many."""
     gone, _ = Authenticator.objects.filter(user=user).delete()
     return gone
 
@@ -48,11 +48,11 @@ def _record_removed(instance: Authenticator, **rest: object) -> None:
 
 
 def _by() -> str:
-    """Who changes factors: on the pages, their owner."""
+    """Return who changes factors: on the pages, their owner."""
     request = context.request
     return audit.named(request.user) if request and request.user.is_authenticated else "command"
 
 
 def connected(user: User) -> set[str]:
-    """The names of the providers through which the user can log in."""
+    """Return the names of the providers through which the user can log in."""
     return set(SocialAccount.objects.filter(user=user).values_list("provider", flat=True))

@@ -9,7 +9,7 @@ from benchmarks.seen import SeenForm
 
 
 class EmailForm(SeenForm):
-    """The address, and which messages are sent to it, if this installation sends any."""
+    """The e-mail address and, if this installation sends any, the messages to send to it."""
 
     email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     kinds = forms.MultipleChoiceField(label="Notifications", required=False, widget=forms.CheckboxSelectMultiple)
@@ -29,7 +29,7 @@ class EmailForm(SeenForm):
 
 
 class TokenForm(forms.Form):
-    """What a new token may do, and until when."""
+    """A new token's rights and expiry."""
 
     DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "one year"))
 

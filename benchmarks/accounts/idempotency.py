@@ -22,7 +22,7 @@ class OtherRequest(ValueError):
 
 
 def stored_answer(*, user, key: str, fingerprint: str) -> IdempotencyKey | None:
-    """The stored answer to this request. Raises OtherRequest if the key was used for another one.
+    """Return the stored answer to this request. Raises OtherRequest if the key was used for another one.
 
     Call it first in the transaction of the effect: another request with the key waits here until this one has ended.
     """
@@ -39,7 +39,7 @@ def remember(*, user, key: str, fingerprint: str, status: int, body: object, loc
 
 
 def fingerprint_of(method: str, address: str, body: str, files: Iterable[tuple[str, UploadedFile]]) -> str:
-    """Of a request; `files` by field, in the order sent."""
+    """Hash a request; `files` by field, in the order sent."""
     whole = hashlib.sha256(f"{method} {address}\n{body}".encode("utf-8", "surrogatepass"))
     for field, file in files:
         content = hashlib.sha256()
@@ -51,5 +51,5 @@ def fingerprint_of(method: str, address: str, body: str, files: Iterable[tuple[s
 
 
 def sweep() -> None:
-    """Forget answers older than KEPT."""
+    """Delete answers older than KEPT."""
     IdempotencyKey.objects.filter(created_at__lt=Now() - KEPT).delete()

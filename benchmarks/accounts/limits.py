@@ -1,4 +1,4 @@
-"""Limits of attempts to log in (for a name, for a name from one address, for an address) and of people who join."""
+"""Limits on login attempts (by name, by name and address, by address) and on people who join."""
 
 import hashlib
 import time
@@ -15,12 +15,12 @@ TRIES = 10  # per minute, for one name from one address
 TRIES_FROM_ADDRESS = 60  # per minute, for all names
 TRIES_OF_NAME = 60  # per minute, from all addresses
 HOUR = 3600  # seconds
-REPORTS = 20  # of errors, an hour from one network
-LOOKS = 600  # at shared results, an hour from one network
+REPORTS = 20  # error reports per hour from one network
+LOOKS = 600  # views of shared results per hour from one network
 
 
 def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
-    """Count this attempt; returns the seconds to wait, or 0. Without Redis nothing is counted, and login works.
+    """Count this attempt, and return the seconds to wait, or 0. Without Redis nothing is counted, and login works.
 
     The name is normalised as in Django, ignoring case, and hashed: it may be a password typed into the wrong field.
     """
@@ -34,12 +34,12 @@ def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
 
 
 def _clock() -> tuple[int, int]:
-    """The minute, and its second."""
+    """Return the current minute, and the seconds since its start."""
     return divmod(int(time.time()), 60)
 
 
 def too_many_join(request: HttpRequest, study: int) -> bool:
-    """Count somebody who joins the study from this address. Whether more have joined within the hour than may.
+    """Count a person who joins the study from this address; return whether too many have joined within the hour.
 
     Only a count by a hash is kept, for two hours. Without Redis nothing is counted, and everybody can join.
     """
@@ -48,22 +48,22 @@ def too_many_join(request: HttpRequest, study: int) -> bool:
 
 
 def too_many_reports(request: HttpRequest) -> bool:
-    """Count an error that a reader reports, on the same terms; for all studies together."""
+    """Count an error report from a reader, in the same way but for all studies together."""
     hour = int(time.time()) // HOUR
     return _count(f"report {hour} {_network(request)}", 2 * HOUR) > REPORTS
 
 
 def too_many_looks(request: HttpRequest) -> bool:
-    """Count a look at shared results, on the same terms."""
+    """Count a view of shared results, in the same way."""
     hour = int(time.time()) // HOUR
     return _count(f"look {hour} {_network(request)}", 2 * HOUR) > LOOKS
 
 
 def _network(request: HttpRequest) -> str:
-    """The client's address; of IPv6 the /64, all of which one household or machine has."""
+    """Return the client's address; for IPv6 its /64, which belongs to one household or machine."""
     try:
         found = ip_interface(client_address(request))
-    except ValueError:  # a proxy that writes something else
+    except ValueError:  # a proxy that writes something other than an address
         return client_address(request)
     mapped = getattr(found.ip, "ipv4_mapped", None)
     return str(found.ip if found.version == 4 else mapped or ip_interface(f"{found.ip}/64").network)

@@ -1,4 +1,4 @@
-"""The page on which people log in: by password, by passkey, or through a provider, as the settings allow."""
+"""The login page: by password, by passkey, or through a provider, as the settings allow."""
 
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 def login_page(
     request: HttpRequest, *, form: AuthenticationForm | None = None, why: str = "", status: int = 200
 ) -> HttpResponse:
-    """The page, with `why` as an error above its form."""
+    """Render the page, with `why` as an error above its form."""
     context = {
         "form": form or AuthenticationForm(request),
         "why": why,
@@ -22,7 +22,7 @@ def login_page(
 
 
 def wait_page(request: HttpRequest, wait: int, form: AuthenticationForm | None = None) -> HttpResponse:
-    """The page for somebody who has to wait so many seconds before the next attempt."""
+    """Render the page for somebody who has to wait `wait` seconds before the next attempt."""
     answer = login_page(request, form=form, why=too_many(wait), status=429)
     answer["Retry-After"] = str(wait)
     return answer
@@ -33,12 +33,12 @@ def too_many(wait: int) -> str:
 
 
 def after_login(request: HttpRequest) -> str:
-    """The page that the user wanted, if it is one of ours."""
+    """Return the page that the user wanted, if it is one of ours."""
     asked = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
     return asked if safe else resolve_url("study-list")
 
 
 def through() -> str:
-    """Which buttons are left where passwords are switched off."""
+    """Name the buttons left if passwords are switched off."""
     return f"Log in through {' or '.join(given.label for given in settings.PROVIDERS.values())}."

@@ -1,8 +1,8 @@
-"""Login through an OpenID Connect provider: allauth's flow, with every answer of the provider checked.
+"""Login through an OpenID Connect provider: allauth's flow, with checks of every answer from the provider.
 
 Stricter than allauth: the provider's document must name the configured issuer; the ID token must be signed by one of
-its keys, for this client, unexpired, and for this very login (nonce); what the userinfo endpoint adds must be about the
-same subject.
+its keys, for this client, unexpired, and for this very login (nonce); claims from the userinfo endpoint must be about
+the same subject.
 """
 
 from collections.abc import Callable
@@ -28,19 +28,19 @@ from workers import outside_json
 SIGNED_BY = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 CLOCKS = 60  # seconds by which the provider's clock may differ
-LONGEST_SUBJECT = 255  # characters, by the specification
+LONGEST_SUBJECT = 255  # characters, according to the specification
 METHODS = "token_endpoint_auth_methods_supported"
 ENDPOINTS, USERINFO = ("authorization_endpoint", "token_endpoint", "jwks_uri"), "userinfo_endpoint"
 LOGOUT = "end_session_endpoint"
 
 
 def nonce_of(state: str) -> str:
-    """The nonce for a login with this state, which is random, kept in the session and used once."""
+    """Return the nonce for a login with this state, which is random, kept in the session and used once."""
     return salted_hmac("benchmarks.accounts.provider.nonce", state, algorithm="sha256").hexdigest()
 
 
 def _checked(fetch: Callable[[], Any]) -> Any:
-    """What `fetch` returns; nonsense from the provider raises OAuth2Error, which is shown as one sentence."""
+    """Return the result of `fetch`; nonsense from the provider raises OAuth2Error, which is shown as one sentence."""
     try:
         return fetch()
     except (jwt.PyJWTError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -93,7 +93,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):
         return build_absolute_uri(request, reverse("provider-callback", args=[self.given.slug]))
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """The person whom the provider's answer is about, not yet looked up. Raises OAuth2Error for a bad answer."""
+        """Return the person in the provider's answer, not yet looked up. Raises OAuth2Error for a bad answer."""
         id_token = _checked(lambda: kwargs["response"]["id_token"])
         claims = _checked(lambda: self._claims(id_token, nonce_of(request.GET["state"])))
         if self.openid_config.get(USERINFO):
@@ -142,21 +142,21 @@ class Provider(Person, OpenIDConnectProvider):
         return Adapter(request, self)
 
     def check(self) -> None:
-        """Raises RequestException if the provider does not answer, OAuth2Error if not as `issuer` should."""
+        """Raise RequestException if the provider does not answer, OAuth2Error if not as `issuer` should."""
         _ = Adapter(None, self).openid_config  # type: ignore[arg-type]  # it asks nothing of a request
 
     def begin(self, request: HttpRequest, *, process: str, next_url: str) -> str:
-        """The address at the provider. `process` is "login", or "connect" for an account that is logged in."""
+        """Return the provider's address. `process` is "login", or "connect" for an account that is logged in."""
         state = get_random_string(32)
         auth_params = {**self.get_auth_params(), "nonce": nonce_of(state)}
         return self.redirect(request, process, next_url, auth_params=auth_params, state_id=state)["Location"]
 
     def finish(self, request: HttpRequest) -> HttpResponse:
-        """The provider sends people back with a code, which is exchanged for who they are."""
+        """Exchange the code with which the provider sends people back for their identity."""
         return OAuth2CallbackView.adapter_view(Adapter(request, self))(request)
 
     def logout_address(self, request: HttpRequest, held: dict[str, str]) -> str:
-        """Where the provider ends its own session (OpenID Connect RP-Initiated Logout), which needs no answer of it."""
+        """Return the address that ends the provider's own session (OpenID Connect RP-Initiated Logout)."""
         back = build_absolute_uri(request, reverse("login"))
         given = {"id_token_hint": held["id_token"], "client_id": self.given.client_id, "post_logout_redirect_uri": back}
         return add_query_params(held["address"], given)

@@ -1,4 +1,4 @@
-"""allauth's forms of passkeys, which refuse with a sentence whatever a browser or an attacker sends."""
+"""allauth's passkey forms, which refuse whatever a browser or an attacker sends with a sentence."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,7 +9,7 @@ from allauth.mfa.webauthn import forms
 from django.core.exceptions import ValidationError
 from django.forms import HiddenInput, JSONField
 
-# Of fido2, for what is no credential
+# Raised by fido2 for invalid credentials
 MALFORMED = (AttributeError, LookupError, RecursionError, StructError, TypeError, ValueError)
 REFUSED = "This passkey is not accepted here."
 
@@ -28,7 +28,7 @@ def _refusing(clean: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _CredentialField(JSONField):
-    """Refuses JSON that is nested too deeply to be read."""
+    """A field that refuses JSON nested too deeply to be read."""
 
     def __init__(self) -> None:
         super().__init__(widget=HiddenInput)

@@ -1,4 +1,4 @@
-"""Login through a provider: what both kinds have in common. Their protocols are in `openid.py` and `saml.py`.
+"""Login through a provider: the code common to both protocols, which are in `openid.py` and `saml.py`.
 
 People are identified by issuer and subject, never by e-mail address.
 """
@@ -35,12 +35,12 @@ from benchmarks.accounts.login_page import login_page
 from workers.neighbours import Neighbour, Unresponsive
 
 NEIGHBOUR = Neighbour("The provider of logins", seconds=5, at_once=2)
-WRONG = (OAuth2Error, ProviderException, RequestException)  # what providers' answers raise
+WRONG = (OAuth2Error, ProviderException, RequestException)  # raised for providers' bad answers
 log = logging.getLogger(__name__)
 
 
 def named(request: HttpRequest | None, slug: str) -> Any:
-    """The configured provider of this name, as allauth knows one; it is never stored. Raises ImproperlyConfigured."""
+    """Return the configured provider of this name as an allauth app, never stored. Raises ImproperlyConfigured."""
     given = settings.PROVIDERS.get(slug)
     if given is None:
         raise ImproperlyConfigured(f"WINNOW_PROVIDERS has no {slug!r}.")
@@ -49,7 +49,7 @@ def named(request: HttpRequest | None, slug: str) -> Any:
 
 
 def ask(fetch: Callable[[], Any]) -> Any:
-    """What `fetch` gets from a provider. Raises RequestException, also if that takes long."""
+    """Return the result of `fetch` from a provider. Raises RequestException, also if it takes too long."""
     try:
         return NEIGHBOUR.ask(fetch)
     except Unresponsive as error:
@@ -57,9 +57,9 @@ def ask(fetch: Callable[[], Any]) -> Any:
 
 
 class Person:
-    """What both kinds make of claims about somebody, which name the issuer (`iss`) and the subject (`sub`)."""
+    """Claims about a person in the form common to both kinds, with the issuer (`iss`) and the subject (`sub`)."""
 
-    app_fields: Callable[[], dict[str, Any]]  # of allauth's SocialApp, besides its names
+    app_fields: Callable[[], dict[str, Any]]  # fields of allauth's SocialApp, besides its names
 
     def __init__(self, request: HttpRequest | None, given: Any):
         self.given, self.id = given, given.slug
@@ -67,14 +67,14 @@ class Person:
         super().__init__(request, app=SocialApp(**names, **self.app_fields()))  # type: ignore[call-arg]
 
     def extract_uid(self, data: dict) -> str:
-        """A digest of issuer and subject: a subject is unique only at its issuer, and may be longer than the column."""
+        """Hash issuer and subject: a subject is unique only at its issuer, and may be longer than the column."""
         return hashlib.sha256(f"{data['iss']} {data['sub']}".encode()).hexdigest()
 
     def extract_extra_data(self, data: dict) -> dict:
         return {"iss": data["iss"], "sub": data["sub"]}
 
     def extract_common_fields(self, data: dict) -> dict:
-        """Nothing, and no address: allauth would look for other accounts with it."""
+        """Return nothing, not even the address: allauth would use it to look for other accounts."""
         return {}
 
     def extract_email_addresses(self, data: dict) -> list:
@@ -87,14 +87,14 @@ class Person:
 
 
 def _text(claims: dict, name: str) -> str:
-    """The claim, or the first of its values."""
+    """Return the claim, or the first of its values."""
     found = claims.get(name)
     first = found[0] if isinstance(found, list) and found else found
     return first if isinstance(first, str) else ""
 
 
 def groups_in(claims: dict, name: str) -> list[str]:
-    """The groups that the claim of this name lists: a list, or one name. `a.b` finds `b` inside `a`."""
+    """Return the groups listed in the claim of this name: a list, or one name. `a.b` finds `b` inside `a`."""
     found = claims.get(name)
     if found is None:
         found = claims
@@ -112,7 +112,7 @@ def _record_connected(sociallogin: SocialLogin, **rest: object) -> None:
 
 @receiver(user_logged_in)
 def _keep_way_out(request: HttpRequest, sociallogin: SocialLogin | None = None, **rest: object) -> None:
-    """After the second factor too: what `logout_address` needs later."""
+    """Keep what `logout_address` needs later; called after any second factor."""
     if sociallogin and (held := sociallogin.state.get("logout")):
         request.session[SINGLE_LOGOUT] = held
 
@@ -125,7 +125,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         return sociallogin.user
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Before an account that exists is logged in, it gets the rights of its groups."""
+        """Give an existing account the rights of its groups before it is logged in."""
         if sociallogin.logout:
             sociallogin.state["logout"] = {"provider": sociallogin.provider.id, **sociallogin.logout}
         if sociallogin.is_existing and sociallogin.state.get("process") != AuthProcess.CONNECT:
@@ -140,8 +140,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form=None) -> User:
-        """An account without a password, whose name is made unique: the provider's name of the person, the beginning
-        of their address, or their subject. allauth's own list of addresses stays empty."""
+        """Create an account without a password and with a unique name: the provider's name for the person, the
+        beginning of their address, or their subject. allauth's own list of addresses stays empty."""
         user, claims, given = sociallogin.user, sociallogin.claims, sociallogin.provider.given
         names = [_text(claims, given.username), _text(claims, given.email), claims["sub"], "user"]
         user.username = get_account_adapter().generate_unique_username(names)
@@ -175,7 +175,7 @@ def _no_access(request: HttpRequest, given: Any) -> HttpResponse:
 def failed(
     request: HttpRequest, given: Any, *, error: object = None, exception: Exception | None = None
 ) -> HttpResponse:
-    """The login page with one sentence about what went wrong at the provider; the log has the details."""
+    """Render the login page with one sentence about the problem at the provider; the log has the details."""
     name = given.label
     if error == AuthError.CANCELLED:
         return login_page(request, why=f"You cancelled the login at {name}.", status=403)

@@ -1,4 +1,4 @@
-"""Logging in through a provider and out again, and connecting an account that exists to one."""
+"""Login and logout through a provider, and connecting an existing account to a provider."""
 
 from typing import Any
 
@@ -33,22 +33,22 @@ def provider_login(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @permissions.staff_only
 def provider_connect(request: StaffRequest, slug: str) -> HttpResponse:
-    """Let the user log in through the provider from now on, after asking for their password once more."""
+    """Let the user log in through the provider from now on, after asking for their password again."""
     found = _configured(request, slug)
     raise_if_reauthentication_required(request, app="allauth.socialaccount")
     return _begin(request, found, AuthProcess.CONNECT, "")
 
 
 def _configured(request: HttpRequest, slug: str, *, saml: bool = False) -> Any:
-    """The provider. Raises Http404; with `saml`, also if it speaks OpenID Connect."""
+    """Return the provider. Raises Http404; with `saml`, also for an OpenID Connect provider."""
     if slug not in settings.PROVIDERS or (saml and not hasattr(settings.PROVIDERS[slug], "metadata")):
         raise Http404("No provider.")
     return provider.named(request, slug)
 
 
 def _begin(request: HttpRequest, found: Any, process: str, next_url: str) -> HttpResponse:
-    """A page that goes on to the provider by itself: a redirect would end a form, and the Content-Security-Policy lets
-    forms end only here, at each of the addresses through which a provider may lead."""
+    """Render a page that continues to the provider by itself: the Content-Security-Policy stops forms from being
+    redirected to other sites, and a provider may redirect several times."""
     try:
         address = found.begin(request, process=process, next_url=next_url)
     except provider.WRONG as error:
@@ -58,20 +58,20 @@ def _begin(request: HttpRequest, found: Any, process: str, next_url: str) -> Htt
 
 @require_safe
 def provider_callback(request: HttpRequest, slug: str) -> HttpResponse:
-    """The provider sends people back here."""
+    """Handle people whom the provider sends back."""
     found = _configured(request, slug)
     try:
         return found.finish(request)
-    except PermissionDenied:  # allauth knows no login that began so in this session
+    except PermissionDenied:  # allauth has no login that began so in this session
         return provider.failed(request, found.given)
     except provider.WRONG as error:
         return provider.failed(request, found.given, exception=error)
-    except IntegrityError:  # the same person's first login in two windows at once
+    except IntegrityError:  # the same person logged in for the first time in two windows at once
         return login_page(request, why="You have just logged in elsewhere. Log in again.", status=409)
 
 
 def way_out(request: HttpRequest, held: dict[str, str]) -> dict[str, Any] | None:
-    """What to_provider.html shows to end the session at the provider too; None where that cannot be done."""
+    """Return the context of to_provider.html to end the session at the provider too; None if impossible."""
     if held["provider"] not in settings.PROVIDERS:
         return None
     found = provider.named(request, held["provider"])
@@ -84,7 +84,7 @@ def way_out(request: HttpRequest, held: dict[str, str]) -> dict[str, Any] | None
 
 @require_POST
 def saml_answer(request: HttpRequest, organization_slug: str) -> HttpResponse:
-    """An answer by POST from another site comes without our cookies: allauth keeps it until a GET fetches it."""
+    """Take an answer by POST from another site, which comes without our cookies: allauth keeps it until a GET."""
     from allauth.socialaccount.providers.saml.views import acs
 
     _configured(request, organization_slug, saml=True)
@@ -100,13 +100,13 @@ def saml_answered(request: HttpRequest, organization_slug: str) -> HttpResponse:
 
 @require_safe
 def saml_metadata(request: HttpRequest, organization_slug: str) -> HttpResponse:
-    """What the identity provider's operators need of Winnow."""
+    """Return Winnow's metadata for the identity provider's operators."""
     return HttpResponse(_configured(request, organization_slug, saml=True).metadata(request), content_type="text/xml")
 
 
 @require_safe
 def saml_logout(request: HttpRequest, organization_slug: str) -> HttpResponse:
-    """Where the identity provider answers our logout, and asks, with its signature, to log its people out here."""
+    """Handle the identity provider's answer to our logout, and its signed requests to log people out."""
     found = _configured(request, organization_slug, saml=True)
     if "SAMLRequest" not in request.GET:
         return redirect("login")
@@ -123,7 +123,7 @@ def saml_logout(request: HttpRequest, organization_slug: str) -> HttpResponse:
 @require_POST
 @permissions.staff_only
 def provider_disconnect(request: StaffRequest, slug: str) -> HttpResponse:
-    """Only an account with a password keeps a way in."""
+    """Disconnect the provider if the account has a password, and so another way to log in."""
     raise_if_reauthentication_required(request, app="allauth.socialaccount")
     if not settings.LOCAL_LOGIN or not request.user.has_usable_password():
         messages.error(request, "This is your only way to log in.")

@@ -1,7 +1,8 @@
-"""What the groups of a provider give an account: staff, superuser, and roles in studies (`roles` in WINNOW_PROVIDERS).
+"""The rights that a provider's groups give an account: staff, superuser, roles in studies (`roles` in
+WINNOW_PROVIDERS).
 
-With such a map, each login through the provider sets these rights anew, so that whoever leaves a group loses them.
-Rooms above register what follows from it in their own tables, as they register actions after an import.
+With such a map, each login through the provider resets these rights, so that whoever leaves a group loses them. Rooms
+above register the consequences in their tables, as for imports.
 """
 
 import logging
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Rights:
-    """`studies` has every study that the map names, with the roles that the groups give in it: perhaps none."""
+    """`studies` has every study in the map, with the roles that the groups give in it, possibly none."""
 
     staff: bool = False
     superuser: bool = False
@@ -37,7 +38,7 @@ def on_rights(listener: Listener) -> Listener:
 
 
 def rights_of(groups: Iterable[str], grants: Mapping[str, str | dict[str, str]]) -> Rights | None:
-    """What the provider's map gives to somebody in these groups; None without a map."""
+    """Return what the provider's map gives to somebody in these groups; None without a map."""
     if not grants:
         return None
     found = Rights()
@@ -55,7 +56,7 @@ def rights_of(groups: Iterable[str], grants: Mapping[str, str | dict[str, str]])
 
 @transaction.atomic
 def apply(*, user: User, rights: Rights | None) -> None:
-    """Give the account exactly these rights. None changes nothing."""
+    """Give the account exactly these rights; None leaves them unchanged."""
     if rights is None:
         return
     before = user.is_staff, user.is_superuser

@@ -1,7 +1,7 @@
-"""Login through a SAML 2.0 identity provider: allauth's flow and settings, with python3-saml's checks and some more.
+"""Login through a SAML 2.0 identity provider: allauth's flow and settings, with python3-saml's checks and a few more.
 
 An answer must be signed by a key in the metadata, about this Winnow (audience, recipient), unexpired, and for a login
-that began in this browser, once (InResponseTo): nobody is logged in by an answer that was not asked for.
+that began in this browser, once (InResponseTo): an unsolicited answer does not log anybody in.
 """
 
 from pathlib import Path
@@ -43,7 +43,7 @@ class Provider(Person, SAMLProvider):
         return {"client_id": given.slug, "settings": {"idp": idp, "advanced": advanced}}
 
     def _settings(self, request: HttpRequest, **advanced: bool) -> Settings:
-        """Raises RequestException if the metadata cannot be fetched, ProviderException if they are not good."""
+        """Return the settings. Raises RequestException for missing metadata, ProviderException for invalid."""
         given = {**self.app.settings, "advanced": {**self.app.settings["advanced"], **advanced}}
         try:
             return ask(lambda: Settings(build_saml_config(request, given, self.id)))
@@ -54,7 +54,7 @@ class Provider(Person, SAMLProvider):
             raise ProviderException(f"{what}: {type(error).__name__}: {error}") from error
 
     def check(self) -> None:
-        """Raises what `_settings` raises; ProviderException also for a bad key."""
+        """Raise what `_settings` raises; ProviderException also for a bad key."""
         request = HttpRequest()
         request.META = {"SERVER_NAME": "localhost", "SERVER_PORT": "443"}
         request.get_host = lambda: "localhost"  # type: ignore[method-assign]
@@ -66,14 +66,14 @@ class Provider(Person, SAMLProvider):
                 raise ProviderException(f"key_file holds no private key in PEM: {error}") from error
 
     def begin(self, request: HttpRequest, *, process: str, next_url: str) -> str:
-        """The address at the provider. `process` is "login", or "connect" for an account that is logged in."""
+        """Return the provider's address. `process` is "login", or "connect" for an account that is logged in."""
         auth = Auth(prepare_django_request(request), self._settings(request))
         address = auth.login(return_to="")
         self.stash_redirect_state(request, process, next_url, state_id=auth.get_last_request_id())
         return address
 
     def finish(self, request: HttpRequest) -> HttpResponse:
-        """Take the answer that allauth's view has kept. Raises PermissionDenied if this browser awaits none."""
+        """Take the answer kept by allauth's view. Raises PermissionDenied if this browser awaits none."""
         kept = LoginSession(request, "saml_acs_session", "saml-acs-session")
         posted = kept.store.get("request")
         kept.delete()
@@ -89,7 +89,7 @@ class Provider(Person, SAMLProvider):
         return complete_social_login(request, login)
 
     def _answer(self, posted: HttpRequest) -> Response:
-        """The answer, after all checks but that of the browser. Raises ProviderException."""
+        """Return the answer, after all checks except that of the browser. Raises ProviderException."""
         settings = self._settings(posted)
         try:
             answer = Response(settings, posted.POST["SAMLResponse"])
@@ -112,11 +112,11 @@ class Provider(Person, SAMLProvider):
             subject = answer.get_nameid()
         if not subject or not subject.isprintable():
             raise ProviderException("nothing lasting says who this is: set `subject` to an attribute, see login.md")
-        # Addresses are the institution's word: there is nothing in SAML that says who has verified them.
+        # The institution vouches for addresses: SAML does not say who has verified them.
         return {**attributes, "email_verified": True, "iss": f"saml {self.given.entity_id}", "sub": subject}
 
     def metadata(self, request: HttpRequest) -> bytes | str:
-        """Of Winnow, for the identity provider: no request to it is needed."""
+        """Return Winnow's metadata for the identity provider, without a request to the provider."""
         given = {
             **self.app.settings,
             "idp": {"entity_id": "none", "x509cert": "none", "sso_url": "https://none.example"},
@@ -124,7 +124,7 @@ class Provider(Person, SAMLProvider):
         return Settings(build_saml_config(request, given, self.id), sp_validation_only=True).get_sp_metadata()
 
     def logout_address(self, request: HttpRequest, held: dict[str, str]) -> str:
-        """Where the provider ends its own session. Raises ProviderException if its metadata have no such address."""
+        """Return the address that ends the provider's own session. Raises ProviderException if it has none."""
         auth = Auth(prepare_django_request(request), self._settings(request))
         if not auth.get_slo_url():
             raise ProviderException("the metadata have no SingleLogoutService with HTTP-Redirect")
@@ -134,8 +134,8 @@ class Provider(Person, SAMLProvider):
         )  # fmt: skip
 
     def asked_out(self, request: HttpRequest) -> tuple[str, str]:
-        """The provider asks to log somebody out: the address of our answer to it, and whom. Raises ProviderException
-        for what the provider has not signed."""
+        """Handle the provider's request to log somebody out: return the address for our answer, and the person. Raises
+        ProviderException if the provider has not signed the request."""
         auth = Auth(prepare_django_request(request), self._settings(request, want_message_signed=True))
         try:
             address = auth.process_slo(keep_local_session=True)

@@ -1,7 +1,7 @@
 """Second factors and passkeys: allauth's views on our own pages, for staff.
 
-A second factor is asked for after the password or the provider. A passkey also opens the account alone, since the
-device has verified its owner.
+A second factor follows the password or the provider. A passkey is enough by itself, because the device has verified its
+owner.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ def passkey_login(request: HttpRequest) -> HttpResponse:
 
 
 class ConfirmPasskeyView(ReauthenticateWebAuthnView):
-    """Shows an error on its own page; allauth's leads to the login page."""
+    """Show an error on its own page; allauth's view redirects to the login page."""
 
     def form_invalid(self, form) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form) | {"form": form})

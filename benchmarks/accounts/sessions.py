@@ -1,4 +1,4 @@
-"""The browsers in which a user is logged in: listed, and ended one by one or all but the present one."""
+"""The browsers in which a user is logged in: listed, and ended one by one or all but the current one."""
 
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
@@ -14,7 +14,7 @@ SYSTEMS = {"Windows": "Windows", "Android": "Android", "iPhone": "iPhone", "iPad
 
 
 def open_sessions(user: User) -> list[UserSession]:
-    """The user's sessions that still exist, newest first, each with the name of its `browser`."""
+    """Return the user's sessions that still exist, newest first, each with the name of its `browser`."""
     found = list(UserSession.objects.filter(user=user).order_by("-created_at", "-pk"))
     keys = [one.session_key for one in found]
     alive = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
@@ -25,7 +25,7 @@ def open_sessions(user: User) -> list[UserSession]:
 
 
 def browser_name(agent: str) -> str:
-    """`Firefox on Linux`, of what a browser says about itself; what is unknown is left out."""
+    """Return `Firefox on Linux` from a user-agent string; unknown parts are left out."""
     browser = next((name for mark, name in BROWSERS.items() if mark in agent), "Unknown browser")
     system = next((name for mark, name in SYSTEMS.items() if mark in agent), "")
     return f"{browser} on {system}" if system else browser
@@ -33,7 +33,7 @@ def browser_name(agent: str) -> str:
 
 @transaction.atomic
 def end_others(*, user: User, present: str | None, only: int | None = None, by: str) -> int:
-    """End the user's sessions but the present one, or `only` one of them; returns how many there were."""
+    """End the user's sessions except the current one, or `only` one of them; return how many there were."""
     found = UserSession.objects.filter(user=user).exclude(session_key=present)
     ended = list(found if only is None else found.filter(pk=only))
     for one in ended:

@@ -1,9 +1,8 @@
-"""Tokens for the API: one per person, shown once. Only the digest is stored; a request carries the token. A token
-expires, and may be limited to reading.
+"""Tokens for the API: one per person, shown once. Only its digest is stored. A token expires, and may be read-only.
 
 The table is `rest_framework.authtoken`'s, whose `key` holds the first 160 bits of the token's SHA-256. A token is 256
-random bits, so its digest does not reveal it. (`manage.py drf_create_token` stores the key itself, and what it prints
-does not work here: use `manage.py api_token`.)
+random bits, so its digest does not reveal it. (`manage.py drf_create_token` stores the key itself, so its output does
+not work here: use `manage.py api_token`.)
 """
 
 import hashlib
@@ -32,7 +31,7 @@ def _digest(token: str) -> str:
 
 @transaction.atomic
 def make_token(*, user, by: str, days: int = 365, writes: bool = True) -> str:
-    """Create a token that expires after so many days, returned only here; the previous one stops working."""
+    """Create a token that expires after `days` days, returned only once; the previous one stops working."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     Token.objects.filter(user=user).delete()
     made = secrets.token_urlsafe(32)
@@ -44,7 +43,7 @@ def make_token(*, user, by: str, days: int = 365, writes: bool = True) -> str:
 
 @transaction.atomic
 def revoke_token(*, user, by: str) -> bool:
-    """Revoke the user's token; returns whether there was one."""
+    """Revoke the user's token; return whether there was one."""
     gone, _ = Token.objects.filter(user=user).delete()
     if gone:
         audit.record(by=by, verb="revoked an API token", subject=user)
@@ -52,7 +51,7 @@ def revoke_token(*, user, by: str) -> bool:
 
 
 class BadToken(APIException):
-    """401 with the expected header; a request without a token is 403, as for sessions."""
+    """Answers 401 with the expected header; a request without a token gets 403, as for sessions."""
 
     status_code = 401
     auth_header = "Bearer"
@@ -80,7 +79,7 @@ class ByToken(TokenAuthentication):
 
 
 class MayWrite(BasePermission):
-    """Refuses changes with a token that only reads."""
+    """Refuses changes with a read-only token."""
 
     message = "This token only reads. Create one that may change data on your account page."
     code = "token_only_reads"
@@ -90,8 +89,8 @@ class MayWrite(BasePermission):
 
 
 class PerToken(UserRateThrottle):
-    """Limits scripts to the rate in the settings, in any minute and over all processes; requests with a session are not
-    counted. The library's own throttle reads and writes in two steps, between which other processes do the same.
+    """Limits scripts to the rate in the settings, in any minute and across all processes; requests with a session are
+    not counted. The library's own throttle reads and writes in two steps, so other processes can come in between.
     """
 
     scope = "token"

@@ -1,5 +1,5 @@
-"""Login, logout, the user's own account, and their API token. A user with a one-time password must choose their own
-before they are logged in.
+"""Login, logout, the user's own account, and their API token. A user with a one-time password must choose a new one
+before being logged in.
 """
 
 from allauth.account.internal.flows.login import perform_password_login
@@ -36,7 +36,7 @@ FIRST = "first_password_of"  # in the session: the user whose first password was
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def log_in(request: HttpRequest) -> HttpResponse:
-    """By password; allauth then asks for the second factor of a user who has one."""
+    """Log in by password; allauth then asks users with a second factor for it."""
     if request.method != "POST":
         return login_page(request)
     if not settings.LOCAL_LOGIN:
@@ -58,7 +58,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def first_password(request: HttpRequest) -> HttpResponse:
-    """The first password expires only when the owner's own password is stored."""
+    """Replace the first password, which expires only when the owner's own password is stored."""
     user = _first_time(request) if settings.LOCAL_LOGIN else None
     if user is None:
         return redirect("login")
@@ -66,7 +66,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             User.objects.select_for_update(no_key=True).get(pk=user.pk)
-            if _first_time(request) is None:  # another window was first
+            if _first_time(request) is None:  # another window was faster
                 return redirect("login")
             form.save()
             audit.record(by=audit.named(user), verb="chose a password", subject=user)
@@ -76,7 +76,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
 
 
 def _first_time(request: HttpRequest) -> User | None:
-    """The user who entered a first password that is still valid."""
+    """Return the user who entered a first password that is still valid."""
     pk, proof = request.session.get(FIRST, (None, ""))
     user = User.objects.filter(pk=pk, last_login=None, is_active=True).first()
     return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
@@ -84,7 +84,7 @@ def _first_time(request: HttpRequest) -> User | None:
 
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
-    """Here, and where the provider through which they came has single logout, there too."""
+    """Log out of Winnow, and of the provider too if they came through one with single logout."""
     onwards = None
     if held := request.session.get(factors.SINGLE_LOGOUT):
         onwards = import_string("benchmarks.accounts.provider_views.way_out")(request, held)
@@ -96,10 +96,10 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @permissions.staff_only
 @sensitive_post_parameters()
 def account(request: StaffRequest) -> HttpResponse:
-    """The user's account; a POST says with `save` whether it changes the address and notifications, or the password."""
+    """Show the user's account; a POST's `save` selects the form: address and notifications, or password."""
     user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
-    password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has more than this form
+    password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has other forms too
     by = audit.named(user)
     if save == "password" and (wait := seconds_to_wait(request, user.get_username())):
         messages.error(request, too_many(wait))
@@ -133,7 +133,7 @@ def account(request: StaffRequest) -> HttpResponse:
 @require_POST
 @permissions.staff_only
 def sessions_end(request: StaffRequest) -> HttpResponse:
-    """End the session that the POST names, or all but the present one."""
+    """End the session named in the POST, or all but the current one."""
     named = request.POST.get("session", "")
     only = int(named) if named.isdecimal() and len(named) < 18 else None
     by, present = audit.named(request.user), request.session.session_key
@@ -148,7 +148,7 @@ def sessions_end(request: StaffRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
-    """POST creates a token, shown only in this response: nothing is stored that could show it again."""
+    """Create a token by POST, shown only in this response: nothing stored could show it again."""
     form, made = TokenForm(request.POST if request.method == "POST" else None), ""
     if form.is_valid():
         made = tokens.make_token(user=request.user, by=audit.named(request.user), **form.cleaned_data)

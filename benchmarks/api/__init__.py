@@ -1,5 +1,5 @@
-"""The API of benchmarks, imports, predictions and jobs, and what every endpoint of the API shares.
+"""The API of benchmarks, imports, predictions and jobs, and the common parts of every API endpoint.
 
-Start reading in `endpoints.py` (filters, pages, the description) and `commands.py` (what changes something: idempotency
-keys, jobs); `errors.py` has the one shape of refusals. `annotation/api` builds on them.
+Start reading in `endpoints.py` (filters, pages, the description) and `commands.py` (requests that change something:
+idempotency keys, jobs); `errors.py` has the format of refusals. `annotation/api` builds on them.
 """

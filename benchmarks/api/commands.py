@@ -1,7 +1,7 @@
-"""What every POST of the API shares: a body without unknown fields, an idempotency key, one transaction, one answer.
+"""Common parts of the API's POSTs: a body without unknown fields, an idempotency key, one transaction, one answer.
 
 A Command parses and permits, calls one verb of a room, and answers; the verb writes the audit event. Its POST runs in
-one transaction with the storing of its answer (accounts/idempotency.py). Slow work is a job: see JobCommand.
+one transaction that also stores its answer (accounts/idempotency.py). Slow work is a job: see JobCommand.
 """
 
 import dataclasses
@@ -32,13 +32,13 @@ from benchmarks.transactions import retry_deadlocks
 
 KEY = re.compile(r"[!-~]{1,100}")
 KEY_HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
-MOST_BYTES = 16 * 2**20  # of a request's body; more is uploaded in chunks
+MOST_BYTES = 16 * 2**20  # maximum size of a request's body; larger files are uploaded in chunks
 NO_KEY = f"Send the header {KEY_HEADER} with 1 to 100 visible ASCII characters of your own, such as a UUID."
 OTHER_REQUEST = "This idempotency key was used for another request. Send a new key with a new request."
 
 
 class Body(serializers.Serializer):
-    """What a POST takes. An unknown field is refused, since ignoring it would do something else than was asked."""
+    """The body of a POST. Unknown fields are refused: ignoring one would do something other than asked."""
 
     def to_internal_value(self, data) -> dict:
         if isinstance(data, Mapping):
@@ -53,30 +53,30 @@ class Body(serializers.Serializer):
 
 class Command(Endpoint):
     # A subclass defines these, `fetches` or `permit`, and `act`.
-    fetches: str  # the property that has what the address names, for those who may
+    fetches: str  # the property that fetches the object in the address, for permitted users
     command: str  # the name of the operation
     takes: type[Body] = Body
-    takes_files: type[Body] | None = None  # the same as multipart/form-data
+    takes_files: type[Body] | None = None  # the same body as multipart/form-data
     gives: type[serializers.Serializer]
     status = 201
     conflicts = ""  # when it answers 409
-    raises: Mapping[type[Exception], str] = MappingProxyType({})  # what `act` raises that is a 409, with its code
-    one_transaction = True  # False of what deletes files once its own has been committed
-    shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repetition gets null
+    raises: Mapping[type[Exception], str] = MappingProxyType({})  # answered with 409: `act`'s exceptions, with codes
+    one_transaction = True  # False if files are deleted once the transaction has been committed
+    shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repeated request gets null
 
     def get_parsers(self) -> list:
         return [JSONParser(), *([MultiPartParser()] if self.takes_files else [])]
 
     def permit(self) -> None:
-        """Fetch what the address names. Raises Http404 or PermissionDenied, as the pages do."""
+        """Fetch the object in the address. Raises Http404 or PermissionDenied, as the pages do."""
         getattr(self, self.fetches)
 
     def act(self, given: dict[str, Any]) -> Any:
-        """Carry out the request, in one transaction with the storing of the answer; returns what `gives` describes."""
+        """Carry out the request, in the transaction that stores the answer; return what `gives` describes."""
         raise NotImplementedError
 
     def location(self, made: Any) -> str:
-        """The address of what was made; empty if it has none."""
+        """Return the address of the created object; empty if it has none."""
         return ""
 
     def data_of(self, made: Any) -> Mapping[str, Any]:
@@ -116,7 +116,7 @@ class Command(Endpoint):
 
     def call(self, method: str) -> Call:
         if method != "POST":
-            read = super().call(method)  # `refusals` are those of the command
+            read = super().call(method)  # `refusals` are the command's
             kept = {status: why for status, why in read.answers.items() if status not in self.refusals}
             return dataclasses.replace(read, answers=kept)
         body = {"application/json": self.takes} if self.takes().fields else {}
@@ -132,7 +132,7 @@ class Command(Endpoint):
 
 
 class JobCommand(Command):
-    """Starts a job (202): `act` sends it to the worker and returns it; `Location` has its progress."""
+    """Starts a job (202): `act` sends it to the worker and returns it; `Location` is its progress."""
 
     gives: type[serializers.Serializer] = JobData
     status = 202
@@ -146,7 +146,7 @@ def refuse_filters(request: Request) -> None:
 
 
 def _fingerprint(request: Request) -> str:
-    """The same for the same fields in another order, and for the same files under another boundary."""
+    """Hash the request, regardless of the order of its fields and of the boundary between its files."""
     data, files = request.data, []
     if isinstance(data, QueryDict):
         files = [(name, one) for name in sorted(request.FILES) for one in request.FILES.getlist(name)]

@@ -1,4 +1,4 @@
-"""Corrections by the API: a list of rows, as a file has them, and what was corrected so far."""
+"""Corrections through the API: a list of rows, as in a file, and all corrections so far."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class CorrectionData(serializers.ModelSerializer):
 
 
 class Row(serializers.Serializer):
-    """As in a file of corrections: `text`, `file` or `action` says what."""
+    """A row as in a file of corrections: `text`, `file` or `action` is the change."""
 
     def get_fields(self) -> dict[str, serializers.Field]:
         return {name: serializers.CharField(required=name in ("id", "reason")) for name in COLUMNS}
@@ -38,7 +38,7 @@ class CorrectionsBody(Body):
 
 
 class Corrections(JobCommand, ListAPIView):
-    """Correct words or pictures of items, withdraw items or put them back: all rows, or none."""
+    """Correct texts or images of items, withdraw items or put them back: all rows, or none."""
 
     operation, serializer_class, filters, pagination_class = "corrections", CorrectionData, OffsetFilters, Counted
     command, takes = "correct_items", CorrectionsBody

@@ -1,8 +1,8 @@
 """The common parts of every endpoint: filters, pagination, and their description in the OpenAPI schema.
 
-An unknown, repeated or invalid filter is rejected with a sentence (400), because a silently ignored filter returns
-figures about something else. Hence serializers validate filters instead of django-filter, which ignores a blank value
-or an invalid boolean.
+An unknown, repeated or invalid filter is rejected with a sentence (400), because a silently ignored filter would return
+data about something else. Hence serializers validate filters instead of django-filter, which ignores a blank value or
+an invalid boolean.
 """
 
 import base64
@@ -35,7 +35,7 @@ MOST_NAMED = 30  # choices in a refusal
 
 
 def name_choices(fields: Mapping[str, serializers.Field]) -> None:
-    """Let a refused choice name the ones that there are."""
+    """Make a refused choice list the valid ones."""
     for whole in fields.values():
         one = getattr(whole, "child", whole)
         if isinstance(one, serializers.ChoiceField) and len(one.choices) <= MOST_NAMED:
@@ -44,7 +44,7 @@ def name_choices(fields: Mapping[str, serializers.Field]) -> None:
 
 
 class Filters(serializers.Serializer):
-    """The query parameters of an endpoint; the `source` of each is its lookup. By default there are none."""
+    """The query parameters of an endpoint; each one's `source` is its lookup. By default there are none."""
 
     def to_internal_value(self, data) -> dict:
         known = ", ".join(self.fields) or "none"
@@ -57,7 +57,7 @@ class Filters(serializers.Serializer):
 
 
 class WholeNumberField(serializers.IntegerField):
-    """In digits: what Python takes for a number beside them (1_0, 1.0, digits of other scripts) is none here."""
+    """A number in plain digits, without what Python accepts besides (1_0, 1.0, digits of other scripts)."""
 
     def to_internal_value(self, data) -> int:
         if not re.fullmatch("-?[0-9]+", data):
@@ -66,7 +66,7 @@ class WholeNumberField(serializers.IntegerField):
 
 
 def ordering(*names: str) -> serializers.ChoiceField:
-    """The filter of that name: by one of these columns, with a minus the other way round."""
+    """Make the `ordering` filter: by one of these columns, descending with a minus."""
     both = [f"{sign}{name}" for name in names for sign in ("", "-")]
     return serializers.ChoiceField(both, required=False, help_text="With a minus, the largest or newest first.")
 
@@ -85,7 +85,7 @@ class OffsetFilters(_Limited):
 
 
 class Keyset(CursorPagination):
-    """Pages by id, by default in the order of creation: every page costs the same, and new rows shift nothing."""
+    """Pages by id, by default in the order of creation: every page costs the same, and new rows do not shift others."""
 
     page_size, page_size_query_param, max_page_size = PAGE, "limit", MOST
 
@@ -93,7 +93,7 @@ class Keyset(CursorPagination):
         return (view.asked.get("ordering", "id").replace("id", "pk"),)
 
     def decode_cursor(self, request):
-        """The library takes much that it never wrote for a cursor, and gives the first page for it."""
+        """Reject invalid cursors, for which the library would return the first page."""
         given = request.query_params.get(self.cursor_query_param)
         if given is not None and not _is_cursor(given):
             raise ValidationError({"cursor": ["This is not a valid cursor. Follow the `next` URL of another page."]})
@@ -101,7 +101,7 @@ class Keyset(CursorPagination):
 
 
 def _is_cursor(given: str) -> bool:
-    """Whether it says no more than a page's offset, direction and last number."""
+    """Return whether it has only a page's offset, direction and last number."""
     try:
         words = base64.b64decode(given.encode("ascii"), validate=True).decode("ascii")
     except ValueError:
@@ -117,7 +117,7 @@ class Counted(LimitOffsetPagination):
 
 @dataclass(frozen=True)
 class Call:
-    """One method of an endpoint as the schema describes it.
+    """One method of an endpoint, for the schema.
 
     `answers` by status; `takes`: the body's serializer by media type; `parameters`: of query and headers.
     """
@@ -129,23 +129,23 @@ class Call:
 
 
 class Endpoint(GenericAPIView):
-    # A subclass defines its `operation` name and `filters`; its docstring is the API description (hence none here).
+    # A subclass defines its `operation` name and `filters`; its docstring is the API description (so this has none).
     operation: str
     http_method_names = ["get", "head", "post", "patch", "delete"]  # no OPTIONS: /api/v1/schema/ describes everything
     filters: type[Filters] = Filters
-    refusals: Mapping[int, str] = {}  # what it may answer beside what every endpoint may
+    refusals: Mapping[int, str] = {}  # possible refusals besides those of every endpoint
     pagination_class: type[BasePagination] | None = None
 
     @cached_property
     def asked(self) -> dict:
-        """The given filters by lookup. Raises ValidationError with a sentence for each invalid one."""
+        """Return the given filters by lookup. Raises ValidationError with a sentence for each invalid one."""
         given = self.filters(data=self.request.query_params, context={"view": self})
         given.is_valid(raise_exception=True)
         return given.validated_data
 
     @property
     def by(self) -> str:
-        """The requesting user, as named in events and `by=`."""
+        """Return the requesting user, as in events and `by=`."""
         return named(self.user)
 
     @property
@@ -160,13 +160,13 @@ class Endpoint(GenericAPIView):
         return found.order_by(order, "pk") if order else found
 
     def call(self, method: str) -> Call:
-        """How the schema describes this method; here, of what only reads."""
+        """Describe this method for the schema; by default one that only reads."""
         more = {status: OpenApiResponse(RefusalData, why) for status, why in self.refusals.items()}
         filters = [self.filters] if self.filters().fields else []
         return Call(self.operation, {**self.found(), **REFUSALS, **more}, parameters=filters)
 
     def found(self) -> dict[Any, object]:
-        """The serializer of a GET's answer, by its status."""
+        """Return the serializer of a GET's answer, by its status."""
         row, pages = self.serializer_class, self.pagination_class
         if row is None or pages is None:
             return {200: row or OpenApiTypes.OBJECT}
@@ -175,7 +175,7 @@ class Endpoint(GenericAPIView):
 
 @cache
 def _page_of(row: type[serializers.BaseSerializer], counted: bool) -> serializers.Serializer:
-    """One for all lists of such rows: the description names it after them."""
+    """Make one serializer for all lists of such rows, after which the description names it."""
     fields: dict[str, Any] = {}
     for name in ("next", "previous"):
         fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
@@ -209,7 +209,7 @@ def _description() -> dict:
 
 
 class Description(AutoSchema):
-    """The OpenAPI operation of a method of an Endpoint."""
+    """The OpenAPI operation of an Endpoint's method."""
 
     @property
     def _call(self) -> Call:
@@ -223,7 +223,7 @@ class Description(AutoSchema):
         return list(self._call.parameters)
 
     def get_request_serializer(self):
-        """By media type. The library takes a dictionary too, though its signature leaves that out."""
+        """Return the serializer by media type. The library accepts dictionaries, unlike its signature."""
         return dict(self._call.takes)
 
     def get_response_serializers(self):

@@ -1,7 +1,7 @@
-"""The one shape in which the API refuses a request: a code, a sentence, and an entry for each thing that is wrong.
+"""The format of every refusal by the API: a code, a sentence, and an entry for each problem.
 
 `{"code": "INVALID", "detail": …, "errors": [{"code", "file", "field", "row", "remedy"}]}`: codes are stable, the rest
-is for people. An entry looks like the problem of an import, and a job lists its problems in the same way.
+is for people. Entries have the same form as an import's problems, and as those of a job.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ from benchmarks.records import Problem, Refused
 
 INVALID = "INVALID"
 _LARGE_FORM = "A field is too large, or there are too many fields or files. Upload an archive."
-ANY_FIELD = "non_field_errors"  # REST framework's name for what is wrong with the whole
+ANY_FIELD = "non_field_errors"  # REST framework's name for errors of the whole body
 
 
 class ErrorData(serializers.Serializer):
-    """One thing that is wrong, and what to do about it."""
+    """One problem, and how to solve it."""
 
     code = serializers.CharField(help_text="Stable: docs/reference/api.md and docs/guide/imports.md list them.")
     file = serializers.CharField(help_text="The file it is in; empty for the request itself.")
@@ -48,7 +48,7 @@ class RefusalData(serializers.Serializer):
 
 
 def refusal(code: str, detail: str, problems: Sequence[Problem] = ()) -> dict:
-    """The body of a refusal."""
+    """Return the body of a refusal."""
     return {"code": code, "detail": detail, "errors": ErrorData([one.as_json() for one in problems], many=True).data}
 
 
@@ -57,7 +57,7 @@ def wrong_field(field: str, remedy: str, code: str = INVALID) -> Problem:
 
 
 def form_problems(form: BaseForm, names: Mapping[str, str] | None = None) -> list[Problem]:
-    """What is wrong with the form of a page; `names`: fields of the API by field of the form, where they differ."""
+    """Return the problems of a page's form; `names`: API fields by form field, if they differ."""
     return [
         Problem(
             (error.code or "invalid").upper(), "", None, (names or {}).get(field, field).replace("__all__", ""), text
@@ -69,7 +69,7 @@ def form_problems(form: BaseForm, names: Mapping[str, str] | None = None) -> lis
 
 
 class CannotAnswer(APIException):
-    """A refusal with this status and code; `wait`: seconds, as Retry-After."""
+    """A refusal with this status and code; `wait` is the Retry-After in seconds."""
 
     def __init__(self, status: int, code: str, detail: str, problems: Sequence[Problem] = (), wait: int | None = None):
         super().__init__(detail, code.lower())
@@ -79,17 +79,17 @@ class CannotAnswer(APIException):
 
 
 def conflict(detail: object, code: str = "CONFLICT", problems: Sequence[Problem] = ()) -> CannotAnswer:
-    """409: possible at another time or under another name, but not now."""
+    """Refuse with 409: possible at another time or under another name, but not now."""
     return CannotAnswer(409, code, str(detail), problems)
 
 
 def invalid(problems: Sequence[Problem]) -> CannotAnswer:
-    """400, as for a field that a serializer refuses."""
+    """Refuse with 400, as for a field that a serializer refuses."""
     return CannotAnswer(400, INVALID, _summary(problems), problems)
 
 
 def refuse(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """REST framework's exception handler: the answer to an exception in an endpoint."""
+    """Answer an exception in an endpoint, as REST framework's exception handler."""
     error = _as_api_exception(error, context["request"].method)
     response = exception_handler(error, dict(context))
     if response is None:
@@ -118,7 +118,7 @@ def _as_api_exception(error: Exception, method: str | None) -> Exception:
             return CannotAnswer(400, "PARSE_ERROR", "The JSON is nested too deeply.")
         case RequestDataTooBig() | TooManyFilesSent():
             return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
-        case TooManyFieldsSent() if method == "POST":  # of a GET, it is the address that has too many
+        case TooManyFieldsSent() if method == "POST":  # in a GET it is the address that has too many
             return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
     return error
 
@@ -129,7 +129,7 @@ def _summary(problems: Sequence[Problem]) -> str:
 
 
 def _problems(detail: object, path: str = "", row: int | None = None) -> Iterator[Problem]:
-    """A validation error's sentences, each with the path of its field; lists of objects give rows."""
+    """Yield a validation error's sentences, each with the path of its field; lists of objects give rows."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
             if isinstance(name, int):

@@ -1,4 +1,4 @@
-"""A page's form as the body of a request: its fields in JSON, and the form as the page would send it."""
+"""Page forms as request bodies: their fields in JSON, and the form as the page would send it."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ FormOf = TypeVar("FormOf", bound=forms.Form)
 
 
 def body_field(field: forms.Field, **more: Any) -> serializers.Field:
-    """The field as the API takes it, an empty one as null."""
+    """Convert a form field to an API field; an empty value becomes null."""
     says: dict[str, Any] = {"required": field.required, "help_text": str(field.help_text or field.label or ""), **more}
     choices: list[Any] = [one for one in getattr(field, "choices", ()) if one[0] != ""]
     limits: dict[str, Any] = {name: getattr(field, name, None) for name in ("min_value", "max_value")}
@@ -39,7 +39,7 @@ def body_field(field: forms.Field, **more: Any) -> serializers.Field:
 
 
 class FormBody(Body):
-    """A body with the fields of a form besides its own, or one of its own in a field's place."""
+    """A body with a form's fields besides its own, or with its own in place of a field."""
 
     form: type[forms.Form]
 
@@ -49,7 +49,7 @@ class FormBody(Body):
 
 
 class OrderBody(Body):
-    """The same with the fields of an order (jobs/orders.py) but `without` some."""
+    """The same with the fields of an order (jobs/orders.py), `without` some."""
 
     order: type
     without: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def _order_field(field: forms.Field, default: object) -> serializers.Field:
 
 
 def as_sent(form: forms.Form, changes: Mapping[str, Any], data: QueryDict | None = None) -> QueryDict:
-    """What the page would send of the form as it is shown, with these values instead; added to `data`."""
+    """Return what the page would send for the form as shown, with these changes; added to `data`."""
     data = QueryDict(mutable=True) if data is None else data
     for bound in form:
         given = bound.name in changes
@@ -88,7 +88,7 @@ def put(data: QueryDict, name: str, value: Any) -> None:
 
 
 def valid(form: FormOf, names: Mapping[str, str] | None = None) -> FormOf:
-    """The form, or its problems as a refusal. `names`: fields of the API by field of the form, where they differ."""
+    """Return the valid form, or refuse with its problems. `names`: API fields by form field, if they differ."""
     if not form.is_valid():
         raise invalid(form_problems(form, names))
     return form

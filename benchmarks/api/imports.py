@@ -1,4 +1,4 @@
-"""Imports and predictions: files of a request, or uploads that were sent in chunks, checked by the pages' own forms."""
+"""Imports and predictions: files in a request, or uploads sent in chunks, checked by the pages' own forms."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ NO_FORMAT_OF_ITEMS = "`items` are rows of Winnow's manifest. Leave `format` out,
 
 
 class UploadsField(serializers.ListField):
-    """Ids of the user's complete uploads, read as the uploads."""
+    """Accepts ids of the user's finished uploads; the value is the uploads themselves."""
 
     def __init__(self, **rest):
         super().__init__(child=serializers.CharField(max_length=32), **{"required": False, **rest})
@@ -64,7 +64,7 @@ class FilesField(serializers.ListField):
 
 
 class ItemsField(serializers.ListField):
-    """Rows of the manifest; in a form, as JSON."""
+    """Rows of the manifest; as JSON if sent in a form."""
 
     def __init__(self, **rest):
         super().__init__(child=serializers.DictField(), required=False, min_length=1, max_length=MOST_ITEMS, **rest)
@@ -140,7 +140,7 @@ class ImportNew(JobCommand):
 
 
 def import_form(given: Mapping[str, Any]) -> ImportForm:
-    """The form of the import page, filled in."""
+    """Return the import page's form, filled in."""
     if "items" in given:
         lines = "".join(json.dumps(item) + "\n" for item in given["items"])
         given = {**given, "data": [SimpleUploadedFile(MANIFEST, lines.encode())]}
@@ -148,7 +148,7 @@ def import_form(given: Mapping[str, Any]) -> ImportForm:
 
 
 def filled(form: type[FormOf], given: Mapping[str, Any]) -> FormOf:
-    """A page's form, filled in."""
+    """Return a page's form, filled in."""
     files: dict[str, Sequence[Upload | UploadedFile]] = {name: given.get(name, ()) for name in form.FILES}
     kept = [one for chosen in files.values() for one in chosen if isinstance(one, Upload)]
     data = QueryDict(mutable=True)

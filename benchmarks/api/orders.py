@@ -1,4 +1,4 @@
-"""Jobs of models on a benchmark: scoring, asking, training and generating, by the forms of their pages."""
+"""Jobs that run models on a benchmark: scoring, asking, training and generating, with their pages' forms."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from benchmarks.training.released import to_train_on
 
 
 class _ModelJob(JobCommand):
-    """An order about a benchmark: `form` is the page's, and `queue` creates the job."""
+    """An order for a benchmark: `form` is the page's, and `queue` creates the job."""
 
     form: type[OrderForm]
     queue: Callable[..., Job]
@@ -31,7 +31,7 @@ class _ModelJob(JobCommand):
         self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"], change=self.changes)
 
     def about(self) -> dict[str, Any]:
-        """What the form is made with."""
+        """Return the arguments of the form."""
         return {}
 
     def order(self, given: dict[str, Any]) -> Any:
@@ -44,7 +44,7 @@ class _ModelJob(JobCommand):
 
 
 class EstimateData(serializers.Serializer):
-    """Roughly: four characters of English count as a token."""
+    """A rough estimate: four characters of English count as one token."""
 
     questions = serializers.IntegerField()
     prompt_tokens = serializers.IntegerField()
@@ -53,7 +53,7 @@ class EstimateData(serializers.Serializer):
 
 
 class _Estimate(_ModelJob):
-    """`estimate` computes it, and starts nothing."""
+    """Computes an `estimate` without starting anything."""
 
     gives, status = EstimateData, 200
     estimate: Callable[..., Any]
@@ -81,14 +81,14 @@ class AskBody(OrderBody):
 
 
 class Ask(_ModelJob):
-    """Ask a model at an endpoint the benchmark's questions. The server's administrator names the endpoints."""
+    """Ask a model at an endpoint the benchmark's questions. The server's administrator configures the endpoints."""
 
     command, takes = "ask", AskBody
     form, queue = scoring_views.AskForm, staticmethod(ask.queue_ask)
 
 
 class AskEstimate(_Estimate, Ask):
-    """What asking would take and cost, without what is answered already."""
+    """Estimate requests and cost of asking, without questions already answered."""
 
     command, estimate = "estimate_ask", staticmethod(ask.estimate_for)
 
@@ -112,7 +112,7 @@ class CaptionsBody(OrderBody):
 
 
 class Captions(_ModelJob):
-    """Make captions with a language model, as a new benchmark."""
+    """Generate captions with a language model, as a new benchmark."""
 
     command, takes = "generate_captions", CaptionsBody
     form, queue = generation_views.CaptionForm, staticmethod(caption_order.queue_captions)
@@ -122,7 +122,7 @@ class Captions(_ModelJob):
 
 
 class CaptionsEstimate(_Estimate, Captions):
-    """What making the captions would take and cost."""
+    """Estimate requests and cost of generating the captions."""
 
     command, estimate = "estimate_captions", staticmethod(caption_order.estimate_for)
 
@@ -132,7 +132,7 @@ class ImagesBody(OrderBody):
 
 
 class Images(_ModelJob):
-    """Draw candidate images for the benchmark's negative captions."""
+    """Generate candidate images for the benchmark's negative captions."""
 
     command, takes, changes = "generate_images", ImagesBody, True
     form, queue = generation_views.ImagesForm, staticmethod(images.queue_images)

@@ -1,4 +1,4 @@
-"""Models' results on a benchmark: runs with their figures, figures that a source reports, and deleting a run."""
+"""Models' results on a benchmark: runs with their scores, scores reported by a source, and deleting a run."""
 
 import json
 from typing import Any
@@ -57,7 +57,7 @@ class RunData(serializers.ModelSerializer):
 
 
 def _with_figures(runs: list[Run]) -> list[Run]:
-    """Those of one benchmark; the worker is asked for what takes long."""
+    """Add scores to one benchmark's runs; slow ones are left to the worker."""
     found = figures.of_runs(runs)
     if asked := figures.to_be_asked(found.missing):
         jobs.publish_after_commit(figures.compute_figures, asked)
@@ -67,7 +67,7 @@ def _with_figures(runs: list[Run]) -> list[Run]:
 
 
 def of_whole(benchmark: Benchmark) -> QuerySet[Run]:
-    """Without those on a study's result, which the study's members see."""
+    """Return runs, except those on a study's result, which only the study's members see."""
     return benchmark.runs.filter(study=None).select_related("model", "job")
 
 
@@ -80,7 +80,7 @@ class RunFilters(OffsetFilters):
 
 
 class RunList(Endpoint, ListAPIView):
-    """What models answered to the benchmark, or sources report of them, with every figure; newest first."""
+    """Models' answers to the benchmark, or results reported for them, with every score; newest first."""
 
     operation, serializer_class, filters, pagination_class = "runs", RunData, RunFilters, Counted
 
@@ -92,7 +92,7 @@ class RunList(Endpoint, ListAPIView):
 
 
 class RunDetail(Endpoint):
-    """One run with its figures."""
+    """One run with its scores."""
 
     operation, serializer_class = "run", RunData
 
@@ -103,7 +103,7 @@ class RunDetail(Endpoint):
 
 
 class RunDelete(Command):
-    """Delete a run with its answers: your own, or any of a benchmark that you may change."""
+    """Delete a run with its answers: your own, or any on a benchmark that you may change."""
 
     command, gives, status = "delete_run", GoneData, 200
 
@@ -141,7 +141,7 @@ class ReportedData(serializers.Serializer):
 
 
 class ReportedNew(Command):
-    """Enter figures that a source reports, a run for each model: from a table that Winnow has, or your own rows."""
+    """Enter scores that a source reports, one run per model: from a table built into Winnow, or your own rows."""
 
     command, takes, gives = "enter_reported_figures", ReportedBody, ReportedData
 

@@ -1,4 +1,4 @@
-"""Uploads in chunks: begin one, send its chunks from the offset that it has reached, and name its id in an import.
+"""Uploads in chunks: begin one, send its chunks from the offset reached so far, and use its id in an import.
 
 The import page's script sends files that are too large for a request in the same way (static/js/pages/upload.js).
 """
@@ -86,8 +86,8 @@ class ChunkParser(BaseParser):
 class UploadDetail(Endpoint):
     """One of your uploads. PATCH adds a chunk at its end, DELETE removes it.
 
-    After a broken connection, GET says how much has arrived; continue from there. A chunk with another offset adds
-    nothing (409).
+    After a broken connection, GET returns how much has arrived; continue from that offset. A chunk with a different
+    offset is refused (409).
     """
 
     operation, serializer_class, parser_classes = "upload", UploadData, [ChunkParser]

@@ -1,4 +1,4 @@
-"""The API of benchmarks, their items, and jobs; docs/reference/api.md shows how to use it."""
+"""The API of benchmarks, their items, and jobs; docs/reference/api.md explains how to use it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,7 +30,7 @@ class BenchmarkFilters(OffsetFilters):
 
 
 class BenchmarkList(Endpoint, ListAPIView):
-    """Newest first."""
+    """Benchmarks, newest first."""
 
     operation, serializer_class, filters, pagination_class = "benchmarks", BenchmarkData, BenchmarkFilters, Counted
     queryset = queries.with_counts(Benchmark.objects.all())
@@ -60,7 +60,7 @@ class ArchivedData(serializers.Serializer):
 
 
 class Archive(Command):
-    """Of a study or a benchmark, which is `thing`."""
+    """Archives `thing`, a study or a benchmark."""
 
     takes, gives, status = ArchiveBody, ArchivedData, 200
     thing: Benchmark | Any
@@ -72,7 +72,7 @@ class Archive(Command):
 
 
 class BenchmarkArchive(Archive):
-    """Archive the benchmark, or take it back into the list."""
+    """Archive the benchmark, or restore it to the list."""
 
     command = "archive_benchmark"
 
@@ -86,7 +86,7 @@ class NameBody(Body):
 
 
 class BenchmarkRename(Command):
-    """Give the benchmark another name. Its studies and releases stay as they are."""
+    """Rename the benchmark. Its studies and releases do not change."""
 
     command, takes, gives, status = "rename_benchmark", NameBody, NameBody, 200
 
@@ -124,7 +124,7 @@ class JobFilters(OffsetFilters):
 
 
 class JobList(Endpoint, ListAPIView):
-    """The jobs that you started, newest first; admins get everybody's."""
+    """The jobs that you started, newest first; admins see everybody's."""
 
     operation, serializer_class, filters, pagination_class = "jobs", JobData, JobFilters, Counted
 
@@ -143,7 +143,7 @@ class JobDetail(Endpoint, RetrieveAPIView):
 
 
 class JobCancel(Command):
-    """Stop a job. It ends at once, or at its next step; one that has ended stays as it is."""
+    """Stop a job, at once or at its next step. A job that has already ended does not change."""
 
     command, gives, status = "cancel_job", JobData, 200
 

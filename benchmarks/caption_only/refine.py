@@ -7,16 +7,16 @@ from benchmarks.construction.refinement import Refined, refine
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, VISLA
 
-# The question whose correct and wrong captions are compared; of other kinds it is `caption`.
+# The question with the correct and wrong captions to compare; `caption` for other kinds.
 WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
 
 class CannotRefine(ValueError):
-    """The message says why in a sentence."""
+    """The message explains why in a sentence."""
 
 
 def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
-    """The keys of items that both runs scored, in the benchmark's order, and which of them stay."""
+    """Return the keys of items that both runs scored, in the benchmark's order, and which of them to keep."""
     if (first.benchmark_id, first.kind) != (second.benchmark_id, second.kind):
         raise CannotRefine("The two runs are of different benchmarks.")
     if first.pk == second.pk or not (first.blind and second.blind):
@@ -30,7 +30,7 @@ def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
 
 
 def weighed(run: Run) -> dict[str, tuple[float, float]]:
-    """Item → scores of the correct and the wrong caption, in the benchmark's order."""
+    """Map each item to the scores of its correct and wrong captions, in the benchmark's order."""
     (names,) = KINDS[run.kind].measured.questions[WEIGHED.get(run.kind, "caption")]
     rows = run.predictions.filter(question__in=names).order_by("item__position")
     found: dict[str, dict[str, float]] = {}
@@ -41,10 +41,10 @@ def weighed(run: Run) -> dict[str, tuple[float, float]]:
 
 
 def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
-    """How much a model prefers each correct caption, from -1 to 1, as in SugarCrepe's refinement (App. D.3).
+    """Return a model's preference for each correct caption, from -1 to 1, as in SugarCrepe's refinement (App. D.3).
 
-    For scores between 0 and 1, as in that paper, the difference. For log-probabilities tanh(d / 2), where d is their
-    difference: p - (1 - p), where p is the probability of the correct caption, given that it is one of the two.
+    Scores between 0 and 1, as in that paper, are subtracted. Log-probabilities with difference d give tanh(d / 2): p -
+    (1 - p), where p is the probability of the correct caption, given that it is one of the two.
     """
     plain = all(0 <= score <= 1 for score in (*right, *wrong))
     return [one - other if plain else tanh((one - other) / 2) for one, other in zip(right, wrong, strict=True)]

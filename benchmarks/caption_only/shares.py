@@ -1,4 +1,4 @@
-"""The accuracy of models that see no images, overall and for each part, and when it is too high: when captions alone
+"""The accuracy of models that do not see images, overall and for each part, with warnings if captions by themselves
 give the answers away. Pure.
 """
 
@@ -14,7 +14,7 @@ from benchmarks.predictions.cut_captions import listed
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
 
-# The main measures of a benchmark: not their halves, nor VISLA's T2T, which uses captions alone on purpose.
+# The main measures of a benchmark: not their halves, nor VISLA's T2T, which uses only captions on purpose.
 HEADLINES: Mapping[str, Sequence[str]] = {
     BIVLC.name: ("i2t", "t2i", "group"),
     VISLA.name: ("i2t", "p1_n", "p2_n"),
@@ -25,7 +25,7 @@ HEADLINES: Mapping[str, Sequence[str]] = {
 WHOLE = "all"  # the part that is the whole benchmark; the others are its types and subtypes
 NAMED = 8  # parts named in a sentence
 ACCIDENT = 1 / 20
-OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # its groups have other measures than the whole
+OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # measures of its groups, which differ from those of the whole
 OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that each cover one part
 ADVICE = (
     "Report this model’s figure beside those of other models, or refine the benchmark: keep only items that two models "
@@ -34,7 +34,7 @@ ADVICE = (
 
 
 class BlindRun(Protocol):
-    """The fields of a run that are needed here."""
+    """The fields needed from a run."""
 
     pk: int
     title: str
@@ -45,8 +45,8 @@ class BlindRun(Protocol):
 @dataclass(frozen=True, slots=True)
 class Part:
     """A blind run's share of correct answers in one measure of one part of the benchmark, with its 95% interval.
-    `name`: "all", "swapped" or "swapped attribute"; `words`: of the `measure`, such as I2T. `right` of n; None for a
-    mean. `warns`: whether it is above chance, given how many parts of the run were looked at (`with_warnings`)."""
+    `name`: "all", "swapped" or "swapped attribute"; `words`: the name of the `measure`, such as I2T. `right` of n; None
+    for a mean. `warns`: whether it is above chance, given how many parts of the run were tested (`with_warnings`)."""
 
     run: int
     title: str
@@ -63,7 +63,7 @@ class Part:
 
     @property
     def p(self) -> float:
-        """How often chance alone gives as large a share: exact, or of a mean by its interval."""
+        """Return the probability of such a large share by chance: exact, or from its interval for a mean."""
         if self.share <= self.chance:
             return 1.0
         if self.right is not None:
@@ -85,8 +85,8 @@ class Part:
 
 
 def with_warnings(parts: Sequence[Part]) -> list[Part]:
-    """Warn of a run's parts that are above chance by more than the interval, and by Holm's procedure (1979), so that
-    a model that guesses gets a warning about any of them at most one time in twenty.
+    """Warn about a run's parts that are above chance by more than the interval, and by Holm's procedure (1979), so that
+    a guessing model gets any warning in at most one case in twenty.
     """
     below, held = {}, True
     for at, place in enumerate(sorted(range(len(parts)), key=lambda one: parts[one].p)):
@@ -96,8 +96,8 @@ def with_warnings(parts: Sequence[Part]) -> list[Part]:
 
 
 def by_chance(right: int, n: int, chance: float) -> float:
-    """The probability of `right` or more of n correct by chance alone (binomial, exact). `right` is above n times
-    `chance`, which lies between 0 and 1, so each term is smaller than the one before."""
+    """Return the probability of `right` or more of n correct purely by chance (binomial, exact). `right` is above n
+    times `chance`, which lies between 0 and 1, so each term is smaller than the one before."""
     odds = chance / (1 - chance)
     ways = lgamma(n + 1) - lgamma(right + 1) - lgamma(n - right + 1)
     term = exp(ways + right * log(chance) + (n - right) * log1p(-chance))
@@ -111,7 +111,7 @@ def by_chance(right: int, n: int, chance: float) -> float:
 
 
 def parts_of(run: BlindRun, figures: Mapping) -> list[Part]:
-    """The parts of a blind run, the whole first. `figures`: as from `runs.figures.of_runs`."""
+    """Return the parts of a blind run, the whole first. `figures`: as from `runs.figures.of_runs`."""
     found = [_part(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
     parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
     found += [_part(run, kind_name(name), name, of) for name, of in parts.items()]
@@ -127,7 +127,7 @@ def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str,
 
 
 def _part(run: BlindRun, part: str, name: str, of: Mapping) -> Part | None:
-    """None if there is no interval, as with no items or with figures printed in a source."""
+    """Return a part; None if there is no interval, as without items or with scores printed in a source."""
     if of.get("low") is None:
         return None
     known = measure_name(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
@@ -137,7 +137,7 @@ def _part(run: BlindRun, part: str, name: str, of: Mapping) -> Part | None:
 
 
 def in_words(found: Sequence[Part]) -> list[str]:
-    """One warning per model with parts above chance: the first part with its figures, the others by name."""
+    """Write one warning per model with parts above chance: the first part with its numbers, the others by name."""
     by_run: dict[int, list[Part]] = {}
     for part in found:
         if part.warns:

@@ -1,4 +1,4 @@
-"""A summary of a benchmark's blind runs, for its page and for everything shown or exported from it."""
+"""A summary of a benchmark's blind runs, for its page and for everything exported from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from benchmarks.runs.answers import runs_of
 
 @dataclass(frozen=True, slots=True)
 class Blindness:
-    """`missing`: runs whose figures the worker still computes; `runs`: the newest of each model, by title."""
+    """`missing`: runs whose scores the worker is still computing; `runs`: the newest of each model, by title."""
 
     runs: Sequence[Run]
     found: Sequence[Part]
@@ -24,12 +24,12 @@ class Blindness:
 
     @property
     def scored(self) -> list[Run]:
-        """Runs that a refinement may use."""
+        """Return runs that a refinement may use."""
         return [run for run in self.runs if run.pk in {part.run for part in self.found}]
 
 
 def blindness_of(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
-    """One query if there are no blind runs. `whole`: also compute what a page would leave to the worker."""
+    """Summarise blind runs; one query if there are none. `whole`: also compute what pages leave to workers."""
     runs = [run for run in runs_of(benchmark) if run.blind]
     figures = {run.pk: run_figures.compute(run) for run in runs} if whole else {}
     missing: list[int] = []

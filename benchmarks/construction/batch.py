@@ -9,7 +9,7 @@ Made = TypeVar("Made")
 
 
 class Dropped(Exception):
-    """This source cannot be used. The reason is a phrase shared by many sources, so that it can be counted."""
+    """The source cannot be used. The reason is a phrase shared by many sources, so that it can be counted."""
 
     def __init__(self, reason: str):
         self.reason = reason

@@ -1,22 +1,22 @@
-"""BiVLC §3.1 step 1: give captions one form, so that form does not distinguish written from generated captions.
+"""BiVLC §3.1 step 1: format captions uniformly, so that form does not distinguish written from generated ones.
 
 The paper's rule: captions start with a capital, continue in lower case, keep the capitals of named entities, and end
 with a punctuation mark. It is applied here without a language model:
 
-- white space is collapsed; a comma stands next to the word before it; a caption ends in one mark, a full stop unless it
-  has a `?` or `!` there;
-- a caption of capitals only, or with a capital on most of its words, says nothing of names: it is lowered, acronyms of
-  a title-cased one aside;
-- elsewhere a run of words that are capitalised in mid-sentence is kept as a name or acronym, unless the captions around
-  it write each of its words in lower case `DOMINANT` times as often: `Polar Bear` is lowered where the set says `polar`
-  and `bear`, `Big Ben` is kept for its `Ben`;
-- what is in lower case stays so: no name is guessed;
-- captions of one item are formatted together: a word that one of them writes small and another only with a capital gets
-  one case in all, small where the set writes it so as a rule (`Vegan Pizza` beside `pizza`), else as the name or
+- white space is collapsed; a comma directly follows the word before it; a caption ends in one mark, a full stop unless
+  it already ends in `?` or `!`;
+- a caption in capitals, or with a capital on most of its words, reveals nothing about names: it is lowered, except for
+  acronyms in a title-cased one;
+- in others, a run of words capitalised in mid-sentence is kept as a name or acronym, unless the captions around it
+  write each of its words in lower case `DOMINANT` times as often: `Polar Bear` is lowered if the set has `polar` and
+  `bear`, `Big Ben` is kept for its `Ben`;
+- words in lower case stay so: names are not guessed;
+- captions of one item are formatted together: a word that one of them has in lower case and another only with a capital
+  gets one case in all: lower if the set usually has it so (`Vegan Pizza` beside `pizza`), otherwise that of the name or
   acronym (`tv` beside `TV`). People write `tv` where models write `TV`.
 
-The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); docs/reference/formats.md counts where
-they differ.
+The released BiVLC files do not keep the capitals of names (`coca-cola`, `las vegas`); docs/reference/formats.md counts
+the differences.
 """
 
 import re
@@ -37,13 +37,13 @@ TITLE_SHARE = 0.7  # share of the words after the first with four letters or mor
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Counts of words in mid-sentence with and without a capital; keys are lower case."""
+    """Counts of words in mid-sentence with and without a capital; keys are in lower case."""
 
     capital: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
     def ordinary(self, word: str) -> bool:
-        """Whether the set usually has this word in lower case."""
+        """Return whether the set usually has this word in lower case."""
         key = stem(word)
         return self.lower[key] >= DOMINANT * max(1, self.capital[key])
 
@@ -52,7 +52,7 @@ NO_EVIDENCE = Evidence()
 
 
 def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
-    """The caption by the paper's rule. An empty one stays empty. Formatting twice changes nothing more."""
+    """Format the caption by the paper's rule; an empty one stays empty. Idempotent."""
     text = COMMA.sub(", ", " ".join(text.split()))
     if not text:
         return text
@@ -64,14 +64,14 @@ def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
 
 
 def format_groups(groups: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The captions of each group (those of one item) in their order, each by the evidence of them all."""
+    """Format the captions of each group (those of one item) in order, each using the evidence of them all."""
     groups = [list(group) for group in groups]
     evidence = gather_evidence(text for group in groups for text in group)
     return [same_case([format_caption(text, evidence) for text in group], evidence) for group in groups]
 
 
 def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
-    """The records with all captions formatted; texts in roles of the user's own stay as they are."""
+    """Format all captions of the records; texts in user-defined roles are not changed."""
     records = list(records)
     groups = format_groups([one.text for one in record.captions if not is_own(one.role)] for record in records)
     return [_with_formatted(record, iter(group)) for record, group in zip(records, groups, strict=True)]
@@ -83,7 +83,7 @@ def _with_formatted(record: ItemRecord, texts: Iterator[str]) -> ItemRecord:
 
 
 def without_form(text: str) -> str:
-    """What formatting leaves as it is: equal before and after, whatever captions were formatted with this one."""
+    """Return what formatting does not change: equal before and after, whatever captions are formatted together."""
     return re.sub(rf"[{re.escape(FINAL_MARKS)}\s]+", "", text).casefold()
 
 
@@ -110,7 +110,7 @@ def starts_sentence(text: str, start: int) -> bool:
 
 
 def shouted(text: str) -> bool:
-    """Two words or more, and no lower-case letter."""
+    """Return whether there are two or more words and no lower-case letters."""
     return text.isupper() and len(WORD.findall(text)) > 1
 
 
@@ -120,14 +120,14 @@ def title_cased(text: str) -> bool:
 
 
 def acronym(word: str) -> bool:
-    """A capital after the first letter: TV, MacBook, Coca-Cola; and the word I."""
+    """Return whether the word has a capital after its first letter (TV, MacBook, Coca-Cola), or is I."""
     return word[1:] != word[1:].lower() or re.fullmatch(r"I(?:['’]\w+)?", word) is not None
 
 
 def runs(text: str) -> list[tuple[list[str], int, int]]:
-    """Runs of capitalised words with one space between them: (words, start, end).
+    """Find runs of capitalised words with one space between them: (words, start, end).
 
-    A sentence's first word always has a capital: it is a run of its own, and only if it has further capitals.
+    A sentence's first word always has a capital: it is a run by itself, and only if it has further capitals.
     """
     found: list[tuple[list[str], int, int]] = []
     for match in WORD.finditer(text):
@@ -150,13 +150,13 @@ def without_ordinary_runs(text: str, evidence: Evidence) -> str:
 
 
 def lowered(text: str, start: int, end: int) -> str:
-    """That part in lower case, except for the first letter of a sentence."""
+    """Return that part in lower case, except for the first letter of a sentence."""
     part = text[start:end]
     return part[0] + part[1:].lower() if starts_sentence(text, start) else part.lower()
 
 
 def capital_first(text: str) -> str:
-    """Capitalise the first letter, unless it follows a number or a name needs it small: `iPad on a desk.`"""
+    """Capitalise the first letter, unless it follows a number or a name starts in lower case: `iPad on a desk.`"""
     found = WORD.search(text)
     if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
         return text
@@ -164,7 +164,7 @@ def capital_first(text: str) -> str:
 
 
 def with_full_stop(text: str) -> str:
-    """With exactly one mark at its end, before or behind a closing quote."""
+    """End the text with exactly one mark, before or after a closing quote."""
     body = text.rstrip(FINAL_MARKS)
     tail = text[len(body) :]
     mark = next((one for one in tail if one in "!?！？"), "。" if "。" in tail else ".")
@@ -174,7 +174,7 @@ def with_full_stop(text: str) -> str:
 
 
 def same_case(texts: Sequence[str], evidence: Evidence) -> list[str]:
-    """Formatted captions of one item, in which no word is small in one and has a capital wherever another has it."""
+    """Make each word in one item's formatted captions consistently lower-case or capitalised."""
     forms = [written_forms(text) for text in texts]
     chosen = {}
     for key in {key for counted in forms for key in counted}:
@@ -187,7 +187,7 @@ def same_case(texts: Sequence[str], evidence: Evidence) -> list[str]:
 
 
 def written_forms(text: str) -> dict[str, Counter[str]]:
-    """By word in lower case: how it is written. A sentence's first word only tells where it is an acronym."""
+    """Count each word's spellings, by lower case. A sentence's first word counts only if it is an acronym."""
     found: dict[str, Counter[str]] = {}
     for match in WORD.finditer(text):
         if acronym(match.group()) or not starts_sentence(text, match.start()):
@@ -196,7 +196,7 @@ def written_forms(text: str) -> dict[str, Counter[str]]:
 
 
 def in_chosen_case(text: str, chosen: Mapping[str, str]) -> str:
-    """The text with these words (by their lower case) as chosen; a capital that a sentence begins with stays."""
+    """Write these words (keyed by lower case) as chosen; the capital that starts a sentence stays."""
 
     def word(match: re.Match[str]) -> str:
         written = match.group()

@@ -1,7 +1,7 @@
-"""Captions that a language model made: strict parsing of its answers, and what is dropped afterwards. Pure.
+"""Captions made by a language model: strict parsing of its answers, and subsequent filtering. Pure.
 
 An answer that breaks its template is dropped with a reason, as BiVLC §5.1 does by a heuristic that it does not
-describe; ours are the checks below. Words are compared in their simple form (`simple_words`).
+describe; ours are the checks below. Words are compared in a simplified form (`simple_words`).
 """
 
 import re
@@ -14,10 +14,10 @@ from benchmarks.construction.batch import Dropped
 from benchmarks.construction.prompts import CHECKED, NEGATIVE, CaptionKind
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-GRAMMAR = {  # may change with the noun
+GRAMMAR = {  # words that may change with the noun
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "do", "does",
 }  # fmt: skip
-JOINING = {"and", "with", "of", "or"}  # may come with an added object or attribute
+JOINING = {"and", "with", "of", "or"}  # words that may come with an added object or attribute
 NEGATIONS = {
     "not", "no", "never", "without", "neither", "nor", "nobody", "nothing", "none",
     "isn't", "aren't", "doesn't", "don't",
@@ -47,21 +47,21 @@ QUESTION = "the new caption is a question"
 NO_FINAL_STOP = "the new caption has no full stop at its end"
 TRUE_CAPTION = "the new caption is another caption of the image or item"
 DUPLICATE = "the same caption was made before"
-ENDS = {"length": CUT_OFF, "content_filter": DECLINED, "refusal": DECLINED}  # why a model stopped → a reason
+ENDS = {"length": CUT_OFF, "content_filter": DECLINED, "refusal": DECLINED}  # why a model stopped → reason for dropping
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The new caption of an answer, and the values of the lines before it by their label."""
+    """The new caption in an answer, and the values of the lines before it by their label."""
 
     text: str
     parts: dict[str, str]
 
 
 def parse(kind: CaptionKind, caption: str, answer: str, finish: str = "stop") -> Parsed:
-    """The caption that the answer gives. Raises Dropped if it breaks the template or a rule of the kind.
+    """Return the answer's caption. Raises Dropped if it breaks the template or a rule of the kind.
 
-    `finish`: why the model stopped, as chat endpoints name it.
+    `finish`: why the model stopped, in chat endpoints' terms.
     """
     values = _lines(kind.lines, answer, finish)
     *parts, text = values.values()
@@ -79,7 +79,7 @@ def parse(kind: CaptionKind, caption: str, answer: str, finish: str = "stop") ->
 
 
 def parse_line(label: str, answer: str, finish: str = "stop") -> str:
-    """The line that a step asked for, as it is written in a whole answer. Raises Dropped as `parse` does."""
+    """Return the line that a step asked for, as written in a whole answer. Raises Dropped as `parse` does."""
     [value] = _lines((label,), answer, finish).values()
     if value.lower().rstrip(".") == NONE:
         raise Dropped(NOTHING_FOUND)
@@ -87,7 +87,7 @@ def parse_line(label: str, answer: str, finish: str = "stop") -> str:
 
 
 def parse_check(caption: str, second: str, answer: str, finish: str = "stop") -> str:
-    """The second positive after its check: as it was, or another one. Raises Dropped as `parse` does."""
+    """Return the second positive after its check: unchanged, or another one. Raises Dropped as `parse` does."""
     verdict, text = _lines(CHECKED, answer, finish).values()
     if verdict.lower().rstrip(".") not in ("yes", "no"):
         raise Dropped(NOT_YES_OR_NO)
@@ -101,7 +101,7 @@ def parse_check(caption: str, second: str, answer: str, finish: str = "stop") ->
 
 
 def _lines(labels: Sequence[str], answer: str, finish: str) -> dict[str, str]:
-    """The value of each of the template's lines, which must come once each, in order, with nothing between."""
+    """Return the value of each of the template's lines, which must each occur once, in order, with nothing between."""
     if finish in ENDS:
         raise Dropped(ENDS[finish])
     found: dict[str, str] = {}
@@ -125,8 +125,8 @@ def words_of(text: str) -> list[str]:
 
 
 def simple_words(text: str | Iterable[str]) -> list[str]:
-    """Words in lower case and without punctuation, articles and forms of be, have and do; the endings of plurals and
-    of verbs in the third person are off. Two captions with the same simple words are near-duplicates."""
+    """Return the words in lower case, without punctuation, articles, forms of be, have and do, and without plural and
+    third-person endings. Two captions with the same simple words are near-duplicates."""
     words = words_of(text) if isinstance(text, str) else text
     return [_stem(word) for word in words if word not in GRAMMAR]
 
@@ -140,13 +140,13 @@ def _stem(word: str) -> str:
 
 
 def _places(part: Sequence[str], words: Sequence[str]) -> list[int]:
-    """Where the words of a part stand in a row."""
+    """Return the positions at which the words of a part occur in sequence."""
     size = len(part)
     return [at for at in range(len(words) - size + 1) if size and list(words[at : at + size]) == list(part)]
 
 
 def _replaced(caption: str, text: str, parts: Sequence[str]) -> None:
-    """One part of the caption gives way to another."""
+    """Check that one part of the caption is replaced by another."""
     old, new, words = words_of(parts[0]), words_of(parts[1]), words_of(caption)
     places = _places(old, words)
     if not places:
@@ -158,14 +158,14 @@ def _replaced(caption: str, text: str, parts: Sequence[str]) -> None:
 
 
 def _swapped(caption: str, text: str, parts: Sequence[str]) -> None:
-    """Two parts of the caption change places."""
+    """Check that two parts of the caption are swapped."""
     made = [simple for simple, _ in _swaps(caption, parts)]
     if simple_words(text) not in made:
         raise Dropped(OTHER_WORDS)
 
 
 def _around_and(caption: str, text: str, parts: Sequence[str]) -> None:
-    """The parts before and after one “and” change places."""
+    """Check that the parts before and after one “and” are swapped."""
     made = [simple for simple, between in _swaps(caption, parts) if simple_words(between) == ["and"]]
     if not made:
         raise Dropped(NOT_AROUND_AND)
@@ -174,7 +174,7 @@ def _around_and(caption: str, text: str, parts: Sequence[str]) -> None:
 
 
 def _swaps(caption: str, parts: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-    """Each way to swap the parts: the simple words of the result, and the words between the parts."""
+    """Return each way to swap the parts: the simple words of the result, and the words between the parts."""
     words, one, other = words_of(caption), words_of(parts[1]), words_of(parts[2])
     found = []
     for first, second in ((one, other), (other, one)):
@@ -190,14 +190,14 @@ def _swaps(caption: str, parts: Sequence[str]) -> list[tuple[list[str], list[str
 
 
 def _added(caption: str, text: str, parts: Sequence[str]) -> None:
-    """The caption's words stay in their order, and what is new comes in, if need be with a joining word."""
+    """Check that the caption's words keep their order, with only additions, if need be after a joining word."""
     words, new = words_of(caption), words_of(parts[1])
     if not _places(words_of(parts[0]), words):
         raise Dropped(NOT_IN_CAPTION)
     _check_new(new, words)
     before, after = simple_words(caption), simple_words(text)
     rest = iter(after)
-    stays = all(word in rest for word in before)  # a subsequence: `in` uses the iterator up
+    stays = all(word in rest for word in before)  # a subsequence: `in` consumes the iterator
     more = Counter(after) - Counter(before) - Counter(simple_words(new))
     if not stays or Counter(simple_words(new)) - (Counter(after) - Counter(before)) or more.keys() - JOINING:
         raise Dropped(OTHER_WORDS)
@@ -211,7 +211,7 @@ def _check_new(new: Sequence[str], words: Sequence[str]) -> None:
 
 
 def _paraphrased(caption: str, text: str, parts: Sequence[str]) -> None:
-    """Any other words will do."""
+    """Accept any other words."""
 
 
 CHECKS: dict[str, Callable[[str, str, Sequence[str]], None]] = {
@@ -229,15 +229,15 @@ CHECKS: dict[str, Callable[[str, str, Sequence[str]], None]] = {
 class Cleaner:
     """Drops questions, captions without a final stop, and near-duplicates (BiVLC §5.2, step 2).
 
-    Near-duplicates have the same `simple_words`. A new caption must not be one of a caption that its image or item
-    already has; a negative must not be one of any earlier negative, of whatever item.
+    Near-duplicates have the same `simple_words`. A new caption must not duplicate one that its image or item already
+    has; a negative must not duplicate any earlier negative, of any item.
     """
 
     def __init__(self) -> None:
         self._made: set[tuple[str, ...]] = set()
 
     def check(self, kind: CaptionKind, text: str, known: Collection[str]) -> str:
-        """The reason to drop a caption, or an empty text. `known`: captions of the same image and item."""
+        """Return the reason to drop a caption, or an empty text. `known`: captions of the same image and item."""
         body = text.rstrip().rstrip(CLOSING)
         if body.endswith(("?", "？")):
             return QUESTION
@@ -255,15 +255,15 @@ class Cleaner:
 
 
 def combined(plausibility: float | None, grammar: float | None) -> float:
-    """The mean of the scores that are given. BiVLC §5.2 takes a combined score and does not say how; with both from 0
-    to 1, the mean gives both models the same weight."""
+    """Return the mean of the available scores. BiVLC §5.2 uses a combined score without specifying it; as both range
+    from 0 to 1, the mean gives both models the same weight."""
     scores = [score for score in (plausibility, grammar) if score is not None]
     return sum(scores) / len(scores)
 
 
 def top_share(scores: Sequence[float], share: float) -> set[int]:
-    """The places of the best scores: `share` of them (0.35 in BiVLC §5.2), rounded down, but at least one. Of equal
-    scores the earlier ones stay. Raises ValueError unless 0 < share ≤ 1."""
+    """Return the positions of the best scores: `share` of them (0.35 in BiVLC §5.2), rounded down, but at least one.
+    Among equal scores, earlier ones are kept. Raises ValueError unless 0 < share ≤ 1."""
     if not 0 < share <= 1:
         raise ValueError(f"A share of {share} is not above 0 and at most 1.")
     best = sorted(range(len(scores)), key=lambda place: (-scores[place], place))

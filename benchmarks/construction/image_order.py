@@ -1,15 +1,15 @@
-"""ARO's perturbations of images (§3.1, Table 4): rows, columns or patches of equal size change places. Pure."""
+"""ARO's image perturbations (§3.1, Table 4): rows, columns or patches of equal size are permuted. Pure."""
 
 from random import Random
 
 from PIL import Image
 
-GRIDS = {"rows": (4, 1), "columns": (1, 4), "patches": (3, 3)}  # of the shuffle's name → rows, columns
+GRIDS = {"rows": (4, 1), "columns": (1, 4), "patches": (3, 3)}  # name of the shuffle → rows, columns
 
 
 def permutation(name: str, key: str, seed: int) -> tuple[int, ...]:
-    """Which part of an image stands in each place, row by row; always one that changes something. `key` names the
-    image: the same seed and key give the same order.
+    """Return which part of an image goes to each position, row by row; never the identity. `key` names the image: the
+    same seed and key give the same order.
     """
     rows, columns = GRIDS[name]
     same, rng = tuple(range(rows * columns)), Random(f"{seed}/{name}/{key}")
@@ -19,8 +19,8 @@ def permutation(name: str, key: str, seed: int) -> tuple[int, ...]:
 
 
 def shuffled(image: Image.Image, name: str, order: tuple[int, ...]) -> Image.Image:
-    """The image with its parts in that order. The parts have equal size: up to three pixels are cut off on the right
-    and at the bottom. An image that is too small to be divided stays as it is.
+    """Return the image with its parts in that order. To make parts equal, up to three pixels are cut off on the right
+    and at the bottom. An image too small to divide is not changed.
     """
     rows, columns = GRIDS[name]
     width, height = image.width // columns, image.height // rows

@@ -1,6 +1,6 @@
 """The kinds of construction by name: each reads the fields of rows, and makes items or keeps rows. Pure.
 
-A new kind is a function here and a line in KINDS; docs/reference/construction.md says what each reads.
+A new kind is a function here and a line in KINDS; docs/reference/construction.md describes what each reads.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class Constructed:
 
 
 def aro_relation(given: RowsToConstruct) -> Constructed:
-    """Items from the fields subject, relation and object, or from scene graphs (ARO App. A.1)."""
+    """Make items from the fields subject, relation and object, or from scene graphs (ARO App. A.1)."""
     fields = ("subject", "relation", "object")
 
     def make(row: Row) -> ItemRecord:
@@ -59,7 +59,7 @@ def aro_relation(given: RowsToConstruct) -> Constructed:
 
 
 def aro_attribution(given: RowsToConstruct) -> Constructed:
-    """Items from the fields attribute1, object1, attribute2 and object2, or from scene graphs (ARO App. A.1)."""
+    """Make items from the fields attribute1, object1, attribute2, object2, or scene graphs (ARO App. A.1)."""
     fields = ("attribute1", "object1", "attribute2", "object2")
 
     def make(row: Row) -> ItemRecord:
@@ -73,20 +73,20 @@ def aro_attribution(given: RowsToConstruct) -> Constructed:
 
 
 def order_task(given: RowsToConstruct) -> Constructed:
-    """Items with a caption in its one form and its four wrong orders as negatives (ARO §2.2, Table 1)."""
+    """Make items with a normalised caption and its four wrong orders as negatives (ARO §2.2, Table 1)."""
     return _with_negatives(given, order.perturbed, "perturbations", ("order", ""))
 
 
 def negclip_negatives(given: RowsToConstruct) -> Constructed:
-    """Items with a caption in its one form and up to five negatives, two elements swapped (ARO App. C.1)."""
+    """Make items with a normalised caption and up to five negatives, two elements swapped (ARO App. C.1)."""
     return _with_negatives(given, negclip.negatives, "swapped")
 
 
 def _with_negatives(
     given: RowsToConstruct, found: NegativesOf, named: str, kind: tuple[str, str] | None = None
 ) -> Constructed:
-    """Items whose negatives are found by the tags of a caption's words; `named`: where `meta` names them. `kind`: the
-    items' type and subtype, instead of their own."""
+    """Make items whose negatives are found by tagging a caption's words; `named`: the field of `meta` with their names.
+    `kind`: the items' type and subtype, instead of their own."""
     tagger = tagging.tagger()
 
     def make(row: Row) -> ItemRecord:
@@ -101,7 +101,7 @@ def _with_negatives(
 
 
 def swap_positives(given: RowsToConstruct) -> Constructed:
-    """The items with a second positive caption, their phrases swapped (Hard Positive Truth §3.4)."""
+    """Add a second positive caption to the items, with phrases swapped (Hard Positive Truth §3.4)."""
 
     def make(row: Row) -> ItemRecord:
         item = _captioned(row, given)
@@ -111,9 +111,9 @@ def swap_positives(given: RowsToConstruct) -> Constructed:
 
 
 def replace_positives(given: RowsToConstruct) -> Constructed:
-    """The items with a second positive caption, one word replaced (Hard Positive Truth §3.4).
+    """Add a second positive caption to the items, with one word replaced (Hard Positive Truth §3.4).
 
-    Subtype rel or att says which table; without it both serve.
+    Subtype rel or att selects the table; without it both are used.
     """
     counts: Counter[str] = Counter()
 
@@ -132,14 +132,14 @@ def replace_positives(given: RowsToConstruct) -> Constructed:
 
 
 def _subtype(replacement: Replacement, tables: Sequence[str]) -> str:
-    """The table that has the word; empty if both have it (`sitting`) and the row does not say which."""
+    """Return the table that has the word; empty if both have it (`sitting`) and the row has no subtype."""
     words = set(replacement.words)
     having = [name for name in tables if any(words & set(entry.words) for entry in TABLES[name])]
     return having[0] if len(having) == 1 else ""
 
 
 def spatial_candidates(given: RowsToConstruct) -> Constructed:
-    """Items with both positives, the nearest negative, and the next nearest as candidates (VISLA §3.3)."""
+    """Make items with both positives, the nearest negative, and further ones as candidates (VISLA §3.3)."""
     by_row = {row.number: row for row in given.rows}
     found = spatial.candidates([_statement(row, given) for row in given.rows])
     items = [_triplet_item(made, by_row[made.of.row], given) for made in found.made]
@@ -170,7 +170,7 @@ def _triplet_item(made: spatial.Triplet, row: Row, given: RowsToConstruct) -> It
 
 
 def refine(given: RowsToConstruct) -> Constructed:
-    """The rows that stay, unchanged, by each row's four scores (SugarCrepe App. D.3)."""
+    """Keep the rows selected by each row's four scores, unchanged (SugarCrepe App. D.3)."""
     gaps = [(_gap(row, MODELS[0], given), _gap(row, MODELS[1], given)) for row in given.rows]
     if given.log.count:
         return Constructed(len(gaps), [], kept=[])
@@ -185,12 +185,12 @@ def refine(given: RowsToConstruct) -> Constructed:
 
 
 def _gap(row: Row, model: str, given: RowsToConstruct) -> float:
-    """The model's score of the positive caption minus that of the negative; 0, with a problem, if one is missing."""
+    """Return the model's positive minus negative caption score; 0, with a problem, if one is missing."""
     return _score(row, f"{model}_positive", given) - _score(row, f"{model}_negative", given)
 
 
 def _score(row: Row, name: str, given: RowsToConstruct) -> float:
-    """The score from a column, or from `meta` of an item in Winnow's manifest."""
+    """Return the score from a column, or from `meta` of an item in Winnow's manifest."""
     meta: object = row.values.get("meta")
     value: Any = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
     try:
@@ -218,7 +218,7 @@ def _text(row: Row, name: str, given: RowsToConstruct) -> str:
 
 
 def _captioned(row: Row, given: RowsToConstruct) -> ItemRecord:
-    """The row's item. A row with a problem is dropped, since the log rejects the whole file anyway."""
+    """Return the row's item. A row with a problem is dropped, as the log rejects the whole file anyway."""
     item = rows.captioned(row, given.file, given.log)
     if item is None:
         raise Dropped("the row has problems")
@@ -226,13 +226,13 @@ def _captioned(row: Row, given: RowsToConstruct) -> ItemRecord:
 
 
 def _paired(item: ItemRecord, pair: templates.Pair, type: str, subtype: str) -> ItemRecord:
-    """An item with both captions, and type and subtype as in ARO's released lists (benchmarks/formats/aro.py)."""
+    """Make an item with both captions, and type and subtype as in ARO's released lists (benchmarks/formats/aro.py)."""
     captions = (CaptionRecord("positive", pair.positive), CaptionRecord("negative", pair.negative))
     return replace(item, type=type, subtype=subtype, captions=captions)
 
 
 def _with_second_positive(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
-    """The item with that second positive caption. Raises Dropped if it would be invalid or already has one."""
+    """Return the item with that second positive caption. Raises Dropped if invalid or if it already has one."""
     if item.captions_as("second_positive"):
         raise Dropped("the item already has a second positive caption")
     if any(one.role == "negative" and one.text in (second, item.caption("positive")) for one in item.captions):

@@ -1,7 +1,7 @@
-"""NegCLIP's negative captions (ARO §4, App. C.1): two elements of one sort change places. Pure.
+"""NegCLIP's negative captions (ARO §4, App. C.1): two elements of one sort are swapped. Pure.
 
 Elements are found in the tags of words: a verb phrase is a run of verbs (`is eating`), a noun phrase a run of
-determiners and numbers, adjectives with their adverbs, and nouns. The paper parses with spaCy and does not say how.
+determiners and numbers, adjectives with their adverbs, and nouns. The paper parses with spaCy, without details.
 """
 
 import re
@@ -12,14 +12,14 @@ from benchmarks.construction.batch import Dropped
 from benchmarks.construction.order import Words, words_of
 from benchmarks.construction.tagging import ADJECTIVE, ADVERB, DETERMINER, NOUN, VERB, Tags
 
-Span = tuple[int, int]  # the places of an element's words, from and up to
+Span = tuple[int, int]  # positions of an element's words: start and end, exclusive
 LETTERS = {NOUN: "n", ADJECTIVE: "a", ADVERB: "r", VERB: "v", DETERMINER: "d"}
 SORTS = {"nouns": "n", "adjectives": "a", "adverbs": "r", "verb phrases": "v+", "noun phrases": "d*(?:r*a)*n+"}
-SHORTEST = 3  # words of a noun phrase, so that it does not overlap with swapped nouns
+SHORTEST = 3  # words in a noun phrase, so that it does not overlap with swapped nouns
 
 
 def negatives(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
-    """The caption in its one form, and up to five negatives by the sort of what was swapped, each drawn by the seed.
+    """Return the normalised caption, and up to five negatives by the sort of element swapped, each drawn by the seed.
 
     Raises Dropped if nothing can be swapped: ARO removes such captions.
     """
@@ -41,6 +41,6 @@ def negatives(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]
 
 
 def swapped(words: Words, one: Span, other: Span) -> str:
-    """The words with two of their elements, of which `one` comes first, in each other's place."""
+    """Swap two elements of the words, of which `one` comes first."""
     (start, end), (later, last) = one, other
     return " ".join([*words[:start], *words[later:last], *words[end:later], *words[start:end], *words[last:]])

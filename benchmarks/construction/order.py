@@ -1,8 +1,8 @@
-"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders, and in any (§3.1). Pure.
+"""ARO's order perturbations (§2.2, Table 1): a caption's words in four wrong orders, and in random order (§3.1). Pure.
 
 Captions are first normalised to lower-case words without punctuation around them: otherwise a capital or full stop in
 mid-sentence would reveal a shuffled caption. Punctuation inside a word (`t-shirt`, `man's`, `7:30`) stays. The same
-seed and words give the same order, whatever else is perturbed with them.
+seed and words give the same order, whatever else is perturbed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -19,31 +19,31 @@ DRAWS = 100
 
 
 def words_of(caption: str) -> list[str]:
-    """The words in lower case, without punctuation around them; punctuation by itself is not a word."""
+    """Return the words in lower case, without punctuation around them; punctuation by itself is not a word."""
     stripped = (word.strip(edges(word)) for word in caption.lower().split())
     return [word for word in stripped if word]
 
 
 def edges(word: str) -> str:
-    """The word without characters that are neither letters nor digits."""
+    """Strip characters other than letters and digits from the ends of the word."""
     return "".join({character for character in word if not character.isalnum()})
 
 
 def shuffle_nouns_adjectives(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Nouns change places with nouns, and adjectives with adjectives, as in the example in ARO's Table 1."""
+    """Permute nouns among nouns, and adjectives among adjectives, as in the example in ARO's Table 1."""
     groups = ([place for place, tag in enumerate(tags) if tag == kind] for kind in (NOUN, ADJECTIVE))
     return at_places(words, list(groups), rng)
 
 
 def shuffle_others(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Everything but nouns and adjectives changes places (ARO Table 1)."""
+    """Permute everything except nouns and adjectives (ARO Table 1)."""
     return at_places(words, [[place for place, tag in enumerate(tags) if tag not in (NOUN, ADJECTIVE)]], rng)
 
 
 def shuffle_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Groups of three words change places and stay whole (ARO Table 1).
+    """Permute groups of three words, keeping each group whole (ARO Table 1).
 
-    If words are left over, the place of the shorter group is drawn at random: in the paper's example it is the third.
+    If words are left over, the shorter group's position is random: in the paper's example it is the third.
     """
     splits = [chunks for chunks in all_splits(words) if movable(chunks)]
     if not splits:
@@ -53,13 +53,13 @@ def shuffle_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
 
 
 def shuffle_within_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Words change places within each group of three, counted from the left; the groups stay (ARO Table 1)."""
+    """Permute the words within each group of three, counted from the left (ARO Table 1)."""
     places = range(len(words))
     return at_places(words, [list(places[start : start + SIZE]) for start in places[::SIZE]], rng)
 
 
 def shuffle_all(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Any word takes any place (ARO §3.1)."""
+    """Permute all words (ARO §3.1)."""
     return at_places(words, [list(range(len(words)))], rng)
 
 
@@ -74,7 +74,7 @@ PERTURBATIONS = {name: shuffle for name, shuffle in SHUFFLES.items() if name != 
 
 
 def shuffled(name: str, words: Words, tags: Words, seed: int) -> str:
-    """The words in an order that the shuffle of that name draws, different from theirs if there is one."""
+    """Reorder the words by the shuffle of that name, differently from the original if possible."""
     text = " ".join(words)
     try:
         return " ".join(SHUFFLES[name](words, tags, Random(f"{seed}/{name}/{text}")))
@@ -83,10 +83,10 @@ def shuffled(name: str, words: Words, tags: Words, seed: int) -> str:
 
 
 def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
-    """The caption in its one form, and its four wrong orders by name (ARO §2.2, Table 1).
+    """Return the normalised caption, and its four wrong orders by name (ARO §2.2, Table 1).
 
-    Each is drawn from the orders that differ from the caption, and redrawn if it equals an earlier one.
-    Raises Dropped, with the perturbation's name, if there is none: chance is one in five only with all four.
+    Each is drawn from the orders that differ from the caption, and redrawn if it equals an earlier one. Raises Dropped,
+    with the perturbation's name, if there is none: chance is one in five only if there are all four.
     """
     words = words_of(caption)
     told = list(tags(words))
@@ -100,7 +100,7 @@ def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]
 
 
 def unlike(others: Collection[str], name: str, words: Words, tags: Words, seed: str) -> str:
-    """The first of DRAWS by this seed that differs from the others. Raises Dropped if none does."""
+    """Return the first of DRAWS by this seed that differs from the others. Raises Dropped if none does."""
     for draw in range(DRAWS):
         found = " ".join(one(name, words, tags, Random(f"{seed}/{draw}" if draw else seed)))
         if found not in others:
@@ -109,7 +109,7 @@ def unlike(others: Collection[str], name: str, words: Words, tags: Words, seed: 
 
 
 def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:
-    """The perturbation of that name; the name is added to a reason for dropping the caption."""
+    """Apply the perturbation of that name, and add its name to any reason for dropping the caption."""
     try:
         return PERTURBATIONS[name](words, tags, rng)
     except Dropped as dropped:
@@ -117,7 +117,7 @@ def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:
 
 
 def at_places(words: Words, groups: list[list[int]], rng: Random) -> list[str]:
-    """Reorder the words in each group of places; all others stay. Raises Dropped if none can move."""
+    """Reorder the words within each group of positions only. Raises Dropped if none can move."""
     if all(len({words[place] for place in group}) < 2 for group in groups):
         raise Dropped("nothing would change")
 
@@ -132,14 +132,14 @@ def at_places(words: Words, groups: list[list[int]], rng: Random) -> list[str]:
 
 
 def until_changed(words: list[str], draw: Callable[[], list[str]]) -> list[str]:
-    """If any order differs, at least every second one does, so this ends."""
+    """Draw until the order changes; if any order differs, at least every second does, so this ends."""
     while (made := draw()) == words:
         pass
     return made
 
 
 def all_splits(words: Words) -> list[Chunks]:
-    """The words in groups of three; a shorter group in every possible place."""
+    """Split the words into groups of three, with a shorter group in every possible position."""
     rest = len(words) % SIZE
     if not rest:
         return [cut(words, [SIZE] * (len(words) // SIZE))]
@@ -148,7 +148,7 @@ def all_splits(words: Words) -> list[Chunks]:
 
 
 def movable(chunks: Chunks) -> bool:
-    """Whether some order of the chunks differs: all are the same only if any two chunks are interchangeable."""
+    """Return whether some order of the chunks differs; not if any two chunks are interchangeable."""
     return any(one + other != other + one for one, other in combinations(chunks, 2))
 
 

@@ -1,4 +1,4 @@
-"""Write constructed items to a file, and report what was made, and what was dropped and why. Pure."""
+"""Writing constructed items to a file, and reporting the items made and the rows dropped, with reasons. Pure."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from benchmarks.formats import csv_text, jsonl
 from benchmarks.formats.table import Row
 from benchmarks.records import ItemRecord
 
-SHOWN = 10  # dropped rows named per line of the report
+SHOWN = 10  # dropped rows listed per line of the report
 
 
 def refused(path: Path, out: Path, endings: Sequence[str], kind: str) -> str:
-    """Why these two files cannot be used, in a sentence; empty if they can."""
+    """Return why these two files cannot be used, in a sentence; empty if they can."""
     if not path.is_file():
         return f"There is no file {path}."
     if path.suffix.lower() not in ENDINGS:
@@ -33,12 +33,12 @@ def refused(path: Path, out: Path, endings: Sequence[str], kind: str) -> str:
 
 
 def items(records: Iterable[ItemRecord]) -> str:
-    """Winnow's manifest, which `import_benchmark jsonl` reads."""
+    """Return Winnow's manifest, which `import_benchmark jsonl` reads."""
     return "".join(map(jsonl.to_line, records))
 
 
 def rows(kept: Sequence[Row], out: Path) -> str:
-    """The rows as they were read, in the form that the file's name says."""
+    """Return the rows as they were read, in the format given by the file's name."""
     values = [row.values for row in kept]
     if out.suffix.lower() == ".csv":
         return table(values)
@@ -48,7 +48,7 @@ def rows(kept: Sequence[Row], out: Path) -> str:
 
 
 def table(values: Sequence[dict[str, str]]) -> str:
-    """Rows of one table have the same columns."""
+    """Return a CSV table; rows of one table have the same columns."""
     if not values:
         return ""
     return csv_text.table([values[0], *(value.values() for value in values)], safe=False)
@@ -62,7 +62,7 @@ def to_file(out: Path, content: str) -> None:
 
 
 def report(kind: str, made: Constructed) -> dict[str, Any]:
-    """JSON values. `dropped` has, for each reason, how many rows and which."""
+    """Return JSON values. `dropped` has, for each reason, how many rows and which."""
     dropped: dict[str, list[int]] = {}
     for number, reason in made.dropped:
         dropped.setdefault(reason, []).append(number)
@@ -77,7 +77,7 @@ def report(kind: str, made: Constructed) -> dict[str, Any]:
 
 
 def lines(report: dict[str, Any]) -> Iterator[str]:
-    """The report for people; the sums add up."""
+    """Write the report for people; the sums add up."""
     dropped = sum(one["count"] for one in report["dropped"])
     word = "kept" if report["kind"] == "refine" else "made"
     yield f"{report['read']:,} rows = {report['made']:,} {word} + {dropped:,} dropped"
@@ -91,7 +91,7 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _as_text(value: object) -> str:
-    """`a 3, b 4`; a table within one in brackets; percentages to two places, "undefined" for None."""
+    """Format `a 3, b 4`; a nested table in brackets; percentages to two decimals, "undefined" for None."""
     if isinstance(value, dict):
         inner = {name: f"({_as_text(one)})" if isinstance(one, dict) else _as_text(one) for name, one in value.items()}
         return ", ".join(f"{name} {one}" for name, one in inner.items())

@@ -1,4 +1,4 @@
-"""What a language model is asked to make captions: one template per kind, in our own words. Pure.
+"""The prompts with which a language model makes captions: one template per kind, in our own words. Pure.
 
 Each answer is a few labelled lines, so that every step the model took can be checked (generated.py). The kinds and the
 rules are those of SugarCrepe (App. D.1 and D.2), VISLA (§3.2) and Hard Positive Truth (App. C); the wording and the
@@ -15,9 +15,9 @@ from pathlib import Path
 
 PLACEHOLDER = "{caption}"
 SYSTEM = "You write data for a benchmark. Reply only with the lines that you are asked for, and add no comment."
-LONGEST_SWAP = 14  # words: Hard Positive Truth swaps around “and” in captions of fewer than 15
+LONGEST_SWAP = 14  # words: Hard Positive Truth swaps around “and” only in captions under 15
 NEGATIVE, SECOND_POSITIVE = "negative", "second_positive"
-Message = dict[str, object]  # {"role": …, "content": a text, or a list of parts as chat endpoints take them}
+Message = dict[str, object]  # {"role": …, "content": a text, or a list of parts for chat endpoints}
 
 DIFFERS = (
     "The new caption describes a scene that clearly differs from the original one.",
@@ -32,17 +32,13 @@ SAME = (
     "End the new caption with a full stop.",
 )
 REPLACED = ("Chosen", "New", "New caption")
-STEPS = (
-    0.0,
-    1.5,
-    0.0,
-)  # temperatures of SugarCrepe's three questions about REPLACE and ADD (App. D.2), one for each line
+STEPS = (0.0, 1.5, 0.0)  # for SugarCrepe's three questions about REPLACE and ADD (App. D.2), one temperature per line
 SWAPPED = ("Possible", "First", "Second", "New caption")
 Example = tuple[str, ...]  # the caption, then the value of each line
 
 
 def _examples() -> dict[str, list[Example]]:
-    """By kind; those of `check`, which compares a second positive with its caption, have two captions."""
+    """Return the examples by kind; `check`, which compares a second positive with its caption, has two captions."""
     found: dict[str, list[Example]] = defaultdict(list)
     with Path(__file__).with_name("prompt_examples.csv").open(encoding="utf-8", newline="") as file:
         for kind, *values in islice(csv.reader(file), 1, None):
@@ -57,9 +53,9 @@ EXAMPLES = _examples()
 class CaptionKind:
     """One kind of caption to make.
 
-    `role`: what the new caption is to the image; `type` and `subtype` of the items, empty where they keep their own.
-    `check` names the rule by which generated.py checks an answer. `lines`: the labels of its lines, in order.
-    `temperature`: of the sampling, if nobody says another.
+    `role`: that of the new caption; `type` and `subtype` of the items, empty if they keep their own. `check` names the
+    rule by which generated.py checks an answer. `lines`: the labels of its lines, in order. `temperature`: the default
+    for sampling.
     """
 
     name: str
@@ -80,12 +76,12 @@ class CaptionKind:
 
     @property
     def in_steps(self) -> bool:
-        """Whether SugarCrepe asks for it in three steps."""
+        """Return whether SugarCrepe asks for it in three steps."""
         return self.role == NEGATIVE and self.lines == REPLACED
 
     @property
     def template(self) -> str:
-        """The prompt with PLACEHOLDER where the caption goes."""
+        """Return the prompt, with PLACEHOLDER for the caption."""
         steps = "\n".join(f"{number}. {step}" for number, step in enumerate(self.steps, 1))
         rules = "\n".join(f"- {rule}" for rule in self.rules)
         shown = "\n\n".join("\n".join(self._shown(example)) for example in self.examples)
@@ -100,11 +96,11 @@ class CaptionKind:
         yield from self.answer_lines(example)
 
     def answer_lines(self, example: Example) -> list[str]:
-        """The lines of the answer that an example shows."""
+        """Return the lines of an example's answer."""
         return [f"{label}: {value}" for label, value in zip(self.lines, example[1:], strict=True)]
 
     def ineligible(self, caption: str) -> str:
-        """Why the kind cannot be made from this caption, as a phrase; empty if it can."""
+        """Return why the kind cannot be made from this caption, as a phrase; empty if it can."""
         words = caption.split()
         if self.check != "around and":
             return "" if words else "the caption is empty"
@@ -118,8 +114,8 @@ CHECKED = ("Consistent", "Caption")
 
 
 def check_template() -> str:
-    """The prompt that checks a second positive against the caption (VISLA §3.2, App. A.3), with PLACEHOLDER and SECOND
-    where the two go."""
+    """Return the prompt that checks a second positive against the caption (VISLA §3.2, App. A.3), with PLACEHOLDER and
+    SECOND for the two."""
     shown = "\n\n".join(
         f"Original: {first}\nParaphrase: {second}\nConsistent: {verdict}\nCaption: {text}"
         for first, second, verdict, text in EXAMPLES["check"]
@@ -134,18 +130,18 @@ def check_template() -> str:
 
 
 def check_messages(caption: str, second: str) -> list[Message]:
-    """The conversation that checks a second positive."""
+    """Return the conversation that checks a second positive."""
     before, between, after = re.split(rf"{re.escape(PLACEHOLDER)}|{re.escape(SECOND)}", check_template())
     asked = f"{before}{' '.join(caption.split())}{between}{' '.join(second.split())}{after}"
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": asked}]
 
 
 class PromptWrong(ValueError):
-    """The message says in a sentence what is wrong with a prompt of the user's own."""
+    """The message explains the problem with a user's own prompt."""
 
 
 def checked_template(text: str) -> str:
-    """A template of the user's own. Raises PromptWrong unless it has the placeholder exactly once."""
+    """Return a user's own template. Raises PromptWrong unless it has the placeholder exactly once."""
     found = text.count(PLACEHOLDER)
     if found != 1:
         how = "does not contain" if not found else f"contains {found} times"
@@ -154,8 +150,8 @@ def checked_template(text: str) -> str:
 
 
 def messages(template: str, caption: str, said: Sequence[str] = (), line: str = "") -> list[Message]:
-    """The conversation that asks for a new caption, as chat endpoints and chat templates take it. `line`: ask only for
-    this line of the answer, after the lines `said` in earlier steps."""
+    """Return the conversation that asks for a new caption, for chat endpoints and chat templates. `line`: ask only for
+    this line of the answer, after the lines from earlier steps (`said`)."""
     asked = template.replace(PLACEHOLDER, " ".join(caption.split()))
     if line:
         asked = "\n".join([asked, *said, "", f"Reply only with the next line: “{line}:”."])

@@ -1,8 +1,8 @@
 """Replacement hard positives (Hard Positive Truth §3.4, App. A.1): replace one relation or attribute by a synonym.
 
-The hard negative shows which word: VL-CheckList replaced the same one, so it is where the two captions differ. Only one
-whole word is replaced; the article before it stays, as in the paper's own `a upright person`. The published files
-follow a simpler rule; docs/reference/construction.md counts where they differ.
+The hard negative shows which word: VL-CheckList replaced the same one, so the two captions differ in it. Only one whole
+word is replaced; the article before it stays, as in the paper's own `a upright person`. The published files follow a
+simpler rule; docs/reference/construction.md counts the differences.
 """
 
 import csv
@@ -17,7 +17,7 @@ from benchmarks.construction.batch import Dropped
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`words` are the spellings of the original, `by` is the replacement, `frequency` the paper's figure.
+    """`words` are the spellings of the original, `by` is the replacement, `frequency` the paper's count.
 
     A row can have several spellings: `wearing` and `wears` are one row of Table 4, and its `riding on` also covers
     `riding`, as the row's own example shows (`person riding motorcycle`).
@@ -34,7 +34,7 @@ class Replacement:
 
 
 def _replacements(subtype: str) -> tuple[Replacement, ...]:
-    """The paper's Tables 4 to 6 (App. A.1), of relations or of attributes."""
+    """Return the paper's Tables 4 to 6 (App. A.1), for relations or for attributes."""
     with Path(__file__).with_name("replacement_words.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
             Replacement(tuple(row["words"].split(", ")), row["replacement"], int(row["frequency"]), row["group"])
@@ -56,10 +56,10 @@ class HardPositive:
 
 
 def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> HardPositive:
-    """The caption with its one relation or attribute replaced (Hard Positive Truth §3.4, Tables 4 to 6).
+    """Replace the caption's only relation or attribute (Hard Positive Truth §3.4, Tables 4 to 6).
 
-    Without a negative (an empty text) the caption may have only one word of the table. Raises Dropped if the word that
-    the negative replaced is not in the table or cannot be identified.
+    Without a negative (an empty text) the caption must have exactly one word in the table. Raises Dropped if the word
+    that the negative replaced is not in the table or cannot be identified.
     """
     found = matches(caption, table)
     if not found:
@@ -73,7 +73,7 @@ def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> 
 
 
 def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
-    """The found words at which the negative differs."""
+    """Return those of the words found at which the negative differs."""
     start, end = difference(caption, negative)
     if start == end:
         raise Dropped("the negative replaces no word")
@@ -84,16 +84,16 @@ def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
 
 
 def matches(caption: str, table: Sequence[Replacement]) -> list[Found]:
-    """The table's words in the caption, from left to right; of those that overlap the longest (`on top of`)."""
+    """Find the table's words in the caption, from left to right; the longest if some overlap (`on top of`)."""
     rows = {word: row for row in table for word in row.words}
     longest_first = sorted(rows, key=lambda word: (-len(word), word))
-    # Without `a`, letters such as ı and ſ match those of the table, whose words they are not.
+    # Without `a`, letters such as ı and ſ would match letters of other words in the table.
     any_word = re.compile(rf"(?<![\w-])(?ai:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
     return [(match, rows[match[0].lower()]) for match in any_word.finditer(caption)]
 
 
 def difference(caption: str, negative: str) -> tuple[int, int]:
-    """The part of the caption that differs from the negative: start and end.
+    """Return start and end of the part of the caption that differs from the negative.
 
     Common words at the beginning and end are removed. Start equals end if nothing is left, because the negative is the
     same or only adds words.
@@ -107,10 +107,10 @@ def difference(caption: str, negative: str) -> tuple[int, int]:
 
 
 def alike(one: list[str], other: list[str]) -> int:
-    """The number of common words at the beginning."""
+    """Count the common words at the beginning."""
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
 
 
 def written(words: str, original: str) -> str:
-    """The word, capitalised if the original is."""
+    """Return the word, capitalised if the original is."""
     return words[0].upper() + words[1:] if original[0].isupper() and not original.isupper() else words

@@ -1,6 +1,6 @@
-"""Rows to construct from: a CSV table, JSON Lines, or a JSON list (or object) of rows. Pure.
+"""Input rows for construction: a CSV table, JSON Lines, or a JSON list (or object) of rows. Pure.
 
-A field may have the name used in its paper's files. Further fields of a row are kept with the result.
+A field may have the name used in its paper's files. Additional fields of a row are kept with the result.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ NAMES = {  # field → its possible columns, ours first, then ARO's, SugarCrepe'
 
 
 def read_rows(path: Path, log: ProblemLog) -> list[Row]:
-    """The rows of a file, by its ending, numbered by line, or by position from 1 in a JSON file.
+    """Read a file's rows according to its extension, numbered by line, or by position from 1 in JSON.
 
-    Never raises on bad input: the rows may not be used once `log.count` is above 0.
+    Never raises on bad input: the rows must not be used if `log.count` is above 0.
     """
     reader = _read_csv if path.suffix.lower() == ".csv" else _read_lines if path.suffix.lower() in LINES else _read_json
     rows: list[Row] = []
@@ -71,7 +71,7 @@ def _read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
 
 
 def _sound_row(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
-    """The row if it is an object whose text can be stored; otherwise logs its problems."""
+    """Yield the row if it is an object whose text can be stored; otherwise log its problems."""
     if isinstance(value, dict):
         if jsontext.storable_throughout(value, file, number, "", log):
             yield Row(number, value)
@@ -80,12 +80,12 @@ def _sound_row(value: object, number: int, file: str, log: ProblemLog) -> Iterat
 
 
 def column(row: Row, name: str) -> str | None:
-    """The row's column for that field; None if it has none."""
+    """Return the row's column for that field; None if it has none."""
     return next((one for one in NAMES.get(name, (name,)) if one in row.values), None)
 
 
 def words(row: Row, name: str, file: str, log: ProblemLog, needed: bool = True) -> str:
-    """The text of a field; empty if there is none, with a problem in the log if it is required."""
+    """Return a field's text; empty if there is none, with a problem in the log if it is required."""
     where = column(row, name)
     if where is None:
         if needed:
@@ -101,7 +101,7 @@ def words(row: Row, name: str, file: str, log: ProblemLog, needed: bool = True) 
 
 
 def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
-    """An item with the row's image and no captions yet. `fields` are the columns used for the captions."""
+    """Make an item with the row's image and no captions yet. `fields` are the columns used for the captions."""
     image = words(row, "image", file, log, needed=False)
     taken = {column(row, name) for name in (*fields, "image", "id", "type", "subtype", *BOX)}
     return ItemRecord(
@@ -116,7 +116,7 @@ def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
 
 
 def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
-    """The row's crop of the image, if it has ARO's four columns for it."""
+    """Return the row's crop of the image, if it has ARO's four columns for it."""
     if not set(BOX) <= row.values.keys():
         return None
     values = [row.values[name] for name in BOX]
@@ -129,7 +129,7 @@ def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
 
 
 def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
-    """The row as an item: an unchanged item of Winnow's manifest, or one made from image and captions.
+    """Turn the row into an item: an unchanged one of Winnow's manifest, or one made from image and captions.
 
     It has a positive caption, and a negative one if the row has one. None, with problems in the log, if it is neither.
     """

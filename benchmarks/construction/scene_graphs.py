@@ -1,8 +1,8 @@
 """Mine GQA's scene graphs for the pairs of VG-Relation and VG-Attribution (ARO App. A.1, steps 2 to 4). Pure.
 
 A scene is a row with `image`, `width`, `height` and `objects`: id → {"name": "cat", "x": 5, "y": 0, "w": 90, "h": 70,
-"attributes": ["black"], "relations": [{"name": "watching", "object": "12"}]}. What is mined of it are rows as the
-templates take them; those drop pairs of one kind, equal attributes and symmetric relations (steps 3, 5 and 6).
+"attributes": ["black"], "relations": [{"name": "watching", "object": "12"}]}. Mining yields rows for the templates,
+which drop pairs of one kind, equal attributes and symmetric relations (steps 3, 5 and 6).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,13 +15,13 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.table import Row
 
 OBJECTS = "objects"  # the field that makes a row a scene
-LEAST = 4  # an object's width and height are at least the image's divided by this
+LEAST = 4  # minimum width and height of an object, as a divisor of the image's
 Scene = Mapping[str, Any]
 Mined = dict[str, Any]
 
 
 def relations(scene: Scene) -> Iterator[Mined]:
-    """Each relation between two large objects."""
+    """Yield each relation between two large objects."""
     large = _large(scene)
     for key, one in large.items():
         for relation in one.get("relations", ()):
@@ -34,7 +34,7 @@ def relations(scene: Scene) -> Iterator[Mined]:
 
 
 def attributions(scene: Scene) -> Iterator[Mined]:
-    """Each two attributes of two large objects. What both objects are tells them apart in neither caption."""
+    """Yield every two attributes of two large objects, leaving out attributes that both objects have."""
     for (key, one), (other_key, other) in combinations(_large(scene).items(), 2):
         first, second = (dict.fromkeys(of.get("attributes", ())) for of in (one, other))
         both = first.keys() & second.keys()
@@ -48,9 +48,9 @@ def attributions(scene: Scene) -> Iterator[Mined]:
 def mined(
     given: Iterable[Row], file: str, log: ProblemLog, mine: Callable[[Scene], Iterator[Mined]]
 ) -> Iterator[tuple[int, Row]]:
-    """Numbered rows: of a scene those that are mined from it, any other as it is."""
+    """Number the rows: those mined from a scene, and any other row unchanged."""
     for row in given:
-        if isinstance(row.values.get(OBJECTS, ""), str):  # a table's cell is no scene
+        if isinstance(row.values.get(OBJECTS, ""), str):  # a table's cell is not a scene
             yield row.number, row
         elif image := rows.words(row, "image", file, log):
             try:
@@ -63,14 +63,14 @@ def mined(
 
 
 def _large(scene: Scene) -> dict[str, Any]:
-    """The objects that can be recognised, by their ids."""
+    """Return the objects large enough to recognise, by their ids."""
     width, height = scene["width"], scene["height"]
     objects = scene[OBJECTS].items()
     return {key: one for key, one in objects if LEAST * one["w"] >= width and LEAST * one["h"] >= height}
 
 
 def _box(one: Mapping[str, Any], other: Mapping[str, Any], scene: Scene) -> Mined:
-    """The smallest box around both, within the image."""
+    """Return the smallest box around both, within the image."""
     left, top = (max(0, min(one[side], other[side])) for side in "xy")
     right = min(scene["width"], max(one["x"] + one["w"], other["x"] + other["w"]))
     bottom = min(scene["height"], max(one["y"] + one["h"], other["y"] + other["h"]))

@@ -19,7 +19,7 @@ OWN, OWN_CONVERSE, MADE = "own caption", "own caption with the converse", "made 
 
 @dataclass(frozen=True, slots=True)
 class SpatialCaption:
-    """A caption of an image. `true`: whether it holds, since Visual Spatial Reasoning also has false captions."""
+    """A caption of an image. `true`: whether it holds, because Visual Spatial Reasoning also has false captions."""
 
     image: str
     caption: str
@@ -34,7 +34,7 @@ class SpatialCaption:
         return frozenset({self.subject.lower(), self.object.lower()})
 
     def meanings(self) -> set[tuple[str, str, str]]:
-        """(subject, relation, object) of the caption, and of its converse where there is one."""
+        """Return (subject, relation, object) of the caption, and of any converse."""
         subject, object, back = self.subject.lower(), self.object.lower(), converse(self.relation)
         found = {(subject, plain(self.relation), object)}
         return found | {(object, back, subject)} if back else found
@@ -42,7 +42,7 @@ class SpatialCaption:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """`negatives`: one to three, nearest first; `origin`: where the second positive comes from."""
+    """`negatives`: one to three, nearest first; `origin`: the source of the second positive."""
 
     of: SpatialCaption
     second: str
@@ -51,11 +51,11 @@ class Triplet:
 
 
 def candidates(captions: Sequence[SpatialCaption], nearest: int = NEAREST) -> Batch[Triplet]:
-    """A triplet for each true caption (VISLA §3.3), in order. Dropped, with the reason, is
+    """Make a triplet for each true caption (VISLA §3.3), in order. A caption is dropped, with the reason, if it
 
-    - a caption that does not hold;
-    - one without a second positive: no caption of the image says it from the other side, and no converse is known;
-    - one without a negative: no other image has a caption on the same two things that says something else.
+    - does not hold;
+    - has no second positive: no caption of the image expresses it from the other side, and no converse is known;
+    - has no negative: no other image has a different caption on the same two things.
     """
     images: dict[str, list[SpatialCaption]] = defaultdict(list)
     pairs: dict[frozenset[str], list[SpatialCaption]] = defaultdict(list)
@@ -75,10 +75,10 @@ def candidates(captions: Sequence[SpatialCaption], nearest: int = NEAREST) -> Ba
 
 
 def second_positive(one: SpatialCaption, own: Sequence[SpatialCaption]) -> tuple[str, str]:
-    """The caption with subject and object switched, and where it is from (VISLA §3.3, positive caption mining).
+    """Return the caption with subject and object switched, and its source (VISLA §3.3, positive caption mining).
 
-    Preferably one of the image's own captions, first with the converse relation; otherwise made with the converse.
-    Takes the first of several. Raises Dropped, naming the relation, if nothing is certain to be true.
+    Preferably one of the image's own captions, first with the converse relation; otherwise made with the converse. The
+    first of several is used. Raises Dropped, naming the relation, if none is certain to be true.
     """
     if len(one.things) < 2:
         raise Dropped("subject and object are the same")
@@ -101,10 +101,11 @@ def mirrored(one: SpatialCaption) -> tuple[str, str]:
 def nearest_negatives(
     one: SpatialCaption, true: set[str], among: Sequence[SpatialCaption], count: int
 ) -> tuple[str, ...]:
-    """The captions of other images on the same two things that share most words with this (VISLA §3.3, negatives).
+    """Return other images' captions on the same two things that share most words with this one (VISLA §3.3, negatives).
 
-    Each text once; by Jaccard similarity of the sets of words, then by text. Captions known to be true here are left
-    out: the texts in `true`, and captions with the same relation from either side. Raises Dropped if none is left.
+    Each text occurs once, ordered by Jaccard similarity of the sets of words, then by text. Captions known to be true
+    are left out: the texts in `true`, and captions with the same relation from either side. Raises Dropped if none is
+    left.
     """
     known = {tuple(lexical.words(text)) for text in true}
     found = {

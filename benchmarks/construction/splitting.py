@@ -1,8 +1,8 @@
-"""Which split each item goes to, so that no image is in two of them: of a release, or of a training. Pure.
+"""Assigning items to the splits of a release or a training, so that no image is in two of them. Pure.
 
 Items that share an image, directly or through others, are one *component* and stay together. Components are dealt in a
-random order that is a hash of the seed and of the component's smallest key. Whatever the order of the input, the same
-items are dealt the same way.
+random order given by a hash of the seed and the component's smallest key. The result does not depend on the order of
+the input.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ NOTHING_FIXED: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """An item: `key` is its id, `hashes` the content of every image that it has, shown or not, each once."""
+    """An item: `key` is its id, `hashes` the content of each of its images, shown or not, each once."""
 
     key: str
     kind: Kind
@@ -26,7 +26,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """`splits` has every key; `moved` has the former split of each item that could not stay there."""
+    """`splits` has every key; `moved` has the former split of each item that could not stay in it."""
 
     splits: dict[str, str]
     moved: dict[str, str]
@@ -34,14 +34,14 @@ class Assigned:
 
 @dataclass(slots=True)
 class _Need:
-    """How many items each split still lacks, times the sum of the shares so that it is whole; negative: too many."""
+    """The number of items each split lacks, scaled by the sum of the shares to an integer; negative: too many."""
 
     shares: Mapping[str, int]
     whole: Counter[str] = field(default_factory=Counter)
     of_kind: Counter[tuple[str, Kind]] = field(default_factory=Counter)
 
     def expect(self, kind: Kind) -> None:
-        """One more item of that kind is to be dealt."""
+        """Expect one more item of that kind."""
         for split, share in self.shares.items():
             self.whole[split] += share
             self.of_kind[split, kind] += share
@@ -53,10 +53,10 @@ class _Need:
             self.of_kind[split, kind] -= each * count
 
     def best(self, kinds: Counter[Kind]) -> str:
-        """The split for a component of these kinds: of those that lack at least half of it the one that lacks most of
-        these kinds. If none lacks so much, the one that lacks most.
+        """Return the split for a component of these kinds: among splits that lack at least half of it, the one that
+        lacks most of these kinds; otherwise the one that lacks most.
 
-        So of up to three splits none ends further from its share than the largest component has items.
+        With up to three splits, none deviates from its share by more items than the largest component has.
         """
         half = sum(self.shares.values()) * kinds.total() / 2
         open_to = [split for split in self.shares if self.whole[split] >= half]
@@ -71,9 +71,9 @@ class _Need:
 def assign(
     units: Iterable[Unit], shares: Mapping[str, int], seed: int, fixed: Mapping[str, str] = NOTHING_FIXED
 ) -> Assigned:
-    """`shares` are percents by split. `fixed` are an earlier version's splits by key: an item stays where it was, and
-    its component with it. Where that cannot be, since its component was in several, or since there is no such split any
-    more, it is in `moved`."""
+    """Assign items to splits. `shares` are percentages by split. `fixed` has an earlier version's splits by key: an
+    item stays in its split, with its component. If that is impossible, because its component was in several splits or
+    the split no longer exists, it is in `moved`."""
     ordered = {name: shares[name] for name in SPLIT_NAMES if name in shares}
     need, free = _Need(ordered), []
     splits: dict[str, str] = {}
@@ -92,10 +92,10 @@ def assign(
 
 
 def components(units: Iterable[Unit]) -> list[list[Unit]]:
-    """Items that hang together by their images, each component and all of them in order of keys."""
+    """Group items linked by shared images; components and their items are in order of keys."""
     ordered = sorted(units, key=lambda unit: unit.key)
-    above = list(range(len(ordered)))  # of each unit one of its component, the first of it of itself
-    first: dict[str, int] = {}  # of each hash the first unit that has it
+    above = list(range(len(ordered)))  # for each unit another one of its component; itself for the first
+    first: dict[str, int] = {}  # for each hash, the first unit that has it
     for place, unit in enumerate(ordered):
         for content in unit.hashes:
             one, other = _top(above, place), _top(above, first.setdefault(content, place))

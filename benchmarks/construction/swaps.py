@@ -1,4 +1,4 @@
-"""Swap hard positives (Hard Positive Truth §3.4): phrases change places, attributes stay with their objects."""
+"""Swap hard positives (Hard Positive Truth §3.4): phrases are swapped, attributes stay with their objects."""
 
 import re
 

@@ -1,7 +1,7 @@
 """Tag the words of captions with spaCy's small English model or HanTa. Pure.
 
-ARO (§2.2) tags with spaCy. Its model is not on a package index, so it is used only if it has been installed
-(`python -m spacy download en_core_web_sm`); elsewhere HanTa's English model serves, which lies in HanTa's wheel.
+ARO (§2.2) tags with spaCy. Its model is not on a package index, so it is used only if installed (`python -m spacy
+download en_core_web_sm`); otherwise HanTa's English model is used, which is part of its wheel.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,15 +18,15 @@ PENN = {"NN": NOUN, "JJ": ADJECTIVE, "RB": ADVERB, "VB": VERB, "MD": VERB} | dic
 CLAWS = {"N": NOUN, "UNC": NOUN, "AJ": ADJECTIVE, "AV0": ADVERB, "V": VERB} | dict.fromkeys(
     ("AT0", "DT0", "DPS", "CRD", "ORD"), DETERMINER
 )
-Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → one of these sorts for each
+Tags = Callable[[Sequence[str]], Sequence[str]]  # words of a sentence → one of these tags for each
 SPACY_MODEL = "en_core_web_sm"
 HANTA_MODEL = "morphmodel_en.pgz"
-LONGEST = 40  # letters of a word that HanTa is shown: its time grows with their square
+LONGEST = 40  # letters of a word passed to HanTa, whose time grows with their square
 
 
 @dataclass(frozen=True, slots=True)
 class Tagger:
-    """`name`, with the version, is noted in reports, since perturbations depend on the tagger."""
+    """`name`, with the version, is recorded in reports, because perturbations depend on the tagger."""
 
     name: str
     tags: Tags
@@ -34,7 +34,7 @@ class Tagger:
 
 @cache
 def tagger() -> Tagger:
-    """The installed tagger: spaCy with its model, otherwise HanTa. Loading takes up to a second."""
+    """Return the installed tagger: spaCy with its model, otherwise HanTa. Loading takes up to a second."""
     if find_spec("spacy") and find_spec(SPACY_MODEL):
         import spacy
 
@@ -44,7 +44,7 @@ def tagger() -> Tagger:
 
 
 def by_spacy(model: Any) -> Tags:
-    """Tags from a loaded spaCy pipeline, given words as split here, so that each gets one tag."""
+    """Return tags from a loaded spaCy pipeline, given words as split in this module, so that each gets one tag."""
     from spacy.tokens import Doc
 
     return lambda words: [penn(token.tag_) for token in model(Doc(model.vocab, words=list(words)))]
@@ -58,12 +58,12 @@ def by_hanta() -> Tags:
 
 
 def penn(tag: str) -> str:
-    """The sort of a tag of the Penn Treebank: NN NNS NNP NNPS, JJ JJR JJS …; numbers are determiners."""
+    """Map a tag of the Penn Treebank: NN NNS NNP NNPS, JJ JJR JJS …; numbers are determiners."""
     return _sort(tag, PENN)
 
 
 def claws(tag: str) -> str:
-    """The sort of a tag of CLAWS 5, those of the British National Corpus. UNC, an unknown word, counts as a noun."""
+    """Map a CLAWS 5 tag, as in the British National Corpus. UNC, an unknown word, counts as a noun."""
     return _sort(tag, CLAWS)
 
 

@@ -16,7 +16,7 @@ class Pair:
 
 
 def relation_captions(subject: str, relation: str, object: str) -> Pair:
-    """`the horse is eating the grass` and `the grass is eating the horse` (ARO App. A.1, steps 3, 5 and 6).
+    """Make `the horse is eating the grass` and `the grass is eating the horse` (ARO App. A.1, steps 3, 5 and 6).
 
     The template in the text has no article before the second object; the paper's captions have one, as do these. Raises
     Dropped if both objects are of one kind or the relation is symmetric, so that both captions would be true.
@@ -30,7 +30,7 @@ def relation_captions(subject: str, relation: str, object: str) -> Pair:
 
 
 def attribution_captions(attribute1: str, object1: str, attribute2: str, object2: str) -> Pair:
-    """`the crouched cat and the open door`, `the open cat and the crouched door` (ARO App. A.1, steps 3 and 5).
+    """Make `the crouched cat and the open door` and `the open cat and the crouched door` (ARO App. A.1, steps 3 and 5).
 
     Raises Dropped if the objects, or the attributes, are the same.
     """
@@ -46,7 +46,7 @@ def attribution_captions(attribute1: str, object1: str, attribute2: str, object2
 
 
 def filled(words: str) -> str:
-    """In lower case, like ARO's templates, with single spaces. Raises Dropped if empty."""
+    """Return it in lower case, like ARO's templates, with single spaces. Raises Dropped if empty."""
     words = " ".join(words.lower().split())
     if not words:
         raise Dropped("a part of the template is empty")

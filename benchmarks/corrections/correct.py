@@ -1,6 +1,6 @@
-"""Correct the words or a picture of items in place, withdraw items, or put them back.
+"""Correct texts or images of items in place, withdraw items, or put them back.
 
-The old words stay in the history and nowhere else: a study that asked about them asks again.
+The old texts stay only in the history: a study that asked about them asks again.
 """
 
 from collections import defaultdict
@@ -20,15 +20,15 @@ from benchmarks.models import Action, Benchmark, Caption, Correction, Image, Ite
 from benchmarks.records import CaptionRecord, ItemRecord, Origin
 from benchmarks.transactions import retry_deadlocks
 
-MOST = 2_000  # changes at once: whoever is shown one of the items waits for all of them
+MOST = 2_000  # changes at once: annotators who get one of the items wait for all of them
 MOST_REASON = 500  # characters
-FORM = Origin("", 1)  # of a change that is not from a file
+FORM = Origin("", 1)  # of a change that does not come from a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is asked for. `place`: `caption-negative-0`, `candidate-2`; empty for the whole item. `new`: the words, or
-    the name of the new picture's file. `old`: the words that they replace, if the change was made looking at them.
+    """A requested change. `place`: `caption-negative-0`, `candidate-2`; empty for the whole item. `new`: the text, or
+    the name of the new image's file. `old`: the text to be replaced, if the author saw it.
     """
 
     item: str  # its key
@@ -46,7 +46,7 @@ def correct(
     *, benchmark: Benchmark, changes: Sequence[Change], by: str, made_by: User | None = None,
     pictures: Mapping[str, Image] | None = None,
 ) -> list[Correction]:  # fmt: skip
-    """Make all of these changes, or none. `pictures`: the stored image of each new picture's name. Raises Refused with
+    """Make all of these changes, or none. `pictures`: the stored image for each new image's name. Raises Refused with
     every problem.
     """
     log = ProblemLog()
@@ -74,7 +74,7 @@ def correct(
 
 
 def check(*, benchmark: Benchmark, changes: Sequence[Change]) -> None:
-    """Raises Refused with what `correct` would refuse now, before pictures are read."""
+    """Raise Refused with what `correct` would refuse now, before images are read."""
     log = ProblemLog()
     items = queries.with_material(benchmark.items.filter(key__in={change.item for change in changes}))
     known = {item.key: item for item in items}
@@ -86,7 +86,7 @@ def check(*, benchmark: Benchmark, changes: Sequence[Change]) -> None:
 
 
 def parts_of(item: Item) -> dict[str, Caption | ItemImage]:
-    """Its captions and images by the identities that corrections name; `item` was read `with_material`."""
+    """Return the item's captions and images by identity, as in corrections; `item` was read `with_material`."""
     captions = {f"caption-{one.role}-{one.position}": one for one in sorted(item.captions.all(), key=_order)}
     return captions | {one.key: one for one in sorted(item.item_images.all(), key=_order)}
 
@@ -121,7 +121,7 @@ def _check(benchmark: Benchmark, item: Item, changes: Sequence[Change], log: Pro
 
 
 def _problems(item: Item, parts: Mapping[str, Caption | ItemImage], change: Change):
-    """(code, column, advice)."""
+    """Yield (code, column, advice) for each problem."""
     part = parts.get(change.place)
     if change.action == Action.WITHDRAW:
         if item.withdrawn:
@@ -147,7 +147,7 @@ def _problems(item: Item, parts: Mapping[str, Caption | ItemImage], change: Chan
 
 
 def _check_words(benchmark: Benchmark, item: Item, changes: Sequence[Change], log: ProblemLog) -> None:
-    """The item with the new words is checked as an import would; what was wrong with it before does not count."""
+    """Check the item with the new texts as an import would, ignoring problems it had before."""
     new = {change.place: change.new for change in changes if change.action == Action.CAPTION}
     if not new:
         return
@@ -182,7 +182,7 @@ def _make(item: Item, change: Change, made_by: User | None, pictures: Mapping[st
     elif isinstance(part, ItemImage):
         old, image = part.source_name, pictures[change.new]
         frames.renew(Item.objects.filter(pk=item.pk))
-        # It is another picture: neither the crop nor what the import said of its source is about it
+        # It is another image: the old crop and the import's notes on the source do not apply to it
         ItemImage.objects.filter(pk=part.pk).update(
             image=image, source_name=change.new, crop=None, licence="", attribution=""
         )

@@ -1,4 +1,4 @@
-"""What follows a correction in other packages, in its transaction. They register, as they do for imports."""
+"""Consequences of a correction in other packages, in its transaction. They register as for imports."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ Follow = Callable[[Item, Sequence[Correction], str], object]
 
 @dataclass(frozen=True)
 class Follower:
-    """`lock(item's id)` runs before the item is read: afterwards nobody is shown it until the end of the transaction,
-    and whoever was has been seen. `follow(item, corrections, by)` runs after it is changed.
+    """`lock(item's id)` runs before the item is read: from then on it is not shown to anybody until the transaction
+    ends, and everybody who has it is known. `follow(item, corrections, by)` runs after it is changed.
     """
 
     lock: Lock
@@ -28,7 +28,7 @@ def followed_by(follower: Follower) -> None:
 
 
 def lock(item: int) -> None:
-    """Lock the item for a change, with all that follows from it."""
+    """Lock the item for a change, with everything that depends on it."""
     for one in _FOLLOWERS:
         one.lock(item)
 

@@ -1,4 +1,4 @@
-"""The forms that correct one item, and that take a file of corrections."""
+"""Forms that correct one item, or take a file of corrections."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ PICTURE = "picture-"
 
 
 class ItemForm(forms.Form):
-    """A text field for each caption and a file field for each image of the item. `changes` has what differs."""
+    """A text field for each caption and a file field for each image of the item. `changes` has the differences."""
 
     reason = forms.CharField(
         max_length=MOST_REASON, label="Reason", help_text="It is kept with the correction, and releases show it."
@@ -42,7 +42,7 @@ class ItemForm(forms.Form):
                     initial=part.text, required=False, strip=False, widget=forms.HiddenInput
                 )
             else:
-                only = forms.FileInput(attrs={"accept": "image/*"})  # the worker checks what it is
+                only = forms.FileInput(attrs={"accept": "image/*"})  # the worker checks the type
                 own[PICTURE + place] = forms.FileField(required=False, label=f"New {label} picture", widget=only)
         self.fields = own | self.fields
 
@@ -64,7 +64,7 @@ class ItemForm(forms.Form):
         return [self[PICTURE + place] for place, part in self.parts.items() if isinstance(part, ItemImage)]
 
     def changes(self, action: str = "") -> list[Change]:
-        """Of a valid form; `action`: the button that was pressed, if it is about the whole item."""
+        """Return the changes of a valid form; `action`: the button pressed, if it concerns the whole item."""
         given: Mapping[str, Any] = self.cleaned_data
         about = {"item": self.item.key, "reason": given["reason"]}
         if action:
@@ -72,7 +72,7 @@ class ItemForm(forms.Form):
         found = []
         for place, part in self.parts.items():
             if isinstance(part, Caption):
-                # Browsers send CRLF for the breaks that the text has as LF
+                # Browsers send CRLF for line breaks that are stored as LF
                 new, old = (given[name].replace("\r\n", "\n") for name in (place, f"old-{place}"))
                 if new != old:
                     found.append(Change(action=Action.CAPTION, place=place, new=new, old=old, **about))

@@ -1,7 +1,7 @@
 """A file of corrections: CSV or JSON Lines with a row for each part of an item, or for a whole item.
 
-Columns: `id`; `place`, an identity or a role (its first caption or image); `text` or `file`, what comes there, or
-`action`, withdraw or restore; `reason`; and `old`, the words that are replaced, if they should be compared.
+Columns: `id`; `place`, an identity or a role (its first caption or image); `text` or `file`, the new content, or
+`action`, withdraw or restore; `reason`; and `old`, the text replaced, if it should be compared.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ LIMITS = table.TableLimits(MOST, limits.MAX_LINES, limits.MAX_FILE_BYTES, "corre
 
 
 def read_changes(path: Path, log: ProblemLog) -> list[Change]:
-    """Problems go to the log."""
+    """Read the changes; problems go to the log."""
     try:
         return [change for values, origin in _rows(path, log) if (change := change_of(values, origin, log))]
     except Unreadable:
@@ -35,7 +35,7 @@ def _rows(path: Path, log: ProblemLog) -> Iterator[tuple[Mapping[str, object], O
 
 
 def change_of(values: Mapping[str, object], origin: Origin, log: ProblemLog) -> Change | None:
-    """None with a problem in the log if it cannot be one."""
+    """Make a change; return None, with a problem in the log, if the row is not valid."""
     before = log.count
     for name, value in values.items():
         if name not in COLUMNS:

@@ -1,4 +1,4 @@
-"""The pages that correct one item, or take a file of corrections, with what was corrected before."""
+"""Pages to correct one item, or to take a file of corrections, with the corrections so far."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ DONE = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """An item by its position: a key may contain any character, an address may not."""
+    """Show an item by its position: a key may contain any character, a URL may not."""
     benchmark = permissions.benchmark_for(request.user, pk, change=True)
     item = get_object_or_404(queries.with_material(benchmark.items.all()), position=position)
     form = ItemForm(request.POST or None, request.FILES or None, item=item)
@@ -51,7 +51,7 @@ def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
                 return redirect("item-correct", pk, position)
         except Refused as refusal:
             for problem in refusal.problems:
-                form.add_error(None, problem.advice)  # its column is one of a file
+                form.add_error(None, problem.advice)  # its column refers to a file
         except uploads.NoRoom as reason:
             form.add_error(None, str(reason))
     context = {
@@ -63,7 +63,7 @@ def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 
 
 def _make(request: StaffRequest, benchmark: Benchmark, changes: Sequence[Change], form: ItemForm) -> Job | None:
-    """Words at once; with pictures, a job."""
+    """Make changes of texts at once; for images, queue a job."""
     by, user = named(request.user), request.user
     if all(change.action != Action.IMAGE for change in changes):
         correct(benchmark=benchmark, changes=changes, by=by, made_by=user)
@@ -74,7 +74,7 @@ def _make(request: StaffRequest, benchmark: Benchmark, changes: Sequence[Change]
         row = {"id": change.item, "place": change.place, "reason": change.reason}
         rows.append(row | ({"file": change.new} if change.action == Action.IMAGE else {"text": change.new}))
     files = [form.cleaned_data[field.name] for field in form.pictures() if form.cleaned_data[field.name]]
-    for number, file in enumerate(files):  # of two with one name, each is its own
+    for number, file in enumerate(files):  # two files with the same name stay distinct
         file.name = f"{number}-{file.name}" if sum(one.name == file.name for one in files) > 1 else file.name
     names = iter(files)
     for row in rows:
@@ -83,7 +83,7 @@ def _make(request: StaffRequest, benchmark: Benchmark, changes: Sequence[Change]
 
 
 def queue_rows(benchmark: Benchmark, rows: Sequence[dict], images: Sequence[Picture], user) -> Job:
-    """A job for rows in memory, sent to the worker."""
+    """Queue a job for rows in memory."""
     content = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
     job = queue_files(benchmark, SimpleUploadedFile("corrections.jsonl", content), images, user)
     jobs.dispatch(job)
@@ -91,7 +91,7 @@ def queue_rows(benchmark: Benchmark, rows: Sequence[dict], images: Sequence[Pict
 
 
 def queue_files(benchmark: Benchmark, file: UploadedFile, images: Sequence[Picture], user) -> Job:
-    """`images`: pictures, or one archive of them; or uploads of earlier."""
+    """Queue a job. `images`: images, or one archive of them, or earlier uploads."""
     with uploads.arriving() as folder:
         path = uploads.keep([file], folder / "data")
         there: Path | None = None
@@ -112,7 +112,7 @@ def queue_files(benchmark: Benchmark, file: UploadedFile, images: Sequence[Pictu
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def corrections_new(request: StaffRequest, pk: int) -> HttpResponse:
-    """A file of corrections, and all that were made, the newest first."""
+    """Take a file of corrections, and list all corrections so far, the newest first."""
     benchmark = permissions.benchmark_for(request.user, pk, change=True)
     form = CorrectionsForm(request.POST or None, request.FILES or None)
     made = _with_names(Correction.objects.filter(item__benchmark=benchmark)).order_by("-pk")

@@ -1,4 +1,4 @@
-"""A job that makes a file's corrections, with the pictures that it names: all of them, or none."""
+"""A job that makes a file's corrections, with the images it names: all of them, or none."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,7 +78,7 @@ class Correcting(BenchmarkWork):
     def store(
         self, changes: Sequence[Change], gathered: Gathered | None, staged: staging.Staging | None
     ) -> list[Correction]:
-        """Files move last: after a deadlock everything before can be done again."""
+        """Store the changes. Files move last: after a deadlock everything before that can be repeated."""
         pictures: dict[str, Image] = {}
         if gathered and staged:
             staging.serial()

@@ -1,4 +1,4 @@
-"""A benchmark's items written back in the layout of the files that they were imported from.
+"""A benchmark's items written back in the layout of the files they were imported from.
 
 May be imported by runs and all rooms above, and by `annotation`. Start with `source_layout.py`.
 """

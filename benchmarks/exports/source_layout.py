@@ -1,4 +1,4 @@
-"""Write a benchmark in its source's layout: the inverse of its import. Stores nothing in the database."""
+"""Writing a benchmark in its source's layout: the inverse of its import. Does not change the database."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,11 +14,11 @@ CHUNK = 1000  # items held in memory with all their rows
 
 
 class CannotWrite(Exception):
-    """The benchmark has no source layout; the message says why."""
+    """The benchmark does not have a source layout; the message explains why."""
 
 
 def format_of(benchmark: Benchmark) -> Format:
-    """The single, writable format of all its items. Raises CannotWrite otherwise."""
+    """Return the single, writable format of all its items. Raises CannotWrite if there is none."""
     names = sorted(brought(benchmark) | {benchmark.source})
     if len(names) > 1:
         raise CannotWrite(f"“{benchmark}” has items from several formats ({', '.join(names)}): it has no one layout.")
@@ -30,14 +30,14 @@ def format_of(benchmark: Benchmark) -> Format:
 
 
 def brought(benchmark: Benchmark) -> set[str]:
-    """The formats in which its items were first imported; imports of new candidates do not count."""
+    """Return the formats in which its items were first imported; imports of new candidates do not count."""
     imports = Job.objects.filter(kind="import", state=JobState.DONE, report__benchmark=benchmark.pk)
     jobs = imports.exclude(report__has_key="new_candidates")
     return {source or format for format, source in jobs.values_list("params__format", "report__source")}
 
 
 def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the source's files, with these records or all items in order. Raises CannotWrite."""
+    """Yield (name, content) of the source's files, with these records or all items in order. Raises CannotWrite."""
     format = format_of(benchmark)
     assert format.writer
     if records is None:
@@ -47,7 +47,7 @@ def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> 
 
 
 def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:
-    """Write the files to a new or empty folder; returns (name, bytes) of each. Raises CannotWrite."""
+    """Write the files to a new or empty folder; return (name, bytes) of each. Raises CannotWrite."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotWrite(f"{folder} is not empty. Name a new folder.")
     with snapshot():
@@ -55,7 +55,7 @@ def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:
 
 
 def put(files: Iterable[tuple[str, bytes]], folder: Path) -> list[tuple[str, int]]:
-    """Write each (name, content) below the folder; returns (name, bytes) of each."""
+    """Write each (name, content) below the folder; return (name, bytes) of each."""
     written = []
     for name, content in files:
         path = folder / name

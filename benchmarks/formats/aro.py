@@ -1,12 +1,12 @@
-"""ARO's VG-Relation and VG-Attribution (ARO §2.1): a JSON list of rows each. An item's image is a crop.
+"""ARO's VG-Relation and VG-Attribution (ARO §2.1): each a JSON list of rows. An item's image is a crop.
 
 [{"image_path": "7.jpg", "bbox_x": 10, "bbox_y": 0, "bbox_w": 64, "bbox_h": 48,
   "true_caption": "the cat is watching the bird", "false_caption": "the bird is watching the cat",
   "relation_name": "watching"}]
 
-A row of VG-Attribution has `attributes`, two texts, in the place of `relation_name`. What a list is, its rows say. Type
-is relation or attribution. Subtype is what accuracy is reported by: the relation, or the pair of attributes in
-alphabetical order, `black vs white`. The key is the list and the place in it, from 0: `vg_relation-17`.
+A row of VG-Attribution has `attributes`, two texts, instead of `relation_name`; the rows show which list it is. Type is
+relation or attribution. Accuracy is reported by subtype: the relation, or the pair of attributes in alphabetical order,
+`black vs white`. The key is the list and the position in it, from 0: `vg_relation-17`.
 """
 
 import json
@@ -21,11 +21,11 @@ from benchmarks.formats.writing import extras, image_part
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 FILES = {"relation": "visual_genome_relation.json", "attribution": "visual_genome_attribution.json"}
-MARKS = {"relation": "relation_name", "attribution": "attributes"}  # the field that makes a row what it is
+MARKS = {"relation": "relation_name", "attribution": "attributes"}  # distinguishes relation and attribution
 BOX = ("bbox_x", "bbox_y", "bbox_w", "bbox_h")
 TEXTS = ("image_path", "true_caption", "false_caption")
-FIELDS = ("image_path", *BOX, "true_caption", "false_caption")  # and the mark: the format's own order
-ORDER = "field_order"  # in `meta`: the names of the row's fields, where they came in another order
+FIELDS = ("image_path", *BOX, "true_caption", "false_caption")  # with the mark, in the format's own order
+ORDER = "field_order"  # in `meta`: the names of the row's fields, if they came in another order
 
 
 def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -39,7 +39,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def kind_of(rows: list[Any]) -> str:
-    """Recognise the kind by the first row with a telling field, or with a similar name."""
+    """Recognise the kind by the first row with a distinguishing field, or one with a similar name."""
     fields = [list(row) for row in rows if isinstance(row, dict)]
     marked = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
     alike = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
@@ -48,7 +48,7 @@ def kind_of(rows: list[Any]) -> str:
 
 def record(row: dict[str, Any], kind: str, origin: Origin) -> ItemRecord:
     mark = MARKS[kind]
-    stored = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is in `meta` alone
+    stored = FIELDS if kind == "attribution" else (*FIELDS, mark)  # the pair's own order is only in `meta`
     meta = {name: value for name, value in row.items() if name not in stored}
     if list(row) != own_order(row, mark):
         meta[ORDER] = list(row)
@@ -65,7 +65,7 @@ def record(row: dict[str, Any], kind: str, origin: Origin) -> ItemRecord:
 
 
 def own_order(row: Iterable[str], mark: str) -> list[str]:
-    """Its fields as the format has them, then any further ones in alphabetical order."""
+    """Return the fields in the format's order, then any others in alphabetical order."""
     known = [name for name in (*FIELDS, mark) if name in row]
     return known + sorted(set(row) - {*known})
 
@@ -74,7 +74,7 @@ def own_order(row: Iterable[str], mark: str) -> list[str]:
 
 
 def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
-    """Whether the row makes a record. Logs what is wrong."""
+    """Return whether the row makes a record; log its problems."""
     before, mark = log.count, MARKS[kind]
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "The row must be an object: {…}.")
@@ -92,7 +92,7 @@ def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
 
 
 def wrong(name: str, value: object) -> str:
-    """Why the field cannot have that value, as advice; empty if it can."""
+    """Return why the field cannot have that value, as advice; empty if it can."""
     if name in TEXTS:
         return "" if isinstance(value, str) else "Write this value as text, in quotes."
     if name in BOX:
@@ -104,7 +104,7 @@ def wrong(name: str, value: object) -> str:
 
 
 def is_whole(value: object) -> bool:
-    """12 and 12.0, not 12.5, "12" or true: tables turn whole columns into floats, but a part of a pixel is no place."""
+    """Accept 12 and 12.0, not 12.5, "12" or true: tables turn columns into floats, but pixels are whole."""
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
@@ -112,7 +112,7 @@ def is_whole(value: object) -> bool:
 
 
 def write(items: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """A list for each of the two types that has items, as json.dump writes it when nothing is asked of it."""
+    """Write a list for each of the two types that has items, formatted by json.dump's defaults."""
     rows: dict[str, list[dict[str, object]]] = {kind: [] for kind in FILES}
     for item in items:
         rows[item.type].append(row_of(item))

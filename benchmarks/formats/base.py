@@ -1,4 +1,4 @@
-"""What a format is, and the log of its problems. Pure."""
+"""The interface of a format, and the log of its problems. Pure."""
 
 import re
 from collections import Counter
@@ -12,15 +12,15 @@ from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused, is_ow
 from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or skip incomplete rows (skip_incomplete)."
-KindOf = Callable[[str, Iterable[str], Iterable[str]], str]  # (format, roles of captions, of images) → of evaluation
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".mp4", ".webm")  # as names end; content decides
-KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
+KindOf = Callable[[str, Iterable[str], Iterable[str]], str]  # (format, caption roles, image roles) → evaluation kind
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".mp4", ".webm")  # only names; the content decides
+KEPT = 100  # problems kept, and notes of each kind; all are counted
 
 
 class ProblemLog:
-    """Collects the problems of an input. `problems` reject it; `notes` go into the report of its import.
+    """Collects the problems of an input. `problems` reject the input; `notes` go into the import's report.
 
-    `skip_incomplete`: rows that lack a part are skipped and noted, instead of rejecting the input.
+    `skip_incomplete`: skip and note incomplete rows instead of rejecting the input.
     """
 
     def __init__(self, skip_incomplete: bool = False):
@@ -83,14 +83,14 @@ class ProblemLog:
 
 
 class Unreadable(Exception):
-    """Reading cannot continue; the reason is already in the log."""
+    """Reading cannot continue; the log already has the reason."""
 
 
 ORIGIN = 60  # characters of an origin's name
 
 
 def wrong_origins(names: Sequence[str]) -> str:
-    """Why these cannot be the names of two origins, in a sentence; empty if they can."""
+    """Return why these cannot be the names of two origins, in a sentence; empty if they can."""
     if not all(name.strip() and len(name) <= ORIGIN and name.isprintable() for name in names):
         return f"Give each origin a name of 1 to {ORIGIN} characters."
     return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
@@ -98,8 +98,8 @@ def wrong_origins(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How the rows of a format's files look: `carrier` says in what they come, `layouts` has the columns or fields
-    that every row has (several sets if there are variants), `files` the usual names of the files."""
+    """The shape of a format's files: `carrier` is their file type, `layouts` has the columns or fields of every row
+    (several sets if there are variants), `files` the usual names of the files."""
 
     carrier: str
     layouts: tuple[Sequence[str], ...]
@@ -113,7 +113,7 @@ PARQUET = "parquet"
 
 HOLDS_IMAGES = "These files contain their images. Do not give any others."
 
-# Column → which part of an item stands in it: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
+# Column → the part of an item that it has: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
 SPLIT = {
     "image": "image:positive",
     "caption": "caption:positive",
@@ -129,9 +129,9 @@ FURTHER_COLUMN = re.compile(r"(?P<role>[a-z][a-z0-9_]*)_(?P<kind>caption|image|t
 
 
 def further_columns(most: Mapping[str, int], split: Mapping[str, str]) -> dict[str, str]:
-    """Columns for what a split has none for, each with its part: `prompt_caption`, `negative_caption_2` …
+    """Return columns for parts that lack one in a split, each with its part: `prompt_caption`, `negative_caption_2` …
 
-    `most` has how many members an item has at most of each kind and role: {"caption:negative": 2, "image:picture": 4}.
+    `most` has the largest number per item of each kind and role: {"caption:negative": 2, "image:picture": 4}.
     """
     found: dict[str, str] = {}
     for of in sorted(most, key=_column_order):
@@ -152,7 +152,7 @@ def _column_order(of: str) -> tuple[str, tuple[int, str]]:
 
 
 def further_part(column: str, split: Mapping[str, str]) -> str:
-    """The part of a further column for a role with a meaning, as `further_columns` names it; "" of any other."""
+    """Return the part of a further column for a meaningful role, as named by `further_columns`; "" for any other."""
     found = FURTHER_COLUMN.fullmatch(column)
     if found is None or column in split or is_own(found["role"]) or found["kind"] == "text":
         return ""
@@ -163,36 +163,36 @@ def further_part(column: str, split: Mapping[str, str]) -> str:
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format for items. `reader` yields records and logs what it cannot read; `writer` is its inverse, and
-    reproduces a canonical file byte for byte.
+    reproduces a canonical file exactly.
     """
 
     name: str
     title: str
-    accepts: str  # what to give, in a sentence
-    endings: tuple[str, ...]  # file name endings that an upload may have; a folder needs none
+    accepts: str  # what to provide, in a sentence
+    endings: tuple[str, ...]  # extensions that an upload may have; a folder does not need one
     reader: Callable[..., Iterator[ItemRecord]]  # (path, log, **given), see `read`
     several: bool = False  # takes several files at once
-    sides: tuple[str, str] | None = None  # takes two files or folders that belong together: what each contains
+    sides: tuple[str, str] | None = None  # takes two files or folders that belong together: the content of each
     origins: tuple[str, str] | None = None  # default names of the sides
     keeps_same: bool = False  # its published files have negatives equal to a positive: noted, not rejected
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
-    # The items' format, from what was read: (path, records, predictions.plan.kind_of)
+    # The items' format, after reading: (path, records, predictions.plan.kind_of)
     first_format: Callable[[Path, Sequence[ItemRecord], KindOf], str] | None = None
-    splits: bool = False  # its items are in named splits, of which one can be read alone
+    splits: bool = False  # its items are in named splits, each of which can be read by itself
     candidates: bool = False  # can add new candidate images to existing items
-    # The images inside a file that was read without a problem, to be used as a context; None: it has none
+    # The images inside a file that was read without a problem, as a context manager; None: it has none
     images: Callable[[Path], AbstractContextManager[Source | None]] | None = None
-    shape: Shape | None = None  # by which its files are recognised, where they can be
-    example: str = ""  # a right file, as short as it can be; or what the files contain, if they are not text
+    shape: Shape | None = None  # by which its files are recognised, if possible
+    example: str = ""  # a minimal valid file, or a description of binary files
 
     def read(self, path: Path, log: ProblemLog, **given: Any) -> Iterator[ItemRecord]:
-        """The records of a file (or folder, if `accepts` says so), in its order. `given` may hold the path of the
+        """Yield the records of a file (or folder, if `accepts` allows it), in order. `given` may hold the path of the
         `second` side of a format with sides, the names `origins` of a format with origins, and the name of the only
         `split` to read of a format with splits.
 
         Never raises on bad input: problems go to the log, and readable rows are still yielded so that the checks can
-        list their problems too. Nothing may be imported once `log.count` is above 0.
+        list their problems too. Nothing may be imported if `log.count` is above 0.
         """
         try:
             yield from self.reader(Path(path), log, **given)

@@ -29,7 +29,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def mapping_of(columns: Iterable[str]) -> ColumnMapping:
-    """A candidate's position is the number in its column's name."""
+    """Map the columns; a candidate's position is the number in its column's name."""
     candidates = sorted(name for name in columns if CANDIDATE.fullmatch(name))
     images = {"positive": Part(("filename",)), "candidate": Part((*candidates,))}
     return ColumnMapping(TEXTS, images, "index", "type", "subtype", literal=True)

@@ -1,4 +1,4 @@
-"""The checks of every record, whatever its format, and notes for its owner. Pure."""
+"""The checks of every record, whatever its format, and notes for the owner. Pure."""
 
 import re
 from collections import Counter
@@ -20,14 +20,14 @@ REVEALING = re.compile(
 )
 INVISIBLE = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")  # not U+200D: it joins emoji
 NAMING = f"lower-case letters, digits and _, beginning with a letter, at most {limits.MAX_ROLE} characters"
-TAKEN = {"role", "text", "file", "licence", "attribution", "crop"}  # what a caption or an image has beside attributes
+TAKEN = {"role", "text", "file", "licence", "attribution", "crop"}  # a part's fields other than attributes
 NO_LINKS = "Winnow does not fetch images. Put the file into the images folder or archive and give its name there."
 Say = Callable[[str, str, str], None]  # code, column, advice
 Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
 def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
-    """All records in their order, with problems in the log. Import nothing once `log.count` is above 0.
+    """Return all records in order, with problems in the log. Import nothing if `log.count` is above 0.
 
     Several files of one batch are checked together: chain their records. `keeps_same`: see Format.
     """
@@ -52,7 +52,7 @@ def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bo
             if REVEALING.search(image.name):
                 revealing.setdefault(image.role, []).append((origin, image.name))
         checked.append(record)
-    for role, found in revealing.items():  # names never leave the server, but their owner should know
+    for role, found in revealing.items():  # names never leave the server, but the owner should know
         origin, name = found[0]
         advice = f"{len(found):,} names like “{name[:80]}” may reveal the answer. Annotators never see file names."
         log.note("REVEALING_NAME", origin.file, origin.row, f"{role} image", advice)
@@ -128,7 +128,7 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
 
 
 def _with_columns(parts: Sequence[Part], kind: str) -> Iterator[tuple[Part, str]]:
-    """Each with its name for messages: `negative caption`; in roles of the user's own also `question caption 3`."""
+    """Yield each with its name for messages: `negative caption`; in user-defined roles also `question caption 3`."""
     places: Counter[str] = Counter()
     for part in parts:
         places[part.role] += 1
@@ -156,7 +156,7 @@ def _note_suspect(text: str, column: str, note: Say) -> None:
 
 
 def _note_alike(record: ItemRecord, note: Say) -> None:
-    """Note captions that differ only in what readers cannot see."""
+    """Note captions that differ only in ways readers cannot see."""
     seen: dict[str, CaptionRecord] = {}
     for caption, column in _with_columns(record.captions, "caption"):
         first = seen.setdefault(suspect_text.skeleton(caption.text), caption)
@@ -167,7 +167,7 @@ def _note_alike(record: ItemRecord, note: Say) -> None:
 
 
 def _check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:
-    """A negative caption equal to a positive one makes an item that nobody can answer."""
+    """Report a negative caption equal to a positive one, which makes an item that nobody can answer."""
     right = {caption.text for caption in record.captions if caption.role in ("positive", "second_positive")}
     if not any(caption.role == "negative" and caption.text in right for caption in record.captions):
         return
@@ -190,7 +190,7 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
         _check_length(column, image.licence, limits.MAX_LICENCE, error)
         _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
         _note_invisible(image.name, column, note)
-        if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is checked when it is read
+        if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is checked on reading
             advice = "Give a crop that starts at 0 or above, with a width and height of at least 1 pixel."
             error("CROP_OUTSIDE", column, advice)
         if image.part in seen:
@@ -199,7 +199,7 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
 
 
 def _check_name(name: str, column: str, error: Say) -> None:
-    """The cell must be a plain relative name."""
+    """Check that the cell is a plain relative name."""
     if not name.strip():
         error("VALUE_MISSING", column, "Give the image's file name, or remove the row.")
     elif len(name) > limits.MAX_NAME or len(name.encode("utf-8", "replace")) > limits.MAX_NAME_BYTES:

@@ -1,4 +1,4 @@
-"""A right example beside each kind of problem. Pure."""
+"""A valid example for each kind of problem. Pure."""
 
 from benchmarks.formats.base import Format
 
@@ -21,7 +21,7 @@ OF_CODE = {
 
 
 def right_example(code: str, format: Format | None) -> str:
-    """What is right where a problem of this code is reported; empty if there is nothing to show."""
+    """Return a valid example for a problem of this code; empty if there is none to show."""
     if code in OF_FORMAT:
         return format.example if format else ""
     return OF_CODE.get(code, "")

@@ -1,4 +1,4 @@
-"""Hard Positives: each set as two JSON lists, the original and the hard-positive one, whose rows stand in one order.
+"""Hard Positives: each set as two JSON lists, the original and the hard-positive one, with rows in the same order.
 
 A row has image_id, true_caption, false_caption and image_path. The original's true caption is the positive one, the
 other file's the second positive; both rows must name the same image and the same negative caption. Sets are the
@@ -55,7 +55,7 @@ def items(
 
 
 def together(rows: tuple[dict[str, Any], dict[str, Any]], origins: tuple[Origin, Origin], log: ProblemLog) -> bool:
-    """Whether the two rows have the same image and negative caption. Logs what differs."""
+    """Return whether the two rows have the same image and negative caption; log any difference."""
     differing = [field for field in SHARED if rows[0][field] != rows[1][field]]
     if differing:
         here, there = (row[differing[0]][:80] for row in reversed(rows))
@@ -83,7 +83,7 @@ def record(key: str, subtype: str, rows: tuple[dict[str, Any], dict[str, Any]], 
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """Two files per set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
+    """Write two files per set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
     items = list(records)
     for name, subtype in SUBTYPES.items():
         own = [item for item in items if item.subtype == subtype]

@@ -18,7 +18,7 @@ TEXT = (str, "Write this value as text, in quotes.")
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the wanted files in a folder or archive, or of the single file at `path`.
+    """Yield (name, content) of the wanted files in a folder or archive, or of the single file at `path`.
 
     Missing and extra files are noted; NO_ROWS if all are missing.
     """
@@ -35,7 +35,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
 
 
 def content(path: Path) -> bytes:
-    """A single file's content, or enough of it to show that it is too large."""
+    """Return a single file's content, or enough of it to show that it is too large."""
     with path.open("rb") as stream:
         return stream.read(limits.MAX_JSON_BYTES + 1)
 
@@ -52,15 +52,15 @@ def note_others(source: Source, wanted: Sequence[str], file: str, log: ProblemLo
 
 
 def value(data: bytes, file: str, log: ProblemLog) -> object | None:
-    """The parsed content of a file; None with its problems in the log."""
+    """Return the parsed content of a file; None with its problems in the log."""
     try:
         return jsontext.parse(text.read_whole(io.BytesIO(data), file, log), file, None, log)
     except Unreadable:
-        return None  # other files may have problems to list too
+        return None  # other files may also have problems to list
 
 
 def rows(data: bytes, kind: type[Rows], shape: str, file: str, log: ProblemLog) -> Rows:
-    """The rows of a file with one list or object of rows; none, with its problems in the log, otherwise."""
+    """Return the rows of a file with one list or object of rows; otherwise none, with its problems in the log."""
     before = log.count
     found = value(data, file, log)
     if isinstance(found, kind):
@@ -73,7 +73,7 @@ def rows(data: bytes, kind: type[Rows], shape: str, file: str, log: ProblemLog) 
 
 
 def numbered(rows: Iterable[Row], file: str, log: ProblemLog) -> Iterator[tuple[Origin, Row]]:
-    """Each row and its origin. Reading stops at TOO_MANY_ROWS."""
+    """Yield each row and its origin, up to TOO_MANY_ROWS."""
     for number, row in enumerate(rows, 1):
         if number > limits.MAX_ROWS:
             too_many_rows(file, number, log)
@@ -83,8 +83,8 @@ def numbered(rows: Iterable[Row], file: str, log: ProblemLog) -> Iterator[tuple[
 def sound_row(
     row: object, fields: Mapping[str, tuple[type, str]], shape: str, origin: Origin, log: ProblemLog, key: str = ""
 ) -> bool:
-    """Whether the row is an object whose fields have these types. `fields`: each type, with the advice if it is wrong;
-    `shape`: the advice if the row is not an object; `key`: the row's key in an enclosing object."""
+    """Return whether the row is an object whose fields have these types. `fields`: each type, with advice if it is
+    wrong; `shape`: the advice if the row is not an object; `key`: the row's key in an enclosing object."""
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, key[:80], shape)
         return False

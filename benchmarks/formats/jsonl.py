@@ -7,7 +7,7 @@
 {"id": "8", "texts": {"prompt": "A red cup on a book."}, "images": {"picture": [{"file": "8.png", "model": "m"}]},
  "lists": {"question": ["Is there a cup?", {"text": "Is it red?", "parents": [1]}]}}
 
-Captions and images are lists of objects with a role, or objects by role. A member's further fields are its attributes.
+Captions and images are lists of objects with a role, or objects by role. A member's other fields are its attributes.
 """
 
 import json
@@ -21,7 +21,7 @@ from benchmarks.formats.table import missing_column, nearest, spelled, too_many_
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 Kind = type | tuple[type, ...]
-Fields = Mapping[str, Kind]  # of an object: the kind of value that each has
+Fields = Mapping[str, Kind]  # of an object: the kind of value of each field
 PARTS = (list, dict)  # entries with their roles, or members by role
 FIELDS: dict[str, Kind] = {
     "id": str,
@@ -34,11 +34,11 @@ FIELDS: dict[str, Kind] = {
     "meta": dict,
     "truth": dict,
 }
-TEXTS = ("captions", "texts", "lists")  # all of them captions of the item
+TEXTS = ("captions", "texts", "lists")  # all of these are captions of the item
 CAPTION: dict[str, Kind] = {"role": str, "text": str}
 IMAGE: dict[str, Kind] = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
 OPTIONAL = {"type", "subtype", "texts", "lists", "images", "meta", "truth", "licence", "attribution", "crop"}
-SAME_WORD = 0.85  # similarity from which an attribute's name is a misspelt field: license
+SAME_WORD = 0.85  # similarity above which an attribute's name is a misspelt field: license
 NOT_REQUIRED = " Or give “texts”, “lists” or images in roles of your own: captions are not required then."
 OTHERWISE = "Put further information into “meta”."
 
@@ -47,7 +47,7 @@ def _into(field: str, role: str, key: str) -> str:
     return f'Write it as an entry of “{field}”: {{"role": "{role}", "{key}": …}}.'
 
 
-INSTEAD = {  # names that nearby formats give to what has another place here
+INSTEAD = {  # names that nearby formats give to fields with another name here
     **dict.fromkeys(("caption", "text", "sentence", "true_caption", "positive_caption", "positive"),
                     _into("captions", "positive", "text")),
     **dict.fromkeys(("negative_caption", "false_caption", "foil", "hard_negative", "negative"),
@@ -73,8 +73,8 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 def objects(
     path: Path, log: ProblemLog, most: int | None = None, things: str = "items per import; split it"
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The object on each valid line; other lines go to the log. `things` names what is counted; at most `most` may
-    come, by default as many as an import may have items."""
+    """Yield the object on each valid line; problems with other lines go to the log. `things` names what is counted; at
+    most `most` are allowed, by default the limit on items per import."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
@@ -97,7 +97,7 @@ def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     if jsontext.storable_throughout(value, origin.file, origin.row, "", log):
         others = {"texts", "lists"} if value.keys() - FIELDS.keys() else {"texts", "lists", "images"}
-        optional = OPTIONAL | ({"captions"} if others & value.keys() else set())  # else a misspelt field may be meant
+        optional = OPTIONAL | ({"captions"} if others & value.keys() else set())  # otherwise it may be a misspelt field
         check_object(value, FIELDS, "", origin, log, optional, INSTEAD)
         check_lists(value, origin, log)
     return log.count == before
@@ -120,7 +120,7 @@ def check_lists(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
 
 
 def members(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, str | None, Any]]:
-    """(column, role, member) of each caption or image in that field; the role is None if the member has it itself."""
+    """Yield (column, role, member) of each caption or image in that field; role is None if the member has it."""
     parts = value.get(name)
     if isinstance(parts, list):
         yield from ((f"{name}[{place}]", None, entry) for place, entry in enumerate(parts))
@@ -135,7 +135,7 @@ def members(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, str | No
 def check_member(
     member: object, column: str, role: str | None, fields: Fields, origin: Origin, log: ProblemLog
 ) -> None:
-    """Check a caption or an image. Its further fields are attributes, which `checks` looks into."""
+    """Check a caption or an image. Its other fields are attributes, which are checked by `checks`."""
     content = "file" if "file" in fields else "text"
     if role is not None:
         if isinstance(member, str):
@@ -156,7 +156,7 @@ def _is_attribute(name: str, said: object, member: Mapping[str, Any], fields: Fi
 
 
 def check_roles_once(value: Mapping[str, Any], origin: Origin, log: ProblemLog) -> None:
-    """The texts of a role are in one field, or their order would be unknown."""
+    """Check that a role's texts are all in one field; otherwise their order would be unknown."""
     first: dict[str, str] = {}
     for name in TEXTS:
         for role in dict.fromkeys(_role(role, member) for _, role, member in members(value, name)):
@@ -173,7 +173,7 @@ def _role(role: str | None, member: object) -> str | None:
 def check_entries(
     entries: object, name: str, fields: Fields, optional: Collection[str], origin: Origin, log: ProblemLog
 ) -> None:
-    """The objects of a list; `check_object` has logged other values."""
+    """Check the objects of a list; `check_object` has logged other values."""
     for place, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
             check_entry(entry, f"{name}[{place}]", fields, optional, origin, log)
@@ -206,8 +206,8 @@ def check_object(
     optional: Collection[str] = OPTIONAL,
     instead: Mapping[str, str] = {},
 ) -> None:
-    """Check that required fields are present, all have the right type, and none is unknown. `instead`: for names
-    that other formats use, where their value belongs."""
+    """Check that required fields are present, all have the right type, and none is unknown. `instead`: where the values
+    of names from other formats belong."""
     unknown = [name for name in value if name not in fields]
     for name, kind in fields.items():
         if name in value:
@@ -261,7 +261,7 @@ def _attributes(member: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 
 def to_line(record: ItemRecord) -> str:
-    """The record as one line, with its line end; reading it returns the record (except its origin)."""
+    """Return the record as one line, with its line end; reading it returns the record (except its origin)."""
     value = {
         "id": record.key,
         "type": record.type,

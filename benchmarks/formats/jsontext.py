@@ -1,4 +1,4 @@
-"""JSON read strictly: one depth cap, no duplicate keys, no NaN, no endless numbers; text stays text."""
+"""JSON read strictly: a depth limit, no duplicate keys, no NaN, no endless numbers; text stays text."""
 
 import json
 import re
@@ -14,13 +14,13 @@ NUMBER = re.compile(r"-?\d+")
 
 
 class Fault(ValueError):
-    """A value that is valid JSON but not accepted here."""
+    """A value that is valid JSON but not accepted."""
 
 
 def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | None:
-    """The value of a JSON text, or None if it is rejected (every caller rejects a bare `null` anyway).
+    """Return the value of a JSON text, or None if it is rejected (every caller rejects a bare `null` anyway).
 
-    `row` is the line that the text stands on in its file; None for a whole file, whose own lines are counted.
+    `row` is the text's line in its file; None for a whole file, whose own lines are counted.
     """
     try:
         value: object = outside_json.read(
@@ -73,8 +73,8 @@ def finite(digits: str) -> float:
 
 
 def first_fault(source: str) -> int:
-    """The position of the first value for which `parse` raised Fault. Up to there the text is well-formed JSON."""
-    keys: list[set[str] | None] = []  # for each open object the keys seen so far; None for a list
+    """Return the position of the first value for which `parse` raised Fault. The text is well-formed JSON up to it."""
+    keys: list[set[str] | None] = []  # for each open object, the keys seen so far; None for a list
     previous = ""
     for token in TOKEN.finditer(source):
         word = token.group()
@@ -93,7 +93,7 @@ def first_fault(source: str) -> int:
 
 
 def faulty(word: str) -> bool:
-    """Whether a number or constant outside strings is rejected."""
+    """Return whether a number or constant outside strings is rejected."""
     if word in ("NaN", "Infinity", "-Infinity"):
         return True
     if NUMBER.fullmatch(word):
@@ -105,7 +105,7 @@ def faulty(word: str) -> bool:
 
 
 def storable_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
-    """Whether all strings inside, including keys, have only characters that can be stored. Logs those that do not."""
+    """Return whether all strings inside, including keys, have only storable characters; log those that do not."""
     before = log.count
     if isinstance(value, str):
         storable(value, file, row, column, log)

@@ -1,7 +1,7 @@
-"""Parquet with the images inside: BiVLC as it was released, and `data.parquet` of Winnow's own exports.
+"""Parquet with embedded images: BiVLC as released, and `data.parquet` in Winnow's own exports.
 
 Columns are those of a released split (Format.split). An image is a struct of `bytes` and `path`, as the `datasets`
-library embeds it; all else of an item is text. Nothing is converted: no number becomes an id.
+library embeds it; everything else is text. Nothing is converted: numbers do not become ids.
 """
 
 import math
@@ -36,7 +36,7 @@ class Layout:
     optional: frozenset[str]
 
     def parts(self, names: Iterable[str]) -> dict[str, str]:
-        """Column → part: of the format, and those that a split has for further texts and images."""
+        """Map columns to parts: the format's, and a split's columns for further texts and images."""
         return {**self.split, **{name: part for name in names if (part := further_part(name, self.split))}}
 
     def image_columns(self, path: Path) -> list[str]:
@@ -44,7 +44,7 @@ class Layout:
         return [name for name, part in parts.items() if part.startswith("image:")]
 
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
-        """The rows of a file, or of a folder's shards in the order of their names."""
+        """Yield the rows of a file, or of a folder's shards in the order of their names."""
         found = files(path)
         if not found:
             log.error("NO_ROWS", path.name, None, "", "There is no .parquet file in this folder.")
@@ -62,7 +62,7 @@ class Layout:
 
 
 def is_safe(file: Path, log: ProblemLog) -> bool:
-    """Whether the whole file can be read in bounded memory; if not, the log says why."""
+    """Return whether the whole file can be read in bounded memory; if not, log why."""
     try:
         parquet.refuse_unsafe(file, limits.MAX_ROWS)
     except parquet.ParquetRefused as refused:
@@ -78,7 +78,7 @@ class Rows:
         self.layout, self.log = layout, log
         self.called = ImageNames()
         self.count = 0
-        self.absent: set[str] = set()  # columns of which some row has no image
+        self.absent: set[str] = set()  # columns in which some row has no image
 
     def read(self, file: Path) -> Iterator[ItemRecord]:
         number = 0
@@ -91,7 +91,7 @@ class Rows:
                 yield from self.record(batch, place, Origin(file.name, number))
 
     def record(self, batch: pa.RecordBatch, place: int, origin: Origin) -> Iterator[ItemRecord]:
-        """The item of a row; none if the row has a problem, which is logged."""
+        """Yield the item of a row; nothing if the row has a problem, which is logged."""
         before = self.log.count
         if null := [name for name in self.required(batch) if not batch.column(name)[place].is_valid]:
             self.log.gap("INCOMPLETE_ROW", origin.file, origin.row, ", ".join(null), LACKS)
@@ -111,12 +111,12 @@ class Rows:
         )
 
     def required(self, batch: pa.RecordBatch) -> list[str]:
-        """The columns in which no cell may be null: all but images, further texts and further information."""
+        """Return the columns that must not have null cells: all but images, further texts and further information."""
         parts = ((name, self.layout.split.get(name, "meta:")) for name in batch.schema.names)
         return [name for name, part in parts if not part.startswith(("meta:", "image:"))]
 
     def part(self, batch: pa.RecordBatch, name: str, place: int, origin: Origin) -> tuple[str, object]:
-        """(which part of an item stands in the cell, what it is)."""
+        """Return which part of an item the cell has, and its value."""
         part = self.layout.split.get(name) or further_part(name, self.layout.split) or f"meta:{name}"
         of, _, role = part.partition(":")
         role = role.partition("-")[0]
@@ -140,7 +140,7 @@ class Rows:
         return ImageRecord(role, self.called.name(self.decoded(path, name, origin), data))
 
     def plain(self, value: pa.Scalar, name: str, origin: Origin) -> object:
-        """Text that can be stored, a finite number, true or false; None if the cell is null."""
+        """Return storable text, a finite number, true or false; None if the cell is null."""
         if not value.is_valid:
             return None
         if value.type in TEXT:
@@ -151,7 +151,7 @@ class Rows:
         return number
 
     def decoded(self, data: bytes, name: str, origin: Origin) -> str:
-        """Check text, since Arrow does not check that it is UTF-8."""
+        """Check text, because Arrow does not check that it is UTF-8."""
         try:
             decoded = data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -163,7 +163,7 @@ class Rows:
 
 
 def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
-    """Ids and, in splits without that column, negative images are optional."""
+    """Make a format with optional ids and, for splits without that column, optional negative images."""
     negative = {"negative_image": SPLIT["negative_image"]}
     optional = {"id", *negative} - ({*split} & {*negative})
     layout = Layout(name, {**split, **negative}, frozenset(optional))

@@ -1,4 +1,4 @@
-"""The images inside parquet files: their names, and all of them as a source of files. Pure."""
+"""Images inside parquet files: their names, and all of them as a source of files. Pure."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ class ImageNames:
     `datasets` library keeps only the last part of a path, so two images may have the same one."""
 
     def __init__(self) -> None:
-        self.first: dict[str, str] = {}  # path → the content that it was met with first
+        self.first: dict[str, str] = {}  # path → the content first seen with it
 
     def name(self, path: str, data: bytes | None) -> str:
         if data is None:
@@ -30,12 +30,12 @@ class ImageNames:
 
 
 def files(path: Path) -> list[Path]:
-    """The file, or those of a folder of shards by their names."""
+    """Return the file, or a folder's shards by name."""
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def cell(batch: pa.RecordBatch, name: str, place: int) -> tuple[bytes | None, bytes]:
-    """The bytes of an image, None where there are none; its path, not decoded."""
+    """Return an image's bytes, None if there are none, and its path, not decoded."""
     value = batch.column(name)[place]
     if not value.is_valid:
         return None, b""
@@ -50,7 +50,7 @@ def refuse_large(data: bytes | None, column: str, origin: Origin, log: ProblemLo
 
 
 def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every image of these columns, in the order in which the reader of records meets them."""
+    """Yield (name, content) of every image in these columns, in the order in which the record reader meets them."""
     called = ImageNames()
     for file in found:
         for batch in parquet.batches(file, columns):
@@ -62,7 +62,7 @@ def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[st
 
 class Embedded(Source):
     """The images of files that were read without a problem, so their paths are plain relative names in UTF-8.
-    `contents` reads them anew: (name, content) of each."""
+    `contents` reads them again: (name, content) of each."""
 
     def __init__(self, title: str, contents: Callable[[], Iterator[tuple[str, bytes]]]):
         self._all = contents
@@ -70,7 +70,7 @@ class Embedded(Source):
         for name, _ in contents():
             listed.stored.setdefault(normal(name), name)
         super().__init__(title, listed)
-        self._top = ""  # a name stands for itself alone
+        self._top = ""  # names stand only for themselves
 
     def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         left = set(asked)

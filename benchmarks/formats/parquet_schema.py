@@ -1,4 +1,4 @@
-"""The required columns of a parquet file, and the problems with other ones. Pure."""
+"""The required columns of a parquet file, and problems with others. Pure."""
 
 from collections.abc import Collection, Mapping
 
@@ -14,11 +14,11 @@ NUMBERS = {pa.bool_(), pa.float32(), pa.float64()}
 NUMBERS |= {pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()}
 EXTENSION = b"ARROW:extension:name"
 IMAGE = "struct<bytes: binary, path: string>"
-LONGEST = 100  # characters of a type, as it is told
+LONGEST = 100  # characters of a type in a message
 
 
 def expected(part: str | None) -> str:
-    """The required content of a column, by its part (base.SPLIT); None for a column unknown to the format."""
+    """Return the content required of a column, by its part (base.SPLIT); None for a column unknown to the format."""
     if part is None or part.startswith("meta:"):
         return "text, true and false, or numbers"
     return IMAGE if part.startswith("image:") else "string"
@@ -33,7 +33,7 @@ def _fits(field: pa.Field, part: str | None) -> bool:
 
 
 def _is_extension(field: pa.Field) -> bool:
-    """Whether the type has an extension type in it, whose meaning would depend on code outside the file."""
+    """Return whether the type contains an extension type, whose meaning would depend on code outside the file."""
     known = isinstance(field.type, pa.BaseExtensionType) or EXTENSION in (field.metadata or {})
     return known or any(_is_extension(field.type.field(place)) for place in range(field.type.num_fields))
 
@@ -47,8 +47,8 @@ def _is_image(kind: pa.DataType) -> bool:
 def check_schema(
     schema: pa.Schema, split: Mapping[str, str], optional: Collection[str], file: str, log: ProblemLog
 ) -> bool:
-    """Whether the file has the split's columns with the right types. Logs SCHEMA and COLUMN_MISSING per column, and
-    notes further columns."""
+    """Return whether the file has the split's columns with the right types. Logs SCHEMA and COLUMN_MISSING per column,
+    and notes further columns."""
     before, names = log.count, schema.names
     if len(names) > limits.MAX_PARQUET_COLUMNS:
         log.error("SCHEMA", file, None, "", f"Give at most {limits.MAX_PARQUET_COLUMNS:,} columns.")
@@ -75,5 +75,5 @@ def _check_field(field: pa.Field, earlier: list[str], part: str | None, file: st
 
 
 def _shown(name: str) -> str:
-    """The name as it can be stored and shown."""
+    """Return the name in a form that can be stored and shown."""
     return name[:200].encode("utf-8", "backslashreplace").decode().replace("\0", "")

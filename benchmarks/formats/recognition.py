@@ -1,6 +1,6 @@
-"""Which format a rejected file looks like: by its beginning and the names of its rows' fields, never by its file name.
+"""Recognising a rejected file's format: by its beginning and the names of its rows' fields, never by its file name.
 
-Only to say so: nothing is read in another format than the one that was chosen. Pure.
+Used only for messages: nothing is read in a format other than the chosen one. Pure.
 """
 
 import csv
@@ -28,20 +28,20 @@ from workers import parquet
 from workers.archives.archive import ArchiveRefused, open_archive
 
 BEGINNING = 2**16  # bytes
-FROM_LAYOUT = {"COLUMN_MISSING", "UNKNOWN_FIELD", "SCHEMA"}  # what rows of another format are rejected for
-OUTER = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')  # of an object of rows, up to its first row
+FROM_LAYOUT = {"COLUMN_MISSING", "UNKNOWN_FIELD", "SCHEMA"}  # codes for which rows of another format are rejected
+OUTER = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')  # start of an object of rows, up to its first row
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`carrier`: as in Shape, or empty; `names`: of a row's fields, or of the files of a folder or archive."""
+    """`carrier`: as in Shape, or empty; `names`: a row's fields, or the files of a folder or archive."""
 
     carrier: str
     names: tuple[str, ...]
 
 
 def replace_by_other_format(path: Path, chosen: Format, formats: Iterable[Format], log: ProblemLog) -> None:
-    """If the rejected file at `path` has another format than the chosen one, log only that.
+    """If the rejected file at `path` has a format other than the chosen one, log only that.
 
     The problems so far follow from it, and their advice would mislead.
     """
@@ -53,7 +53,7 @@ def replace_by_other_format(path: Path, chosen: Format, formats: Iterable[Format
 
 
 def recognised(path: Path, formats: Iterable[Format]) -> list[Format]:
-    """The formats whose files look like this one: those with its carrier and most of its columns, all of theirs."""
+    """Return the formats that match this file: with its carrier, and most of its columns among all of theirs."""
     with suppress(OSError, ArchiveRefused):
         if found := _found(path, None, ProblemLog()):
             names = {PurePosixPath(name).name for name in found.names}
@@ -64,7 +64,7 @@ def recognised(path: Path, formats: Iterable[Format]) -> list[Format]:
 
 
 def _advice(found: Found, chosen: Format, others: list[Format], log: ProblemLog) -> str:
-    """Why the chosen format does not fit, and what to do; empty if it fits or nothing is known."""
+    """Explain why the chosen format does not fit, and what to do; empty if it fits or nothing is known."""
     if not found.carrier:
         return _advice_for_files(found.names, chosen, others)
     own = _best(chosen.shape, found.names) if chosen.shape else 0
@@ -88,12 +88,12 @@ def _advice(found: Found, chosen: Format, others: list[Format], log: ProblemLog)
 
 
 def _resembles(shape: Shape, found: Found) -> bool:
-    """Whether a file of this shape only lacks some fields."""
+    """Return whether a file of this shape only lacks some fields."""
     return shape.carrier == found.carrier and any({*layout} & {*found.names} for layout in shape.layouts)
 
 
 def _models(formats: list[Format], names: tuple[str, ...]) -> list[Format]:
-    """Those of which the names have the largest layout completely."""
+    """Return the formats whose largest layout is completely in the names."""
     sizes = [_best(one.shape, names) for one in formats]
     best = max(sizes, default=0)
     return [one for one, size in zip(formats, sizes, strict=True) if size == best and best]
@@ -113,7 +113,7 @@ def _advice_for_files(names: tuple[str, ...], chosen: Format, others: list[Forma
 
 
 def _best(shape: Shape | None, names: Iterable[str]) -> int:
-    """The number of fields in the largest layout that these names have completely."""
+    """Return the number of fields in the largest layout that these names contain completely."""
     there = {*names}
     return max((len(layout) for layout in shape.layouts if there >= {*layout}), default=0) if shape else 0
 
@@ -140,7 +140,7 @@ def _found(path: Path, chosen: Format | None, log: ProblemLog) -> Found | None:
 
 
 def _found_parquet(path: Path, chosen: Format | None, log: ProblemLog) -> Found | None:
-    """The columns, if the file has been found safe to open: it was then rejected only for its columns."""
+    """Return the columns, if the file was safe to open and rejected only for its columns."""
     if (
         chosen
         and chosen.shape
@@ -159,7 +159,7 @@ def _found_json(text: str) -> Found | None:
 
 
 def _first_rows(text: str) -> Iterator[tuple[str, object]]:
-    """What the first row would be, for each way in which rows can be written."""
+    """Yield what the first row would be, for each way to write rows."""
     if text.startswith("["):
         yield JSON_LIST, _value(text[1:].lstrip())
     elif outer := OUTER.match(text):

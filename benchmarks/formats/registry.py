@@ -1,4 +1,4 @@
-"""All formats. To add one, add a file beside this one and a line here."""
+"""All formats. To add one, add a file beside this one and a line to this one."""
 
 from benchmarks.formats import (
     aro,

@@ -6,8 +6,8 @@
             {"key": "candidate-2", "chosen": true, "sha256": "c01…", "source_name": "7c.jpg"}],
  "meta": {"source": "mine"}}
 
-All information about an item comes from its line, which also says how it was decided. In
-`<split>-00000-of-00001.parquet` and the further shards an image is named by its SHA-256: `5fe….jpg`.
+All information about an item comes from its line, including how it was decided. In `<split>-00000-of-00001.parquet` and
+the other shards an image is named by its SHA-256: `5fe….jpg`.
 """
 
 import re
@@ -32,9 +32,9 @@ OF_CAPTION: dict[str, jsonl.Kind] = {**dict.fromkeys(("imported", "changed_by", 
 IMAGE: dict[str, jsonl.Kind] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
 MAY_IMAGE: dict[str, jsonl.Kind] = {"licence": str, "attribution": str, "crop": list, "attributes": dict}
 OF_IMAGE: dict[str, jsonl.Kind] = dict.fromkeys(("round", "format", "width", "height"), object)
-KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
+KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and position
 POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
-CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a writer may raise of others' items
+CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # raised by writers for others' items
 
 
 def read_items(path: Path, log: ProblemLog, split: str = "") -> Iterator[ItemRecord]:
@@ -49,7 +49,7 @@ def read_items(path: Path, log: ProblemLog, split: str = "") -> Iterator[ItemRec
 
 
 def folder_of(path: Path) -> Path:
-    """A release is given as its folder, or as one of its files."""
+    """Return the folder of a release, given as the folder or one of its files."""
     return path if path.is_dir() else path.parent
 
 
@@ -79,7 +79,7 @@ class Lines:
             self.log.note("IMAGE_ABSENT", items.name, None, "images", f"{advice} The items are imported without them.")
 
     def compare(self, file: str) -> None:
-        """A line of items.jsonl for each row of the shards."""
+        """Check that items.jsonl has a line for each row of the shards."""
         for split in sorted(self.lines | self.shards.rows):
             if self.lines[split] != self.shards.rows[split]:
                 there = f"{self.shards.rows[split]:,} rows in the shards, {self.lines[split]:,} lines here"
@@ -110,7 +110,7 @@ class Lines:
         )
 
     def image(self, image: Mapping[str, Any], role: str, origin: Origin) -> ImageRecord | None:
-        """The image in that role; None if the data lacks it, as those of older releases lack candidates."""
+        """Return the image in that role; None if the data lack it, as older releases lack candidates."""
         if self.shards.sound and image["sha256"] not in self.shards.names:
             if not (image["chosen"] or image["key"] == POSITIVE or is_own(role)):
                 self.absent += 1
@@ -124,7 +124,7 @@ class Lines:
 
 
 def uses_of(images: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """(image, role): the chosen one is the first negative one, and keeps a role of the user's own too."""
+    """Yield (image, role): the chosen one is the first negative, and also keeps a user-defined role."""
     yield from ((image, "negative") for image in images if image["chosen"])
     for image in images:
         role = image["key"].rpartition("-")[0]
@@ -147,7 +147,7 @@ def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
 
 
 def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: ProblemLog) -> None:
-    """Check that each has a known role and its own place, and that at most one is chosen."""
+    """Check that each has a known role and a distinct position, and that at most one is chosen."""
     for place, image in enumerate(images):
         found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
         if found is None or not NAME.fullmatch(found[1]):
@@ -169,7 +169,7 @@ def check_texts(texts: Mapping[str, Any], origin: Origin, log: ProblemLog) -> No
 
 
 def source_format(folder: Path, log: ProblemLog) -> tuple[str, str]:
-    """The source's format according to the manifest, if any, empty if it cannot be written; and the kind of evaluation,
+    """Return the manifest's source format, empty if there is none or it cannot be written, and the kind of evaluation,
     empty if the manifest has none.
     """
     manifest = folder / MANIFEST
@@ -186,7 +186,7 @@ def source_format(folder: Path, log: ProblemLog) -> tuple[str, str]:
 
 
 def first_format(path: Path, records: Sequence[ItemRecord], kind_of: KindOf) -> str:
-    """The format in which the items were first imported: it decides a further release's columns and measures.
+    """Return the format of the items' first import, which determines a further release's columns and measures.
 
     The one in the manifest, if these items can be written in it; otherwise one of the release's kind of evaluation, if
     it names one, and with these columns.
@@ -207,7 +207,7 @@ def first_format(path: Path, records: Sequence[ItemRecord], kind_of: KindOf) -> 
 
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
-    """Whether the items have everything that the format's files contain."""
+    """Return whether the items have everything that the format's files contain."""
     if format.writer is None:
         return False
     try:

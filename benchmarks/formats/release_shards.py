@@ -27,15 +27,15 @@ KNOWN = {*SPLIT, *(name for one in FORMATS for name in one.split)}
 
 @dataclass
 class ShardContents:
-    """The content of the shards. `sound` is False if the log has a problem with them."""
+    """A shard folder's contents. `sound` is False if the log has a problem with them."""
 
-    names: dict[str, str] = field(default_factory=dict)  # SHA-256 of an image → what it is called
+    names: dict[str, str] = field(default_factory=dict)  # SHA-256 of an image → its name
     rows: Counter[str] = field(default_factory=Counter)  # of each split
     sound: bool = True
 
 
 def shards(folder: Path) -> list[Path]:
-    """The shards by name, which is the order of their rows; other files are ignored."""
+    """Return the shards by name, which is the order of their rows; other files are ignored."""
     place = folder / DATA if (folder / DATA).is_dir() else folder
     return sorted(path for path in place.glob("*.parquet") if SHARD.fullmatch(path.name))
 
@@ -46,7 +46,7 @@ def read_shards(folder: Path, log: ProblemLog) -> ShardContents:
     if not found:
         advice = "There is no shard of the release, such as test-00000-of-00001.parquet. Give those of its data folder."
         log.error("FILE_UNREADABLE", folder.name, None, "", advice)
-    if not (folder / DATA).is_dir():  # beside a folder of data the release has other files of its own
+    if not (folder / DATA).is_dir():  # beside a data folder, the release has other files of its own
         for path in sorted({*folder.glob("*.parquet")} - {*found}):
             log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; ignored.")
     _check_all_there([path.name for path in found], log)
@@ -58,7 +58,7 @@ def read_shards(folder: Path, log: ProblemLog) -> ShardContents:
 
 
 def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
-    """Check that all shards are here: a shard's name gives the number of its split's shards."""
+    """Check that all shards are present: a shard's name gives the number of its split's shards."""
     for split, of in sorted({(match["split"], match["of"]) for name in names if (match := SHARD.fullmatch(name))}):
         numbers = {f"{split}-{number:05}-of-{of}.parquet" for number in range(int(of))}
         for name in sorted(numbers - {*names})[:100]:
@@ -66,9 +66,9 @@ def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
 
 
 def _fits(path: Path, log: ProblemLog) -> bool:
-    """Whether it has the columns of the most similar split. Further columns are ignored.
+    """Return whether it has the columns of the most similar split. Further columns are ignored.
 
-    With further columns, such as those for roles of the user's own, it needs no others.
+    With further columns, such as those for user-defined roles, it does not need any others.
     """
     names = parquet.schema(path).names
     split = max((SPLIT, *(one.split for one in FORMATS)), key=lambda split: len({*split} & {*names}))
@@ -106,24 +106,24 @@ def _read_image(
 
 
 def _is_further(column: str) -> bool:
-    """Whether it has a text or an image for which the formats have no column."""
+    """Return whether it has a text or an image for which the formats have no column."""
     return column not in KNOWN and FURTHER_COLUMN.fullmatch(column) is not None
 
 
 def _image_columns(path: Path) -> list[str]:
-    """The columns with images, the further ones too."""
+    """Return the columns with images, including further ones."""
     schema = parquet.schema(path)
     further = (name for name in schema.names if _is_further(name) and pa.types.is_struct(schema.field(name).type))
     return [*(name for name in IMAGES if name in schema.names), *further]
 
 
 def columns(folder: Path) -> set[str]:
-    """Without the further ones and the votes. Only for shards without problems."""
+    """Return the columns without further ones and votes. Only for shards without problems."""
     found = (name for name in parquet.schema(shards(folder)[0]).names if not _is_further(name))
     return {name for name in found if name.rstrip("_") != "votes"}
 
 
 def images(folder: Path) -> Embedded:
-    """Only for shards without problems."""
+    """Return the embedded images. Only for shards without problems."""
     found = shards(folder)
     return Embedded(folder.name, partial(embedded, found, _image_columns(found[0])))

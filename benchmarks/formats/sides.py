@@ -14,14 +14,14 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """A file on one side: `title` names it in problems, `data` is None if the side lacks it."""
+    """One side's file: `title` names it in problems, `data` is None if the side lacks it."""
 
     title: str
     data: bytes | None
 
 
 class Single:
-    """A single file: a source with nothing but `name`."""
+    """A single file: a source with only a `name`."""
 
     def __init__(self, path: Path, name: str):
         self.path, self.name = path, name
@@ -38,7 +38,7 @@ class Single:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`prefix`: the folder of the side in a source with both."""
+    """`prefix`: the side's folder in a source with both."""
 
     name: str
     source: Source | Single
@@ -57,9 +57,9 @@ def folder(side: str) -> str:
 def halves(
     path: Path, second: Path | None, names: tuple[str, str], wanted: Sequence[str], log: ProblemLog
 ) -> Iterator[tuple[str, Half, Half]]:
-    """(file name, the first side's, the second's) of each wanted file that at least one side has.
+    """Yield (file name, first side's half, second's) for each wanted file that at least one side has.
 
-    SIDE_MISSING if a single file comes alone, NO_ROWS if there is nothing to read. Other files are noted.
+    Logs SIDE_MISSING for a single file without its pair, NO_ROWS if there is nothing to read. Other files are noted.
     """
     try:
         with ExitStack() as stack:
@@ -93,7 +93,7 @@ def opened(
     path: Path, second: Path | None, names: tuple[str, str], stack: ExitStack, log: ProblemLog
 ) -> tuple[Side, Side]:
     if second is not None:
-        shared = path.name if loose(path) else second.name  # two single files may have any names
+        shared = path.name if loose(path) else second.name  # two single files may have different names
         return Side(names[0], source_of(path, path.name, stack)), Side(names[1], source_of(second, shared, stack))
     if loose(path):
         log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side. Give the {names[1]} side too.")

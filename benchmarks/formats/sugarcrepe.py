@@ -1,6 +1,6 @@
 """SugarCrepe: seven JSON files, one per subset, each `{"0": {"filename", "caption", "negative_caption"}, …}`.
 
-Type and subtype come from the file's name: swap_obj.json holds type swap, subtype obj. An item's key is the subset and
+Type and subtype come from the file's name: swap_obj.json has type swap, subtype obj. An item's key is the subset and
 the row's own key: `swap_obj-12`.
 """
 
@@ -22,7 +22,7 @@ OF_TEXTS = {"positive": Part(("caption",)), "negative": Part(("negative_caption"
 MAPPING = ColumnMapping(OF_TEXTS, {"positive": Part(("filename",))}, literal=True)
 TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
 EXAMPLE = '{"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup."}}\n'
-ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others
+ENDS = {"swap_obj": "\n"}  # ends of the published files: a line break in this one, nothing in the others
 
 
 def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -42,7 +42,7 @@ def subset(name: str, data: bytes, file: str, log: ProblemLog) -> Iterator[ItemR
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """A file for each subset that has items, as the published ones are written. Further fields follow by name."""
+    """Write a file for each subset that has items, formatted like the published ones. Further fields follow by name."""
     rows: dict[str, dict[str, dict[str, object]]] = {subset: {} for subset in SUBSETS}
     for item in records:
         subset = subset_of(item)

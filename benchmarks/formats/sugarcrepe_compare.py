@@ -1,4 +1,4 @@
-"""Two origins of hard negatives side by side, each in SugarCrepe's files: for the question which of them is better.
+"""Hard negatives from two origins side by side, each in SugarCrepe's files, to ask which origin is better.
 
 Rows of a subset are matched by image and caption. An item has the positive caption and two negative ones, the first
 origin's and the second's; `meta` has the origins' names and each row's own key, in that order.
@@ -41,7 +41,7 @@ def read_items(
 def matched(
     first: list[ItemRecord], second: list[ItemRecord], titles: tuple[str, str], log: ProblemLog
 ) -> Iterator[tuple[ItemRecord, ItemRecord]]:
-    """Rows of both sides with one image and caption; where a side has several such rows, in their order."""
+    """Match rows of both sides by image and caption; if a side has several such rows, in their order."""
     waiting: dict[tuple[str, str], deque[ItemRecord]] = defaultdict(deque)
     for other in second:
         waiting[place(other)].append(other)
@@ -88,7 +88,7 @@ def record(name: str, one: ItemRecord, other: ItemRecord, origins: tuple[str, st
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """Both sides, each in SugarCrepe's files under `first/` and `second/`, in the first side's order."""
+    """Write both sides, each in SugarCrepe's files under `first/` and `second/`, in the first side's order."""
     items = list(records)
     for place, side in enumerate(SIDES):
         for name, content in sugarcrepe.write(alone(item, place) for item in items):
@@ -96,7 +96,7 @@ def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
 
 
 def alone(item: ItemRecord, place: int) -> ItemRecord:
-    """The item as a row of SugarCrepe, with the negative caption of one origin."""
+    """Return the item as a SugarCrepe row, with the negative caption of one origin."""
     negatives = [caption for caption in item.captions if caption.role == "negative"]
     meta = cast("Mapping[str, Any]", item.meta)
     return replace(

@@ -1,5 +1,5 @@
-"""Read tables strictly, with one header row; every value stays text. CSV: commas and double quotes. TSV: tabs, and a
-quote is an ordinary character.
+"""Read tables strictly, with one header row; every value stays text. CSV: commas and double quotes. TSV: tabs; quotes
+are ordinary characters.
 """
 
 import csv
@@ -27,11 +27,11 @@ class Row:
 
 
 class Feed:
-    """Hands physical lines to the csv module and knows on which of them a row began."""
+    """Passes physical lines to the csv module and keeps track of where each row begins."""
 
     def __init__(self, source: Iterator[str], file: str, log: ProblemLog):
         self.source, self.file, self.log = source, file, log
-        self.line = 0  # the last one that was handed over
+        self.line = 0  # the last line passed on
         self.start = 1
         self.length = 0  # characters since `start`
 
@@ -47,7 +47,7 @@ class Feed:
         return line
 
     def row_done(self) -> int:
-        """The line on which the last row began."""
+        """Return the line on which the last row began."""
         number, self.start, self.length = self.start, self.line + 1, 0
         return number
 
@@ -57,7 +57,7 @@ class Feed:
         raise Unreadable
 
     def failed(self, error: csv.Error) -> None:
-        """Log what the csv module could not read; it cannot resume, so reading ends here."""
+        """Log what the csv module could not read; it cannot resume, so reading ends."""
         if self.line > self.start or "unexpected end" in str(error):
             self.never_closed()
         if "field limit" in str(error):
@@ -69,7 +69,7 @@ class Feed:
         raise Unreadable
 
 
-Cells = Iterator[tuple[int, list[str]]]  # (line on which it starts, cells) of every row that is not blank
+Cells = Iterator[tuple[int, list[str]]]  # (line on which it starts, cells) of every non-blank row
 
 
 def quoted(lines: Iterator[str], file: str, log: ProblemLog, delimiter: str = ",") -> Cells:
@@ -108,7 +108,7 @@ TABS = Kind(literal, "\t", "a cell cannot contain a tab or line break, even in q
 
 @dataclass(frozen=True, slots=True)
 class TableLimits:
-    """Limits of a table that is not an import; `size` is in bytes, `things` says what its rows are."""
+    """Limits of a table that is not an import; `size` is in bytes, `things` names its rows."""
 
     rows: int
     lines: int
@@ -117,23 +117,23 @@ class TableLimits:
 
 
 def sizes(at_most: TableLimits | None) -> dict[str, int]:
-    """Limits of its lines, for `text.lines`."""
+    """Return the limits on its lines, for `text.lines`."""
     return {"most": at_most.lines, "cap": at_most.size} if at_most else {}
 
 
 def read_table(
     path: Path, log: ProblemLog, required: Sequence[str], at_most: TableLimits | None = None
 ) -> Iterator[Row]:
-    """Rows of a CSV file that has at least the `required` columns."""
+    """Yield rows of a CSV file that has at least the `required` columns."""
     return read_rows(path, log, COMMAS, [required], at_most)
 
 
 def read_rows(
     path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequence[str]], at_most: TableLimits | None = None
 ) -> Iterator[Row]:
-    """Rows of a file that has at least the columns of one of the `layouts`. Ragged rows are logged and skipped.
+    """Yield rows of a file with at least the columns of one of the `layouts`. Ragged rows are logged and skipped.
 
-    EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS if there is only a header.
+    EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; a mere header gives NO_ROWS.
     """
     with path.open("rb") as stream:
         rows = kind.cells(text.lines(stream, path.name, log, **sizes(at_most)), path.name, log)
@@ -173,7 +173,7 @@ def checked_rows(
 
 
 def refuse_too_many(count: int, file: str, row: int, log: ProblemLog, at_most: TableLimits | None = None) -> None:
-    """Raises Unreadable at the row after the last that is allowed."""
+    """Raise Unreadable at the first row after the limit."""
     if count > (at_most.rows if at_most else limits.MAX_ROWS):
         too_many_rows(file, row, log, *((at_most.rows, f"{at_most.things}; split the file") if at_most else ()))
 
@@ -186,7 +186,7 @@ def too_many_rows(
 
 
 def check_header(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
-    """Check for every required column, and for columns without a name or repeated ones. Raises Unreadable."""
+    """Check that required columns are present, and that none is unnamed or repeated. Raises Unreadable."""
     before = log.count
     for place, name in enumerate(header, 1):
         if not name.strip():
@@ -207,19 +207,19 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
 
 
 def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog, add: str = "") -> None:
-    """Log a missing column, with the one of the `others` that may be it. `add` is the advice if none is."""
+    """Log a missing column, with the one of the `others` that may be meant. `add` is the advice if none is."""
     near = nearest(name, others)
     advice = f"Rename the column “{near[:80]}” to “{name}”." if near else add or f"Add the column “{name}”."
     log.error("COLUMN_MISSING", file, row, name, advice)
 
 
 def nearest(name: str, others: Iterable[str], cutoff: float = 0.6) -> str:
-    """The one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is.
+    """Return the one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is.
 
     Names that mean different things, such as `hn_img_0` and `hn_img_2` or `true_caption` and `false_caption`, are not
     similar.
     """
-    single = (other for other in others if DELIMITERS.keys().isdisjoint(other))  # not a header that was not split
+    single = (other for other in others if DELIMITERS.keys().isdisjoint(other))  # not a header that failed to split
     spellings = {spelled(other): other for other in single if meaning(other) == meaning(name)}
     found = difflib.get_close_matches(spelled(name), spellings, n=1, cutoff=cutoff)
     return spellings[found[0]] if found else ""
@@ -230,7 +230,7 @@ def spelled(name: str) -> str:
 
 
 def meaning(name: str) -> tuple[bool, list[str]]:
-    """Whether a name is of something wrong, and its numbers."""
+    """Return whether a name refers to something wrong, and its numbers."""
     words = re.findall(r"[a-z]+|\d+", spelled(name))
     numbers = [ORDINALS.get(word, word) for word in words]
     return not WRONG.isdisjoint(words), [number for number in numbers if number.isdigit()]
@@ -239,8 +239,8 @@ def meaning(name: str) -> tuple[bool, list[str]]:
 def refuse_other_delimiter(
     header: list[str], row: int, file: str, kind: Kind, layouts: Sequence[Sequence[str]], log: ProblemLog
 ) -> None:
-    """Raise Unreadable if another delimiter would give most of a layout's columns, and more than this one, or as many
-    as a layout has where this one gives only one.
+    """Raise Unreadable if another delimiter would give most of a layout's columns and more than this one, or as many
+    columns as a layout while this one gives only one.
     """
     others = {delimiter: word for delimiter, word in DELIMITERS.items() if delimiter != kind.delimiter}
     for delimiter, word in others.items():

@@ -17,12 +17,12 @@ BREAK = re.compile(r"\r\n|\r|\n")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-JOINERS = "\u200c\u200d"  # which Persian words and many emoji need
+JOINERS = "\u200c\u200d"  # needed in Persian words and many emoji
 
 
 def on_one_line(text: str) -> str | None:
-    """A name with plain spaces for no-break and other ones; None if it has a line break, a control character, or
-    another invisible one that would change how the text around it is shown."""
+    """Return a name with plain spaces in place of others; None if it has a line break, a control character, or another
+    invisible character that would change how surrounding text is shown."""
     plain = "".join(" " if unicodedata.category(one) == "Zs" else one for one in text).strip()
     hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
     wrong = any(unicodedata.category(one) in hidden and one not in JOINERS for one in plain)
@@ -30,14 +30,14 @@ def on_one_line(text: str) -> str | None:
 
 
 def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_FILE_BYTES) -> Iterator[str]:
-    """The text in pieces, decoded as UTF-8, or as UTF-16 if it has that byte-order mark; the mark is dropped.
+    """Yield the text in pieces, decoded as UTF-8, or as UTF-16 if it has that byte-order mark, which is dropped.
 
     Never falls back to another encoding: ENCODING names row and byte and guesses the encoding. FILE_TOO_LARGE past
     `cap` bytes. Both end the reading.
     """
     data, offset, encoding = beginning(stream, file, log)
     decoder = codecs.getincrementaldecoder(encoding)()
-    row, last = 1, ""  # of what was decoded so far, as `offset` counts the bytes
+    row, last = 1, ""  # position in the text decoded so far; `offset` counts the bytes
     while True:
         waiting = len(decoder.getstate()[0])
         try:
@@ -61,7 +61,7 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
 
 
 def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int, str]:
-    """The first bytes without their mark, the mark's length, and the encoding it indicates."""
+    """Return the first bytes without their mark, the mark's length, and the encoding it indicates."""
     data = stream.read(CHUNK)
     if not data:
         log.error("EMPTY_FILE", file, None, "", "The file is empty. Export it again.")
@@ -77,20 +77,20 @@ def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int,
 
 
 def is_workbook(data: bytes) -> bool:
-    """Whether Excel's files begin so, whatever they are called: a zip with certain names, in any order, or the older
-    OLE container.
+    """Return whether data begins like an Excel file, whatever its name: a zip with certain names, in any order, or the
+    older OLE container.
     """
     names = (b"[Content_Types].xml", b"xl/", b"docProps/")
     return data.startswith(OLD_EXCEL) or (data.startswith(ZIP) and any(name in data for name in names))
 
 
 def breaks(text: str, last: str) -> int:
-    """Line ends in a piece of text; a `\\n` after the `\\r` that ended the piece before was counted with that."""
+    """Count line ends in a piece of text; a `\n` after a `\r` that ended the previous piece was counted with it."""
     return len(BREAK.findall(text)) - (last == "\r" and text.startswith("\n"))
 
 
 def refuse_utf16_without_mark(data: bytes, file: str, log: ProblemLog) -> None:
-    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    """Refuse UTF-16 without a mark; in mostly Latin text, it has a NUL in every second byte."""
     sample = data[:4096]
     if len(sample) < 4:
         return
@@ -103,7 +103,7 @@ def refuse_utf16_without_mark(data: bytes, file: str, log: ProblemLog) -> None:
 
 
 def guessed(data: bytes) -> str:
-    """The likeliest 8-bit encoding: Korean if most non-ASCII bytes form complete Hangul syllables."""
+    """Return the likeliest 8-bit encoding: Korean if most non-ASCII bytes form complete Hangul syllables."""
     high = sum(byte > 127 for byte in data)
     hangul = sum("가" <= character <= "힣" for character in data.decode("cp949", "replace"))
     return "cp949 (Korean)" if hangul >= 2 and hangul * 2 >= high * 0.6 else "Windows-1252 or Latin-1"
@@ -112,15 +112,15 @@ def guessed(data: bytes) -> str:
 def lines(
     stream: BinaryIO, file: str, log: ProblemLog, most: int | None = None, cap: int = limits.MAX_FILE_BYTES
 ) -> Iterator[str]:
-    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`), at most `most` (by default those of an import).
-    LINE_TOO_LONG or TOO_MANY_ROWS once it is.
+    """Yield physical lines with their ends (`\\n`, `\\r\\n` or `\\r`), at most `most` (by default an import's limit).
+    Logs LINE_TOO_LONG and TOO_MANY_ROWS.
     """
-    rest, row, seen = "", 0, 0  # `seen` characters of the rest are known to end no line
+    rest, row, seen = "", 0, 0  # the first `seen` characters of the rest do not end a line
     most = most or limits.MAX_LINES
     for chunk in chunks(stream, file, log, cap):
         rest += chunk
         end = 0
-        for match in BREAK.finditer(rest, seen, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
+        for match in BREAK.finditer(rest, seen, len(rest) - rest.endswith("\r")):  # a final \r may be half of \r\n
             line, row, end = rest[end : match.end()], row + 1, match.end()
             if row > most:
                 log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most:,} lines; split the file.")
@@ -142,12 +142,12 @@ def refuse_long_line(length: int, row: int, file: str, log: ProblemLog) -> None:
 
 
 def read_whole(stream: BinaryIO, file: str, log: ProblemLog) -> str:
-    """The whole text of a file that must be read at once."""
+    """Return the whole text of a file that must be read at once."""
     return "".join(chunks(stream, file, log, limits.MAX_JSON_BYTES))
 
 
 def storable(value: str, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
-    """Whether the text has only characters that can be stored and shown; problems go to the log."""
+    """Return whether the text has only characters that can be stored and shown; log any problems."""
     before = log.count
     if "\0" in value:
         log.error("NUL_CHARACTER", file, row, column, "Remove the NUL character (U+0000).")

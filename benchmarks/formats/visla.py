@@ -1,7 +1,7 @@
 """VISLA: two tab-separated files with different columns, in which quotes are literal and lines end in CRLF.
 
 Generic: filename, caption, second positive, negative_caption. Spatial: image, sent1, sent2, the nearest reference (the
-negative) and an irrelevant one, kept in `meta`. The type says which of the two; an item's key is `generic-17`, 17 being
+negative) and an irrelevant one, kept in `meta`. The type is generic or spatial; an item's key is `generic-17`, 17 being
 its row, from 0. Some published rows of Spatial lack their references.
 """
 
@@ -47,7 +47,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         if layout is None:
             layout = next(one for one in LAYOUTS if {*one.columns} <= {*row.values})
             note_extra_columns(extra(row, layout), path.name, log)
-        required = layout.columns[: 1 + len(CAPTIONS)]  # without any of these a row is not an item
+        required = layout.columns[: 1 + len(CAPTIONS)]  # a row without any of these is not an item
         if lacking := [name for name in required if not row.values[name].strip()]:
             log.gap("INCOMPLETE_ROW", path.name, row.number, ", ".join(lacking), "This cell is empty.")
         else:
@@ -65,7 +65,7 @@ def extra(row: Row, layout: Layout) -> list[str]:
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """The published files: CRLF between rows, none after the last. Further columns follow in alphabetical order."""
+    """Write the files as published: CRLF between rows, none after the last. Further columns follow alphabetically."""
     items = list(records)
     for layout in LAYOUTS:
         own = [item for item in items if (SPATIAL if item.type == SPATIAL.name else GENERIC) is layout]

@@ -1,4 +1,4 @@
-"""What captions are ordered, by which model, and what asking for them will take."""
+"""Orders for captions: what to make, with which model, and the estimated cost."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +23,7 @@ LONGEST_PROMPT = 20_000  # characters
 
 @dataclass(frozen=True)
 class CaptionOrder:
-    """What to make, by which model, and what of it to keep. `temperature`: None for each kind's own."""
+    """What to make, with which model, and what to keep. `temperature`: None for each kind's default."""
 
     name: str = orders.text(
         "Name of the new benchmark", "If the benchmark exists, the new items are added to it.", max_length=120
@@ -98,7 +98,7 @@ class CaptionOrder:
         return chat.ChatName(model, self.address, self.device, self.parallel, self.timeout)
 
     def settings_of(self, kind: CaptionKind, step: int = 0) -> chat.Settings:
-        """Of a question; `step`: how many lines of the answer have been asked for before."""
+        """Return a question's settings; `step`: how many lines of the answer were asked for before."""
         temperature = kind.temperature if self.temperature is None else self.temperature
         if self.in_steps(kind) and (step != 1 or self.temperature is None):
             temperature = STEPS[step]
@@ -112,7 +112,7 @@ class CaptionOrder:
 
 
 def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
-    """The order with its name as stored. Raises Refused, with one sentence, if it cannot be carried out."""
+    """Return the order with its name as stored. Raises Refused, with one sentence, if it cannot be carried out."""
     name = imports.benchmark_name(order.name)
     if name == benchmark.name:
         raise _refused("NAME_TAKEN", "The result is a benchmark of its own. Give it another name.")
@@ -151,7 +151,7 @@ def queue_captions(*, benchmark: Benchmark, order: CaptionOrder, by: str, create
 
 
 def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> model_answers.Estimate:
-    """`asked`: the kind and the caption of each question."""
+    """Estimate the order; `asked`: the kind and the caption of each question."""
     count = prompt = 0
     completion = 0.0
     overheads = {name: _tokens(order.template_of(KINDS[name])) + _tokens(prompts.SYSTEM) for name in order.kinds}
@@ -165,8 +165,8 @@ def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> 
 
 
 def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> model_answers.Estimate:
-    """The estimate before anything is asked, as if nothing had been answered yet. Reads only captions. Raises Refused
-    for invalid orders."""
+    """Estimate before anything is asked, as if nothing had been answered yet. Reads only captions. Raises Refused for
+    invalid orders."""
     order = check_order(benchmark, order)
     captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
     texts = captions.values_list("text", flat=True).distinct()

@@ -1,8 +1,8 @@
 """Captions by a language model: ask, parse strictly, clean, keep the most plausible, refine, and import the result.
 
-Answers and the classifiers' scores are committed as they come, so a killed worker resumes. What is kept becomes a
-benchmark of its own in one transaction, with the job's report: an item whose captions change would no longer be what
-annotators have judged, so existing items stay as they are.
+Answers and the classifiers' scores are committed as they come, so a killed worker resumes. The captions kept become a
+new benchmark in one transaction, with the job's report: existing items do not change, because annotators have judged
+them with their present captions.
 """
 
 import hashlib
@@ -42,30 +42,30 @@ SCORES = {f"{model}_{role}" for model in MODELS for role in ("positive", "negati
 
 @dataclass(slots=True)
 class Source:
-    """An item from which captions are made: as a record whose images are named by their content."""
+    """An item from which captions are made, as a record whose images are identified by content."""
 
     record: ItemRecord
     caption: str
-    known: list[str]  # captions that a new one must not repeat: of the item, and true ones of its images
+    known: list[str]  # captions that a new one must not repeat: the item's, and true ones of its images
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A caption to be made from a source, and what is known of it so far."""
+    """A caption to be made from a source, and its state so far."""
 
     source: Source
     kind: CaptionKind
     key: str = ""
-    said: list[str] = field(default_factory=list)  # lines of its answer that earlier steps gave
+    said: list[str] = field(default_factory=list)  # lines of its answer from earlier steps
     parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
     answer: str = ""
-    answered_by: dict[str, Any] = field(default_factory=dict)  # what the endpoint said of its model
-    made: dict[str, str] = field(default_factory=dict)  # its answer and key, if another question has checked it
+    answered_by: dict[str, Any] = field(default_factory=dict)  # the endpoint's information on its model
+    made: dict[str, str] = field(default_factory=dict)  # its answer and key, if a second question has checked it
     scores: dict[str, float] = field(default_factory=dict)  # grammar_positive, …
 
     @property
     def item_key(self) -> str:
-        """The new item's key: its source's and the kind; of a long one, the beginning and a hash."""
+        """The new item's key: its source's and the kind; a long one becomes its beginning and a hash."""
         key, room = self.source.record.key, MAX_KEY - len(self.kind.name) - 1
         if len(key) > room:
             key = f"{key[: room - 17]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
@@ -110,7 +110,7 @@ class Generation(BenchmarkWork):
     # The funnel
 
     def sieve(self, step: str, candidates: Iterable[Candidate], why_not: Callable[[Candidate], str]) -> list[Candidate]:
-        """The candidates for which `why_not` gives no reason; the funnel counts the others by reason."""
+        """Return the candidates for which `why_not` gives no reason; the funnel counts the others by reason."""
         stay, dropped = [], defaultdict[str, list[Candidate]](list)
         for one in candidates:
             if reason := why_not(one):
@@ -122,7 +122,7 @@ class Generation(BenchmarkWork):
             for reason, those in sorted(dropped.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         ]
         by_kind = Counter(one.kind.name for one in stay)
-        kinds = [by_kind[name] for name in self.order.kinds]  # a list: PostgreSQL sorts the names of an object
+        kinds = [by_kind[name] for name in self.order.kinds]  # a list: PostgreSQL sorts an object's names
         self.funnel.append({"step": step, "count": len(stay), "kinds": kinds, "dropped": reasons})
         return stay
 
@@ -131,7 +131,7 @@ class Generation(BenchmarkWork):
     def candidates(self) -> Iterator[Candidate]:
         kinds = [KINDS[name] for name in self.order.kinds]
         sources = self.sources()
-        return (Candidate(source, kind) for kind in kinds for source in sources)  # by kind: equal settings together
+        return (Candidate(source, kind) for kind in kinds for source in sources)  # by kind, for equal settings
 
     def sources(self) -> list[Source]:
         self.progress.begin("reading items", self.benchmark.present.count())
@@ -158,7 +158,7 @@ class Generation(BenchmarkWork):
     def asked(
         self, candidates: list[Candidate], messages: Callable[[Candidate], list[prompts.Message]]
     ) -> dict[str, ModelAnswer]:
-        """The stored answers by the candidates' keys, which this sets, after asking for those that are missing."""
+        """Return the stored answers by the candidates' keys, which it sets, after asking for missing ones."""
         if self.model is None:
             self.progress.begin("loading the model")
             self.model = loading.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
@@ -170,7 +170,7 @@ class Generation(BenchmarkWork):
         first = [questions[key] for key in missing]
         again = [one for one in candidates if self.order.check and one.kind.role == SECOND_POSITIVE]
         estimate = caption_order.estimated(self.order, ((one.kind, one.source.caption) for one in [*first, *again]))
-        self.report.setdefault("estimate", asdict(estimate))  # of both rounds, if second positives are checked
+        self.report.setdefault("estimate", asdict(estimate))  # for both rounds, if second positives are checked
         self.report["known"] += len(questions) - len(missing)
         self.asker.show_usage()
         self.progress.begin("asking the model", len(missing))
@@ -182,7 +182,7 @@ class Generation(BenchmarkWork):
         return model_answers.answers(questions)
 
     def stepped(self, step: int, candidates: list[Candidate]) -> list[Candidate]:
-        """The first or second of SugarCrepe's three questions (App. D.2), each for one line of the answer."""
+        """Ask the first or second of SugarCrepe's three questions (App. D.2), each for one line of the answer."""
         in_steps = {id(one) for one in candidates if self.order.in_steps(one.kind)}
         asked = [(one.kind, one.source.caption) for one in candidates for _ in range(3 if id(one) in in_steps else 1)]
         self.report.setdefault("estimate", asdict(caption_order.estimated(self.order, asked)))
@@ -203,7 +203,7 @@ class Generation(BenchmarkWork):
         return self.sieve(f"answered in step {step}", candidates, why_not)
 
     def checked(self, candidates: list[Candidate]) -> list[Candidate]:
-        """VISLA's check of second positives, if it is wanted: each stays, or gives way to what the model writes."""
+        """Apply VISLA's check of second positives, if requested: each stays or is replaced by the model's text."""
         seconds = [one for one in candidates if one.kind.role == SECOND_POSITIVE]
         if not (self.order.check and seconds):
             return candidates
@@ -242,7 +242,7 @@ class Generation(BenchmarkWork):
     # Scores
 
     def plausible(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Those with the best combined scores, if there are classifiers."""
+        """Return the candidates with the best combined scores, if there are classifiers."""
         given = {"grammar": self.order.grammar, "plausibility": self.order.plausibility}
         if not any(given.values()) or not candidates:
             return candidates
@@ -262,7 +262,7 @@ class Generation(BenchmarkWork):
         return self.sieve("plausible", candidates, lambda one: "" if id(one) in best else reason)
 
     def scored(self, what: str, given: str, texts: list[str]) -> dict[str, float]:
-        """The classifier's score of each text, from the stored ones and new ones."""
+        """Return the classifier's score of each text, stored or new."""
         name = classifier_name(given, settings.MODELS)
         contents = {embeddings.of_text(text): text for text in texts}
         self.progress.begin(f"loading the {what} model")
@@ -281,7 +281,7 @@ class Generation(BenchmarkWork):
         return {text: float(stored[content][0]) for content, text in contents.items()}
 
     def refined(self, candidates: list[Candidate]) -> list[Candidate]:
-        """SugarCrepe's refinement of the negatives, if it is wanted; second positives stay."""
+        """Apply SugarCrepe's refinement to the negatives, if requested; second positives stay."""
         if not self.order.refine:
             return candidates
         negatives = [one for one in candidates if one.kind.role == NEGATIVE]
@@ -309,14 +309,14 @@ class Generation(BenchmarkWork):
         run_import.Run(self.job, self.progress, order, log, records, gathered=images).finish()
 
     def record(self, one: Candidate) -> ItemRecord:
-        """The new item: a negative takes the place of earlier negatives, a second positive joins the captions."""
+        """Return the new item: a negative replaces earlier negatives, a second positive joins the captions."""
         old, kind = one.source.record, one.kind
         captions, images, truth = list(old.captions), old.images, old.truth
         meta, earlier = {**old.meta}, _earlier(old)
         if kind.role == NEGATIVE:
             captions = [caption for caption in captions if caption.role not in (NEGATIVE, "candidate")]
             images, truth = tuple(old.images_as("positive")), {}
-            meta = {name: value for name, value in meta.items() if name not in SCORES}  # of the negative that goes
+            meta = {name: value for name, value in meta.items() if name not in SCORES}  # of the replaced negative
             earlier = [made for made in earlier if not (isinstance(made, dict) and made.get("role") == NEGATIVE)]
         captions.append(CaptionRecord(kind.role, one.parsed.text))
         return ItemRecord(
@@ -326,7 +326,7 @@ class Generation(BenchmarkWork):
         )  # fmt: skip
 
     def provenance(self, one: Candidate) -> dict[str, Any]:
-        """How the caption came about; it stays with the item, in exports and releases too."""
+        """Return how the caption was made; the item keeps it, also in exports and releases."""
         latest: dict[str, Any] = {"answer": one.answer, "answer_key": one.key}
         found: dict[str, Any] = {
             "role": one.kind.role, "kind": one.kind.name, "benchmark": self.benchmark.name,
@@ -351,7 +351,7 @@ def _gaps(one: Candidate) -> tuple[float, float]:
 
 
 def _earlier(record: ItemRecord) -> list:
-    """The provenance that an item of a generated benchmark already has."""
+    """Return the provenance that an item of a generated benchmark already has."""
     found = record.meta.get("generated")
     return found if isinstance(found, list) else []
 
@@ -361,7 +361,7 @@ def _true_captions(record: ItemRecord) -> list[str]:
 
 
 def _with_contents(item: Item) -> ItemRecord:
-    """The item as a record whose images are found by their content; name and crop stay as labels."""
+    """Return the item as a record whose images are identified by content; name and crop stay as labels."""
     record, contents = queries.record_of(item), defaultdict[tuple[str, int], str](str)
     for use in item.item_images.all():
         contents[use.role, use.position] = use.image.sha256

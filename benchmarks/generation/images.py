@@ -1,7 +1,7 @@
 """Candidate images: a text-to-image pipeline draws each item's negative caption, some images per item.
 
-They enter the benchmark as another round of candidates, by way of an import. Until then, each finished image is kept
-under a hash of what made it, so a killed or cancelled job loses at most a batch, and the next one continues there.
+They are imported into the benchmark as another round of candidates. Until then, each finished image is kept under a
+hash of its settings, so a killed or cancelled job loses at most a batch, and the next one continues from it.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ from workers.models.refusals import CannotScore
 
 KIND = "images"
 FOLDER = "staging/generated"  # finished images until their import
-FORGOTTEN = 30 * 24 * 3600  # seconds until an image that no job came back for is deleted
+FORGOTTEN = 30 * 24 * 3600  # seconds until an image not used by any job is deleted
 
 
 @dataclass(frozen=True)
 class ImagesOrder:
-    """What to draw: some images for the negative caption of each item, or of those with `keys`."""
+    """What to draw: images for each item's negative caption, or only for items with `keys`."""
 
     model: str = orders.model(
         "Model", "`sdxl-dpo`, or another text-to-image model: its hub name or its folder.", initial="sdxl-dpo"
@@ -69,7 +69,7 @@ class ImagesOrder:
 
 
 def queue_images(*, benchmark: Benchmark, order: ImagesOrder, by: str, created_by=None, foreground=False) -> Job:
-    """Create a job that draws images. Raises Refused for invalid orders; the worker reports further problems."""
+    """Create a job that generates images. Raises Refused for invalid orders; the worker reports further problems."""
     with refused():
         pipeline = parse_pipeline(order.model, order.unet, settings.MODELS)
         check_device(order.device)
@@ -91,14 +91,14 @@ def _check_known(benchmark: Benchmark, keys: Sequence[str]) -> None:
 
 
 def seed_of(seed: int, key: str, place: int) -> int:
-    """The seed of an item's candidate at a place: the same in every benchmark, and another one for a later round."""
+    """Return an item's seed for the candidate at `place`: the same in every benchmark, new for a later round."""
     found = hashlib.sha256(json.dumps([seed, key, place]).encode()).digest()
     return int.from_bytes(found[:4]) & orders.MOST_SEED
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One image to draw. `place`: among the item's candidates."""
+    """An image to draw. `place`: among the item's candidates."""
 
     item: ItemRecord
     prompt: str
@@ -107,7 +107,7 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """The name of its file: safe, whatever the item's key is."""
+        """Its file's name: safe, whatever the item's key is."""
         return f"{hashlib.sha256(self.item.key.encode()).hexdigest()[:16]}-{self.place}.png"
 
 
@@ -135,7 +135,7 @@ class Drawing(BenchmarkWork):
         kept.remove(paths.values())
 
     def wanted(self) -> Iterator[Wanted]:
-        """All images to draw, in the items' order."""
+        """Yield all images to draw, in the items' order."""
         items = self.benchmark.present.order_by("position")
         if self.params["keys"]:
             items = items.filter(key__in=self.params["keys"])
@@ -163,7 +163,7 @@ class Drawing(BenchmarkWork):
         return f"{FOLDER}/{hashlib.sha256(json.dumps(made_of).encode()).hexdigest()}.png"
 
     def draw(self, painter: Painter, wanted: list[Wanted], paths: dict[str, str]) -> None:
-        """Draw and keep what is not there yet; an image that the pipeline withholds is kept as an empty file."""
+        """Draw and keep missing images; an image that the pipeline withholds is kept as an empty file."""
         there = {file.name for file in kept.below(FOLDER)}
         left = list({paths[one.name]: one for one in wanted if paths[one.name] not in there}.values())
         if not left:
@@ -176,7 +176,7 @@ class Drawing(BenchmarkWork):
                 self.progress.step()
 
     def bring_in(self, painter: Painter, wanted: list[Wanted], paths: dict[str, str]) -> None:
-        """Import the images as candidates; this finishes the job."""
+        """Import the images as candidates, which finishes the job."""
         sizes = {file.name: file.size for file in kept.below(FOLDER)}
         images: dict[str, list[ImageRecord]] = {}
         for one in wanted:
@@ -199,7 +199,7 @@ class Drawing(BenchmarkWork):
         run_import.Run(self.job, self.progress, order, self.log, records, files).finish()
 
     def provenance(self, painter: Painter, one: Wanted) -> Attributes:
-        """What made an image; exports and releases say it."""
+        """Return how an image was made, for exports and releases."""
         cut = [one.prompt[start : start + MAX_ATTRIBUTE] for start in range(0, len(one.prompt), MAX_ATTRIBUTE)]
         return {
             "model": self.pipeline.title[:MAX_ATTRIBUTE], "weights": painter.loaded.fingerprint,
@@ -209,7 +209,7 @@ class Drawing(BenchmarkWork):
 
 
 class Finished:
-    """Finished images for an import, one in memory at a time."""
+    """Finished images to import, one in memory at a time."""
 
     def __init__(self, names: set[str], paths: dict[str, str]):
         self.names, self.paths = sorted(names), paths
@@ -220,5 +220,5 @@ class Finished:
 
 
 def sweep() -> None:
-    """Delete finished images that no job came back for."""
+    """Delete finished images that no job has used."""
     kept.remove([file.name for file in kept.below(FOLDER) if file.modified < time.time() - FORGOTTEN])

@@ -17,8 +17,8 @@ from benchmarks.permissions import StaffRequest
 
 
 class CaptionForm(OrderForm):
-    """Only endpoints that the server's administrator named can be chosen, since the worker connects to them from inside
-    the network. The share of captions to keep is asked in percent."""
+    """Only endpoints that the server's administrator named can be chosen, because the worker connects to them from
+    inside the network. The share of captions to keep is in percent."""
 
     takes, not_asked = caption_order.CaptionOrder, ("share", "parallel", "timeout")
     address = forms.ChoiceField(
@@ -45,7 +45,7 @@ class CaptionForm(OrderForm):
 
 
 def _initial(request: StaffRequest, benchmark: str) -> dict[str, Any]:
-    """The fields of an earlier job, so that its answers can be used again."""
+    """Return the fields of an earlier job, so that its answers can be used again."""
     if asked := asked_before(request, caption_order.KIND):
         return asked["order"] | {"percent": 100 * asked["order"]["share"]}
     return {"name": f"{benchmark[:100]}, generated"}
@@ -54,7 +54,7 @@ def _initial(request: StaffRequest, benchmark: str) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
-    """The form. Its button *Estimate* shows the questions, tokens and cost, and starts nothing."""
+    """Show the form. Its button *Estimate* shows questions, tokens and cost without starting anything."""
     benchmark = permissions.benchmark_for(request.user, pk)
     form = CaptionForm(request.POST or None, initial=_initial(request, benchmark.name))
     return benchmark_order_page(
@@ -64,7 +64,7 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
-    """Return the kinds of caption in groups: the checkbox of each, what it does, and which paper it is from."""
+    """Return the kinds of caption in groups: the checkbox of each, its effect, and its paper."""
     negatives, positives = "hard negatives: no longer true of the image", "second positives: still true of the image"
     groups: dict[str, list[tuple[BoundWidget, str, str]]] = {negatives: [], positives: []}
     for box in form["kinds"]:
@@ -75,7 +75,7 @@ def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
 
 
 class ImagesForm(OrderForm):
-    """The worker checks whether the pipeline exists."""
+    """Images to generate; the worker checks whether the pipeline exists."""
 
     takes = images.ImagesOrder
 

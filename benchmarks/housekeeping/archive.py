@@ -1,4 +1,4 @@
-"""Archive studies and benchmarks: lists leave them out, and nothing else changes. Or give a benchmark another name."""
+"""Archiving studies and benchmarks, which only hides them from lists, and renaming benchmarks."""
 
 from django.db import IntegrityError, transaction
 from django.db.models import Model
@@ -11,7 +11,7 @@ from benchmarks.records import Problem, Refused
 
 @transaction.atomic
 def set_archived(*, thing: Model, archived: bool, by: str) -> None:
-    """Archive a study or a benchmark, or take it back into the list; nothing if it is so already."""
+    """Archive a study or a benchmark, or restore it to the list; idempotent."""
     found = type(thing)._default_manager.filter(pk=thing.pk, archived=not archived)
     if found.update(archived=archived):
         audit.record(by=by, verb="archived" if archived else "took out of the archive", subject=thing)
@@ -19,7 +19,7 @@ def set_archived(*, thing: Model, archived: bool, by: str) -> None:
 
 @transaction.atomic
 def rename(*, benchmark: Benchmark, name: str, by: str) -> None:
-    """Nothing happens if this is its name. Raises Refused if it cannot be, or another benchmark has it."""
+    """Rename it, unless this is its name. Raises Refused if the name is invalid or another benchmark has it."""
     before, benchmark.name = benchmark.name, benchmark_name(name)
     if benchmark.name == before:
         return

@@ -1,13 +1,13 @@
-"""Write a backup: the database and the files of one moment, in a folder that states what each of its files must be.
+"""Write a backup: database and files as of one moment, in a folder with a manifest of every file.
 
     manifest.json   Winnow's version, the migrations, each table's rows and columns, the SHA-256 of every file below
     tables/*.gz     one file for each table, in PostgreSQL's COPY format
     media.jsonl     {"path", "bytes", "sha256"} of each file of media
-    media/…         the files, under the names that they have in MEDIA_ROOT or in the bucket
+    media/…         the files, under their names in MEDIA_ROOT or in the bucket
 
 The database is read as one snapshot. Image files never change and none is deleted during a backup, so the files that
 the snapshot names exist. Any other file (an export, a release) is included if it was written before the snapshot.
-Images in frames and smaller copies are left out, since Winnow makes them again.
+Framed images and smaller copies are left out, because Winnow recreates them.
 """
 
 import contextlib
@@ -35,12 +35,12 @@ MADE_BY = "Winnow backup"
 FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
 IMAGE_FOLDERS = {"originals", "served", "thumbnails", "videos"}
-TEMPORARY = {"staging", "uploads"}  # folders that belong to work in progress
+TEMPORARY = {"staging", "uploads"}  # folders of work in progress
 MADE_AGAIN = {"framed", "small"}
 
 
 class CannotBackUp(ValueError):
-    """No backup was written; the message says why."""
+    """No backup was written; the message explains why."""
 
 
 def backup(*, out: Path, link: bool = False) -> dict:
@@ -72,7 +72,7 @@ def backup(*, out: Path, link: bool = False) -> dict:
 def _write(folder: Path, link: bool) -> dict:
     found = {name: _write_table(folder, name) for name in tables.names()}  # the first read takes the snapshot
     with connection.cursor() as cursor:
-        cursor.execute("SELECT now()")  # when the transaction began
+        cursor.execute("SELECT now()")  # the start of the transaction
         moment = cursor.fetchone()[0]
     return {
         "made_by": MADE_BY, "form": FORM, "version": settings.VERSION, "at": moment.isoformat(),
@@ -104,7 +104,7 @@ def _write_media(folder: Path, link: bool, moment: float) -> dict:
 
 
 def _paths(moment: float) -> Iterator[tuple[str, str]]:
-    """(path, SHA-256 if it is known) of each file that belongs to the snapshot."""
+    """Yield (path, SHA-256 if known) of each file that belongs to the snapshot."""
     for image in Image.objects.order_by("pk").iterator(chunk_size=1000):
         original, *made = places(image)
         yield original, image.sha256
@@ -115,7 +115,7 @@ def _paths(moment: float) -> Iterator[tuple[str, str]]:
 
 
 def other_files() -> Iterator[Stored]:
-    """The files that belong neither to an image nor to work in progress."""
+    """Yield files that belong neither to an image nor to work in progress."""
     for file in kept.below(""):
         if file.name.partition("/")[0] not in IMAGE_FOLDERS | TEMPORARY:
             yield file
@@ -124,7 +124,7 @@ def other_files() -> Iterator[Stored]:
 def _copy(path: str, target: Path, link: bool) -> dict:
     """Copy or link one file; {"bytes", "sha256"} as read from the copy."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(OSError):  # another file system, or one without links: it is copied below
+    with contextlib.suppress(OSError):  # another file system, or one without links: the file is copied below
         if link and path.partition("/")[0] in IMAGE_FOLDERS:
             os.link(str(kept.contents(path)), target)
     try:
@@ -136,6 +136,6 @@ def _copy(path: str, target: Path, link: bool) -> dict:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

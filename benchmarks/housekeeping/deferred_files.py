@@ -1,8 +1,8 @@
-"""Files that follow a change of rows: deleted once the rows are gone, or put in place once the rows exist.
+"""Files that follow a database change: deleted once the rows are gone, or put in place once the rows exist.
 
-Rows change in one transaction, files do not. So the changes to files are first written down in `staging/after-<id>/`
-beside the files; the transaction writes an event with the id; then the files follow. If an exception or kill -9
-interrupts this, `finish_dead` reads from the database whether the transaction was committed, and does the rest.
+Rows change in one transaction, files do not. So file changes are first recorded in `staging/after-<id>/` beside the
+files; the transaction writes an event with the id; then the files follow. If an exception or kill -9 interrupts this,
+`finish_dead` reads from the database whether the transaction was committed, and does the rest.
 """
 
 import secrets
@@ -24,20 +24,20 @@ BATCH = 1000
 
 
 class DeferredFiles:
-    """The changes to files after the transaction that writes an event with `afterwards=self.id`."""
+    """File changes to make after the transaction that writes an event with `afterwards=self.id`."""
 
     def __init__(self, id: str):
         self.id = id
         self.folder = f"staging/{PREFIX}{id}"
-        self.arriving = f"{self.folder}/arriving"  # laid out as the files' own place; moved there once it is committed
+        self.arriving = f"{self.folder}/arriving"  # laid out like the final place, to which it moves after the commit
         self.notes = 0
 
     def images(self, images: Iterable[Image]) -> int:
-        """Delete those images that no row names, whether or not it commits. Returns how many were noted."""
+        """Delete images that no row names, whether or not it commits; return how many were noted."""
         return self._note("images", (f"{image.sha256} {image.opaque}" for image in images))
 
     def files(self, paths: Iterable[str]) -> int:
-        """Delete these files after the commit. Returns how many were noted."""
+        """Delete these files after the commit; return how many were noted."""
         return self._note("files", paths)
 
     def arrive(self, path: str, content: bytes | Path) -> None:
@@ -46,7 +46,7 @@ class DeferredFiles:
         kept.write(name, content) if isinstance(content, bytes) else kept.copy_in(content, name)
 
     def _note(self, kind: str, lines: Iterable[str]) -> int:
-        """Durable before this returns."""
+        """Record lines durably before returning."""
         lines, count = iter(lines), 0
         while some := list(islice(lines, NOTED)):
             kept.write(f"{self.folder}/{kind}/{self.notes:06}", "".join(f"{line}\n" for line in some).encode())
@@ -63,7 +63,7 @@ class DeferredFiles:
         return Event.objects.filter(data__afterwards=self.id).exists()
 
     def finish(self) -> None:
-        """Carry out the noted changes. Safe to repeat."""
+        """Carry out the recorded changes. Safe to repeat."""
         if self.committed():
             for paths in self._noted("files"):
                 kept.remove(paths)
@@ -81,7 +81,7 @@ class DeferredFiles:
 
 @contextmanager
 def deferred_files() -> Iterator[DeferredFiles]:
-    """Wrap a transaction and its noted changes: files follow if it commits, and stay as they were otherwise."""
+    """Wrap a transaction and its recorded changes: files follow if it commits; otherwise they do not change."""
     finish_dead()
     one = DeferredFiles(secrets.token_hex(8))
     with locks.alone(f"{PREFIX}{one.id}"):
@@ -92,7 +92,7 @@ def deferred_files() -> Iterator[DeferredFiles]:
 
 
 def finish_dead() -> int:
-    """Finish what dead processes have left; returns how many there were."""
+    """Finish what dead processes have left; return how many there were."""
     finished = 0
     for name in kept.folders("staging"):
         if name.startswith(PREFIX):

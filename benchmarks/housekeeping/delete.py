@@ -9,15 +9,15 @@ from benchmarks.imports import staging
 from benchmarks.models import Benchmark, Caption, Correction, Embedding, Image, Item, ItemImage, Prediction, Run
 
 BATCH = 1000
-BY_COMMAND = 50_000  # items; with more, the browser would wait too long
+BY_COMMAND = 50_000  # items; with more, the browser would have to wait too long
 
 
 class CannotDelete(ValueError):
-    """It was not deleted; the message says why."""
+    """The benchmark was not deleted; the message explains why."""
 
 
 def delete_named(*, benchmark: Benchmark, name: str, by: str) -> dict:
-    """As `delete_benchmark`, on request: for whoever has typed its name, and if it is not too large for a request."""
+    """Call `delete_benchmark` if the user has typed its name and it is not too large for a request."""
     if benchmark.items.count() > BY_COMMAND:
         raise CannotDelete("This benchmark is too large to delete here. Use manage.py delete_benchmark.")
     if name.strip() != benchmark.name:
@@ -26,7 +26,7 @@ def delete_named(*, benchmark: Benchmark, name: str, by: str) -> dict:
 
 
 def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
-    """Delete its rows, then the files of images that nothing else uses. Returns {"items", "images", "bytes"} deleted.
+    """Delete its rows, then the files of images that nothing else uses. Return {"items", "images", "bytes"} deleted.
 
     Raises CannotDelete while a study uses it, or while an import that may use the same images is running.
     """
@@ -38,7 +38,7 @@ def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
 
 
 def refusal(benchmark: Benchmark) -> str:
-    """Why it cannot be deleted, in a sentence; "" if it can."""
+    """Return why it cannot be deleted, in a sentence; "" if it can."""
     if studies := list(benchmark.studies.order_by("name").values_list("name", flat=True)[:5]):
         first = "that study" if len(studies) == 1 else "those studies"
         return f"“{benchmark}” is used by {', '.join(map('“{}”'.format, studies))}. Delete {first} first."
@@ -48,7 +48,7 @@ def refusal(benchmark: Benchmark) -> str:
 
 
 def size(benchmark: Benchmark) -> dict[str, int]:
-    """What would be deleted: "items", "images" that nothing else uses, and "runs" of models."""
+    """Count what would be deleted: "items", "images" that nothing else uses, and "runs" of models."""
     return {
         "items": benchmark.items.count(),
         "images": _alone(benchmark).count(),
@@ -57,7 +57,7 @@ def size(benchmark: Benchmark) -> dict[str, int]:
 
 
 def _alone(benchmark: Benchmark) -> QuerySet[Image]:
-    """The images that only this benchmark shows, or showed before a correction."""
+    """Return the images that only this benchmark uses, or used before a correction."""
     shown = ItemImage.objects.filter(item__benchmark=benchmark)
     elsewhere = ItemImage.objects.filter(image=OuterRef("pk")).exclude(item__benchmark=benchmark)
     replaced = Correction.objects.filter(item__benchmark=benchmark, old_image__isnull=False)
@@ -78,7 +78,7 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
         raise CannotDelete(why)
     went = {"items": benchmark.items.count(), "images": 0, "bytes": 0}
     shown = ItemImage.objects.filter(item__benchmark=benchmark)
-    images = list(_alone(benchmark).select_for_update())  # no item comes to show one of them before they are gone
+    images = list(_alone(benchmark).select_for_update())  # no item can start to use one of them before they are gone
     after.files(path for use in shown.only("opaque") for path in (use.framed_path, use.small_path))
     went |= {"images": after.images(images), "bytes": sum(image.size for image in images)}
     audit.record(by=by, verb="deleted", subject=benchmark, name=benchmark.name, afterwards=after.id, **went)
@@ -90,7 +90,7 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     except ProtectedError as error:
         names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
         raise CannotDelete(f"“{benchmark}” was not deleted: a {names} refers to it.") from None
-    for start in range(0, len(images), BATCH):  # including the pictures' embeddings
+    for start in range(0, len(images), BATCH):  # including the images' embeddings
         part = images[start : start + BATCH]
         Embedding.objects.filter(content__in=[image.sha256 for image in part]).delete()
         Image.objects.filter(pk__in=[image.pk for image in part]).delete()

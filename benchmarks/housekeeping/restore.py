@@ -1,8 +1,8 @@
-"""Restore a backup: it is verified completely before anything changes, then restored completely or not at all.
+"""Restore a backup: verified completely before anything changes, then restored completely or not at all.
 
-Image files are put in place first, where no row names them yet; then the database is filled in one transaction; then
-the files that replace others follow, and files that only the previous database named are deleted. deferred_files.py
-does that last part, also after kill -9.
+Image files, which no row names yet, are put in place first; then the database is filled in one transaction; then
+replaced files follow, and files that only the previous database named are deleted. deferred_files.py does this last
+part, even after kill -9.
 """
 
 import gzip
@@ -22,12 +22,12 @@ from benchmarks.imports import staging
 from benchmarks.models import Event, Image
 from benchmarks.storage.files import kept
 
-PATIENCE = 5  # seconds for other connections to end: that of a killed restore may still be open
+PATIENCE = 5  # seconds for other connections to end; that of a killed restore may still be open
 PIECE = 1024 * 1024  # bytes
 
 
 class CannotRestore(ValueError):
-    """Nothing was changed; the message says why."""
+    """Nothing was changed; the message explains why."""
 
 
 def restore(*, folder: Path, replace: bool, by: str) -> dict:
@@ -44,7 +44,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
             f"The database is not empty: {', '.join(filled[:3])}{more} have rows. --replace deletes all data here."
         )
     with deferred_files() as after:
-        # Images of both databases, whichever one remains; other files of the present one.
+        # Images of both databases, whichever one remains; other files of the current one.
         after.images(Image.objects.order_by("pk").iterator(chunk_size=1000))
         after.images(_images(folder))
         after.files(file.name for file in other_files())
@@ -58,7 +58,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
 
 
 def check(folder: Path) -> dict:
-    """The manifest of a backup that this installation could restore, all of whose files are what it states. Raises
+    """Return the manifest of a backup that this installation can restore, and whose files all match it. Raises
     CannotRestore."""
     manifest = _read_manifest(folder)
     _check_migrations(manifest)
@@ -88,7 +88,7 @@ def _check_migrations(manifest: dict) -> None:
 
 
 def _media_files(folder: Path) -> Iterator[dict]:
-    """{"path", "bytes", "sha256"} of each file of media in the backup."""
+    """Yield {"path", "bytes", "sha256"} of each media file in the backup."""
     with (folder / MEDIA).open() as lines:
         yield from map(json.loads, lines)
 
@@ -123,7 +123,7 @@ def _check_connections() -> None:
 
 
 def _images(folder: Path) -> Iterator[Image]:
-    """The backup's images, from the paths of its files: each original is followed by its served copy."""
+    """Yield the backup's images, from the paths of its files: each original is followed by its served copy."""
     sha256 = ""
     for file in _media_files(folder):
         kind, name = file["path"].partition("/")[0], Path(file["path"]).stem
@@ -134,7 +134,7 @@ def _images(folder: Path) -> Iterator[Image]:
 
 
 def _place_files(folder: Path, after: DeferredFiles) -> None:
-    """Put image files in place, as their names are unique; hold other files until the commit."""
+    """Put image files in place, because their names are unique; hold other files until the commit."""
     for file in _media_files(folder):
         path, copy = file["path"], folder / "media" / file["path"]
         if path.partition("/")[0] not in IMAGE_FOLDERS:

@@ -1,7 +1,7 @@
 """Write and read every table of the database with COPY, as a stream, over Winnow's own connection.
 
-The database itself lists its tables, so the next backup has a table that a migration adds. A database that data is
-loaded into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md says why this is not
+The database itself lists its tables, so the next backup includes a table added by a migration. The database to load
+into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md explains why this is not
 pg_dump.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from django.db import connection
 
 HISTORY = "django_migrations"
-BY_MIGRATIONS = {"django_content_type", "auth_permission"}  # have rows in a database that has never been used
+BY_MIGRATIONS = {"django_content_type", "auth_permission"}  # tables with rows even in an unused database
 
 NAMES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> %s ORDER BY tablename"
 COLUMNS = """
@@ -46,26 +46,26 @@ def columns(table: str) -> list[str]:
 
 
 def migrations() -> list[str]:
-    """The migrations that the database has, like `annotation.0001_initial`; empty before the first one."""
+    """Return the database's migrations, such as `annotation.0001_initial`; empty before the first one."""
     if HISTORY not in connection.introspection.table_names():
         return []
     return [f"{app}.{name}" for app, name in _rows(f"SELECT app, name FROM {HISTORY} ORDER BY app, name")]
 
 
 def filled() -> list[str]:
-    """Tables with rows that are not from migrations."""
+    """Return tables with rows that are not from migrations."""
     quote = connection.ops.quote_name
     used = [name for name in names() if name not in BY_MIGRATIONS]
     return [name for name in used if _rows(f"SELECT EXISTS (SELECT FROM {quote(name)})")[0][0]]
 
 
 def sequences() -> dict[str, int | None]:
-    """The last value of each sequence; None for one that has not been used. Not that of the migrations."""
+    """Return each sequence's last value; None for an unused one. Leaves out the migrations' sequence."""
     return dict(_rows(SEQUENCES, f"{HISTORY}_id_seq"))
 
 
 def others() -> int:
-    """How many connections to this database there are besides this one."""
+    """Return the number of other connections to this database."""
     return _rows(OTHERS)[0][0]
 
 
@@ -75,13 +75,13 @@ def _copy(table: str, columns: Iterable[str]) -> str:
 
 
 def dump(table: str, columns: Iterable[str]) -> Iterator[bytes]:
-    """Pieces of the table's rows as the transaction sees them, in PostgreSQL's text format."""
+    """Yield pieces of the table's rows as the transaction sees them, in PostgreSQL's text format."""
     with connection.cursor() as cursor, cursor.copy(f"{_copy(table, columns)} TO STDOUT") as copy:
         yield from map(bytes, copy)
 
 
 def load(tables: Iterable[tuple[str, list[str], Iterable[bytes]]], sequences: dict[str, int | None]) -> dict[str, int]:
-    """Replace all rows by those of `tables`: (name, columns, pieces as from `dump`). Returns each table's row count.
+    """Replace all rows by those of `tables`: (name, columns, pieces as from `dump`). Return each table's row count.
 
     Runs in the caller's transaction. Foreign keys are dropped before and added after, which checks every row.
     """
@@ -90,7 +90,7 @@ def load(tables: Iterable[tuple[str, list[str], Iterable[bytes]]], sequences: di
     with connection.cursor() as cursor:
         for table, name, _ in foreign:
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-        # Only a sequence restarted in this transaction takes its value back if the transaction fails.
+        # Only a sequence restarted in this transaction gets its value back if the transaction fails.
         cursor.execute(f"TRUNCATE {', '.join(map(connection.ops.quote_name, names()))} RESTART IDENTITY")
         for name, value in sequences.items():
             if value is not None:

@@ -22,14 +22,14 @@ CANDIDATE = Role.CANDIDATE.value
 
 
 def candidates_only(records: list[ItemRecord]) -> list[ItemRecord]:
-    """The records with only what will be stored."""
+    """Return the records with only what will be stored."""
     return [replace(record, captions=(), images=tuple(record.images_as(CANDIDATE))) for record in records]
 
 
 def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog, formatted: bool = False) -> None:
-    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there.
+    """Check that each row is an item of the benchmark, with the same captions, type and subtype.
 
-    `formatted`: the form of captions does not count, since it depends on the other captions of the file.
+    `formatted`: ignore the format of captions, because it depends on the file's other captions.
     """
     alike = without_form if formatted else str
     if not Benchmark.objects.filter(name=benchmark_name).exists():
@@ -50,7 +50,7 @@ def check_known_items(benchmark_name: str, records: list[ItemRecord], log: Probl
 def _problems(
     record: ItemRecord, stored: ItemRecord | None, benchmark_name: str, alike: Callable[[str], str]
 ) -> Iterator[tuple[str, str, str]]:
-    """(code, column, advice)."""
+    """Yield (code, column, advice)."""
     if stored is None:
         advice = f"“{benchmark_name}” has no item “{record.key[:80]}”. Correct the id, or import it as a new item."
         yield "UNKNOWN_ID", "id", advice
@@ -93,8 +93,8 @@ def _by_role(record: ItemRecord) -> dict[str, list[str]]:
 def check_new(
     benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, log: ProblemLog, skip: bool
 ) -> list[ItemRecord]:
-    """Log images that an item already has among its candidates; a single error if that is so for all items, or with
-    `skip` a note. Returns the records to store."""
+    """Log images that are already among an item's candidates: a single error if that is true of all items, or a note
+    with `skip`. Return the records to store."""
     there = _contents(benchmark, records)
     same = [
         (number, record, image)
@@ -115,7 +115,7 @@ def check_new(
 
 
 def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[str]]:
-    """The contents of each item's candidates."""
+    """Return the contents of each item's candidates."""
     found: dict[str, set[str]] = defaultdict(set)
     for batch in imports_store.batches(records):
         uses = ItemImage.objects.filter(item__benchmark=benchmark, item__key__in=[record.key for record in batch])
@@ -125,7 +125,7 @@ def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[
 
 
 def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, step: Callable[[int], object]) -> int:
-    """Add candidates after the existing ones, in their own round; returns how many. `step`: as in store_items."""
+    """Add candidates in a new round after the existing ones; return how many. `step`: as in store_items."""
     ids, stored = imports_store.image_ids(gathered), 0
     for batch in imports_store.batches(records):
         asked = Item.objects.filter(benchmark=benchmark, key__in=[record.key for record in batch])

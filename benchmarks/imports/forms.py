@@ -64,7 +64,7 @@ class ImportForm(KeptFilesForm):
             self.add_error("name", "There is no benchmark with this name to add new candidates to.")
 
     def sort_files(self) -> None:
-        """Among the data files, pictures are images, and beside a table archives are."""
+        """Sort the data files: pictures are images, and so are archives beside a table."""
         given = self.cleaned_data
         uploads = [one for one in self.kept if one.id in self.ids("data", "kept") | self.ids("data", "new")]
         files = given.get("data", [])
@@ -79,7 +79,7 @@ class ImportForm(KeptFilesForm):
         return super().ids(name, which) | moved if name == "images" else super().ids(name, which) - moved
 
     def take_choices(self) -> None:
-        """The mapping, if the page of columns sent what each of them is."""
+        """Take the mapping, if the page of columns sent the columns' meanings."""
         try:
             if found := choices_in(self.data):
                 self.cleaned_data["mapping"] = json.dumps(chosen(found).as_json(), ensure_ascii=False)
@@ -87,12 +87,12 @@ class ImportForm(KeptFilesForm):
             self.add_error("mapping", str(error))
 
     def switches(self) -> list[forms.BoundField]:
-        """The options that are ticked; *Check only* is a button."""
+        """Return the options that are ticked; *Check only* is a button."""
         buttons = ("check_only", "look")
         return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name not in buttons]
 
     def has_options(self) -> bool:
-        """Whether anything beside the files and the name is set, or wrong."""
+        """Return whether anything besides the files and the name is set or wrong."""
         if self["format"].value() != OWN or {"format", "images", "second", "second_origin"} & {*self.errors}:
             return True
         return any(one.value() or one.errors for one in (*self.switches(), self["split"], self["mapping"]))
@@ -108,7 +108,7 @@ class ImportForm(KeptFilesForm):
             self.add_error("images", "Upload one .zip, .tar or .tar.gz, or the image and video files themselves.")
 
     def check_files(self, name: str, format: Format) -> None:
-        """Check the files' endings and their number."""
+        """Check the files' extensions and their number."""
         files = self.cleaned_data.get(name, [])
         wrong = [file.name for file in files if not fits(file.name, format.endings)]
         if wrong:
@@ -119,12 +119,12 @@ class ImportForm(KeptFilesForm):
             self.add_error(name, f"{format.title} accepts only one file. Import the files one at a time.")
 
     def check_sides(self, first: str, second: str) -> None:
-        """One archive has both sides; single files belong to one."""
+        """Check the sides: one archive has both; single files belong to one."""
         files, others = self.cleaned_data.get("data", []), self.cleaned_data.get("second")
         if files and not others and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
             self.add_error("second", f"These files are the {first} side. Upload the {second} side too.")
 
     def origins(self, format: Format) -> list[str]:
-        """The names of the sides; empty if the format's sides have none."""
+        """Return the names of the sides; empty if the format's sides have none."""
         given = self.cleaned_data.get("first_origin"), self.cleaned_data.get("second_origin")
         return [name or usual for name, usual in zip(given, format.origins or (), strict=False)]

@@ -1,10 +1,10 @@
-"""Images that would tell by their size what they are, each in a frame that all images of its item have in common.
+"""Frames for images whose size would reveal their role, the same for all images of an item.
 
-Generated images are often 512 × 512, photographs are not. So where the images of an item differ in role or size,
-annotators get a variant of each: of the same width, height and number of bytes in all of the item, under a name of its
-own. Phones get smaller copies of large images, framed or not, under the same names at another address; those of framed
-ones have the same number of bytes again. All of these are made after an import; one that is asked for and not there is
-made then. They can be made again from what is served, so backups leave them out.
+Generated images are often 512 × 512, photographs are not. So if an item's images differ in role or size, annotators get
+a variant of each, under another name, with the same width, height and number of bytes throughout the item. Phones get
+smaller copies of large images, framed or not, under the same names at another address; those of framed ones have the
+same number of bytes again. All of these are made after an import, and a missing one on request. They can be recreated
+from served images, so backups leave them out.
 """
 
 import logging
@@ -29,14 +29,14 @@ log = logging.getLogger(__name__)
 
 
 def make_missing_everywhere() -> None:
-    """Make what a version without frames or a killed import left out. Does nothing while another worker is at it."""
+    """Make what an older version or a killed import left out. Does nothing while another worker does it."""
     with locks.alone("frames") as mine:
         for benchmark in Benchmark.objects.order_by("pk") if mine else ():
             make_missing(benchmark)
 
 
 def make_missing(benchmark: Benchmark) -> int:
-    """Make the variants of the items that lack some; for how many. An error is logged: each is made when asked for."""
+    """Make missing variants of the items; return for how many. Errors are logged: each is also made on request."""
     made = 0
     try:
         with staging.images_stay(), ThreadPoolExecutor(THREADS, thread_name_prefix="frames") as pool:
@@ -49,7 +49,7 @@ def make_missing(benchmark: Benchmark) -> int:
 
 
 def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
-    """The images of each item that lacks a variant."""
+    """Yield the images of each item that lacks a variant."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image").order_by("item")
     exists = kept.lookup("framed", "small")
     for _, group in groupby(uses.iterator(chunk_size=1000), key=lambda use: use.item_id):
@@ -59,7 +59,7 @@ def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
 
 
 def _paths(uses: list[ItemImage]) -> list[str]:
-    """Of the variants that an item's images should have."""
+    """Return the paths of the variants that an item's images should have."""
     paths = [use.image.small_path for use in uses if images.small_size((use.image.width, use.image.height))]
     if not images.are_alike((use.role, use.image.width, use.image.height) for use in uses):
         paths += [use.framed_path for use in uses]
@@ -73,7 +73,7 @@ def _frame(uses: list[ItemImage]) -> tuple[int, int]:
 
 
 def make(opaque: str) -> bool:
-    """Make the variants of the item that has one of this name, or an image. Whether there is one, with its files."""
+    """Make the variants of the item with an image or variant of this name; return whether there is one, with files."""
     use = ItemImage.objects.filter(Q(opaque=opaque) | Q(image__opaque=opaque)).first()
     if use is None:
         return False
@@ -101,7 +101,7 @@ def _make(uses: list[ItemImage]) -> None:
 
 
 def renew(items: QuerySet[Item]) -> None:
-    """The images of these items become others: their variants get new names, and those made so far go."""
+    """Give these items' variants new names because their images change, and delete the old variants."""
     uses = ItemImage.objects.filter(item__in=items)
     old = [path for use in uses.only("opaque") for path in (use.framed_path, use.small_path)]
     uses.update(opaque=MD5(Cast(RandomUUID(), CharField())))

@@ -1,4 +1,4 @@
-"""The images named in an import: read from their source in one pass, checked and rendered by several threads."""
+"""Images named in an import: read from their source in one pass, checked and rendered by several threads."""
 
 import hashlib
 import os
@@ -23,9 +23,9 @@ THREADS = min(4, os.cpu_count() or 1)
 WAITING = 4 * THREADS  # maximum number of images in progress
 WAITING_BYTES = 64 * 2**20  # and their approximate bytes
 LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound memory
-AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
-ASKED = 32  # files of which one statement says which are stored already
-STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench.import_full)
+AT_ONCE = 16  # crops per thread and decoding; further ones are distributed, so that *Cancel* takes effect soon
+ASKED = 32  # files per statement that finds those already stored
+STORING = 1 / 15  # time to store a row or an image's files, relative to checking an image (bench.import_full)
 SKIP = "Or skip rows with such images (skip_unreadable_images)."
 one_large, two_videos = threading.Lock(), threading.Semaphore(2)
 
@@ -34,7 +34,7 @@ one_large, two_videos = threading.Lock(), threading.Semaphore(2)
 class Gathered:
     """`sha256` of each named part of a file (a crop has its own). Each part is one of: `new`, by content, with an
     unsaved row whose files are staged; `same`, with the earlier part that had the same bytes; or `known`, with content
-    that is already stored. `unreadable`: by file name, why it cannot be used."""
+    that is already stored. `unreadable`: the reason, by file name."""
 
     sha256: dict[Part, str] = field(default_factory=dict)
     new: dict[str, Image] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Gathered:
     unreadable: dict[str, images.ImageRefused] = field(default_factory=dict)
 
     def limited_to(self, records: Iterable[ItemRecord]) -> "Gathered":
-        """Only the parts that these records name; all of them are readable."""
+        """Keep only the parts that these records name; all of them are readable."""
         named = {image.part for _, image in image_uses(records)}
         sha256 = {part: content for part, content in self.sha256.items() if part in named}
         first: dict[str, Part] = {}
@@ -61,7 +61,7 @@ def image_uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRec
 
 
 def storing(records: Iterable[ItemRecord]) -> float:
-    """As long as checking so many images: storing the items with the rows and files of their images."""
+    """Estimate the time to store the items with their images' rows and files, in image checks."""
     return STORING * sum(1 + len(record.captions) + 2 * len(record.images) for record in records)
 
 
@@ -70,7 +70,7 @@ def gather(
     then: float = 0, skip_unreadable: bool = False,
 ) -> Gathered:  # fmt: skip
     """Check and stage the named images. Problems with an image are logged at the first row that names it; with
-    `skip_unreadable`, files that are no usable images are only listed. `then`: what follows, as a number of images to
+    `skip_unreadable`, unusable image files are only listed. `then`: the work that follows, as a number of images to
     check.
     """
     if source is None:
@@ -94,7 +94,7 @@ def gather(
 
 
 class ImagesInMemory(Source):
-    """Wraps any source with `names` and `stream(wanted)`, such as pictures drawn on demand."""
+    """Wraps any source with `names` and `stream(wanted)`, such as images drawn on demand."""
 
     def __init__(self, maker):
         found = EntryNames()
@@ -116,7 +116,7 @@ class Pass:
     ):
         self.staging, self.progress, self.log, self.first = staging, progress, log, first
         self.skip_unreadable = skip_unreadable
-        self.crops: dict[str, list[Crop | None]] = {}  # of each name; None: the whole image
+        self.crops: dict[str, list[Crop | None]] = {}  # for each name; None: the whole image
         for name, crop in first:
             self.crops.setdefault(name, []).append(crop)
         self.gathered = Gathered()
@@ -124,7 +124,7 @@ class Pass:
         self.read: list[tuple[str, bytes]] = []  # files not submitted yet
         self.waiting: deque[tuple[list[Part], int, Future]] = deque()
         self.bytes = 0  # of both
-        self.parts: dict[str, Part] = {}  # content -> the first part with it
+        self.parts: dict[str, Part] = {}  # content → the first part with it
 
     def add(self, name: str, data: bytes) -> None:
         self.read.append((name, data))
@@ -151,7 +151,7 @@ class Pass:
                 self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
 
     def note(self, contents: Mapping[Part, str]) -> set[Part]:
-        """Note the parts' contents; those that are neither repeated in this import nor stored already."""
+        """Note the parts' contents; return those neither repeated in this import nor already stored."""
         stored = set(Image.objects.filter(sha256__in=contents.values()).values_list("sha256", flat=True))
         new = set()
         for part, content in contents.items():
@@ -191,7 +191,7 @@ class Pass:
             self.progress.step()
 
     def list_repeated_unreadable(self) -> None:
-        """List the files with the bytes of an unreadable one, of which only the first was tried."""
+        """List the files with the same bytes as an unreadable one; only the first was tried."""
         sha256, unreadable = self.gathered.sha256, self.gathered.unreadable
         contents = {sha256[name, None]: why for name, why in unreadable.items() if (name, None) in sha256}
         for (name, crop), content in sha256.items():
@@ -246,7 +246,7 @@ def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[
 
 
 def in_turn(data: bytes) -> AbstractContextManager:
-    """For a large image (by its header), wait while another one is being decoded; for a video, while two are."""
+    """Wait while another large image (by its header) is being decoded; for a video, while two are."""
     if videos.is_video(data):
         return two_videos
     width, height = images.opened(data).size
@@ -254,6 +254,6 @@ def in_turn(data: bytes) -> AbstractContextManager:
 
 
 def part_name(part: Part) -> str:
-    """`cups/7.jpg`, `cups/7.jpg (x 10, y 0, 64 × 48)`."""
+    """Name a part: `cups/7.jpg`, `cups/7.jpg (x 10, y 0, 64 × 48)`."""
     name, crop = part
     return f"{name} (x {crop[0]}, y {crop[1]}, {crop[2]} × {crop[3]})" if crop else name

@@ -1,4 +1,4 @@
-"""Actions of other packages after an import. They register listeners, as they register kinds of jobs.
+"""Other packages' actions after an import. They register listeners, like kinds of jobs.
 
 A listener runs after the import's commit, in the process that imported, and may run again at any time: every start of a
 worker runs all of them for every benchmark, so that a process killed between the commit and the listener loses nothing.
@@ -41,15 +41,15 @@ def notify_all() -> None:
         notify(benchmark)
 
 
-# What else a release has than items
+# Other contents of a release besides items
 
 
 def read_people_with(read: ReadPeople) -> None:
-    """`read(folder, kind, log)` returns rows of a release's people, by measures of that kind of evaluation."""
+    """Register `read(folder, kind, log)`, which returns rows on a release's people, by that kind's measures."""
     if read not in _READERS:
         _READERS.append(read)
 
 
 def people_of(release: Path, kind: str, log: ProblemLog) -> list[ReportedRow]:
-    """What they read of a release's folder. What cannot be read is noted in the log."""
+    """Return the rows read from a release's folder; note in the log what cannot be read."""
     return [row for read in _READERS for row in read(release, kind, log)]

@@ -20,13 +20,13 @@ from benchmarks.records import Problem, Refused
 
 OWN = OWN_FORMAT.name
 LONGEST = Benchmark._meta.get_field("name").max_length or 0
-UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
+UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # control, format, unassigned, private, surrogate, line break
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to import. `format_captions` is BiVLC's step 1."""
+    """Options of an import. `format_captions` is BiVLC's step 1."""
 
     format_captions: bool = orders.switch(
         "Format the captions",
@@ -73,7 +73,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of an import, on this machine. `second`, `origins`: see Format.read; `upload`: a folder to delete
+    """An import's files, on this machine. `second`, `origins`: see Format.read; `upload`: a folder to delete
     afterwards; `kept`: ids of the linked uploads, by field."""
 
     path: Path
@@ -84,7 +84,7 @@ class Files:
     kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
-        """As a job's params have them, from which `in_job` reads them."""
+        """Return it as in a job's params, from which `in_job` reads it."""
         paths = {"path": self.path, "images": self.images, "second": self.second}
         kept = {name: list(ids) for name, ids in self.kept.items()}
         found = {name: str(path) if path else None for name, path in paths.items()}
@@ -99,8 +99,8 @@ class Files:
 
 @dataclass(frozen=True)
 class Order:
-    """The request for an import. `by` and `created_by` say who requested it; `source` is the name of the format in
-    which its items first came; `report`: what a job that made its items adds to the report."""
+    """An import's order. `by` and `created_by` are who requested it; `source` names the format of its items' first
+    import; `report`: additions to the report by a job that made its items."""
 
     benchmark_name: str
     source: str
@@ -111,7 +111,7 @@ class Order:
 
 
 def benchmark_name(given: str) -> str:
-    """The name as stored, in NFC. Raises Refused if it is too long or part of it is invisible."""
+    """Return the name as stored, in NFC. Raises Refused if it is too long or part of it is invisible."""
     name = unicodedata.normalize("NFC", given).strip()
     wrong = next((one for one in name if unicodedata.category(one) in UNSEEN or one in BLANKS), None)
     if wrong is None and 0 < len(name) <= LONGEST:
@@ -122,7 +122,7 @@ def benchmark_name(given: str) -> str:
 
 
 def refuse_others(name: str, user: User | None) -> None:
-    """Raise Refused if there is a benchmark of that name that the user may not change. None: the server's operator."""
+    """Raise Refused if there is a benchmark of that name that the user (None: the operator) may not change."""
     benchmark = Benchmark.objects.select_related("created_by").filter(name=name).first()
     try:
         if user is not None and benchmark is not None:
@@ -134,7 +134,7 @@ def refuse_others(name: str, user: User | None) -> None:
 def contradictions(
     format: Format, options: Options, *, second: bool, images: bool, origins: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """What the format does not take of the options and files that were given: (field, advice)."""
+    """Yield (field, advice) for options and files that the format does not accept."""
     if second and not format.sides:
         yield "second", f"{format.title} has no second side."
     if images and format.images and format.name != OWN:
@@ -157,8 +157,8 @@ def contradictions(
 def queue_import(
     *, name: str, format: str, files: Files, by: str, options: Options = Options(), created_by=None, foreground=False
 ) -> Job:
-    """Create a job that imports files. Raises Refused for options that make no valid import, an invalid benchmark name,
-    or that of a benchmark which `created_by` may not change."""
+    """Create a job that imports files. Raises Refused for invalid options, an invalid benchmark name, or that of a
+    benchmark that `created_by` may not change."""
     name, options = benchmark_name(name), orders.checked(options)
     refuse_others(name, created_by)
     given = {"second": bool(files.second), "images": bool(files.images), "origins": files.origins}

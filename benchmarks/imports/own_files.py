@@ -1,4 +1,4 @@
-"""What an import of one's own file needs to know before it reads the rows: the columns, and which is what."""
+"""Preparing the import of a user's own file before its rows are read: its columns and their meanings."""
 
 import json
 from collections.abc import Sequence
@@ -42,8 +42,8 @@ UNKNOWN = "No column is recognised as a caption or an image. Say which is which 
 
 
 def understood(order: Order, files: Files, log: ProblemLog) -> Order:
-    """The order with a mapping: the given one, the benchmark's, or else the likely one; and with what the file has in
-    its report. Raises Refused if the file cannot be read, has other columns, or none that is recognised."""
+    """Return the order with a mapping (the given one, the benchmark's, or a guess), and the file's contents in its
+    report. Raises Refused if the file cannot be read, has other columns, or none that is recognised."""
     shaped = [one for one in FORMATS.values() if one.shape]
     known = recognition.recognised(files.path, shaped) if order.options.look else []
     likely, names, sample = proposed(files.path, log, _image_names(files))
@@ -86,7 +86,7 @@ def _images(files: Files) -> AbstractContextManager[Source | None]:
 
 
 def _pictures(files: Files, sample: Sequence[Row]) -> dict[str, str]:
-    """Small copies of the pictures that the first rows name, by name; the import says which cannot be read."""
+    """Return small copies of the images in the first rows, by name; the import reports unreadable ones."""
     cells = {as_text(one) for row in sample[:ITEMS] for value in row.values() for one in members(value)}
     found: dict[str, str] = {}
     with suppress(ArchiveRefused), _images(files) as source:
@@ -99,7 +99,7 @@ def _pictures(files: Files, sample: Sequence[Row]) -> dict[str, str]:
 
 @columns.page_of("import", "name", "format", *options_of(Options), "first_origin", "second_origin")
 def _page(job: Job, sent: QueryDict | None) -> columns.Page:
-    """The columns with what they probably are, or what the form says, and the first items."""
+    """Return the page of columns with the guess or the form's choices, and the first items."""
     report, names = job.report, [one["name"] for one in job.report["columns"]]
     mapping = ColumnMapping.from_json(report["mapping"]) if len(report["mapping"]) > 1 else ColumnMapping()
     said = columns.choices_in(sent) if sent is not None else choices(mapping, names) or [Choice(name) for name in names]
@@ -117,7 +117,7 @@ def _page(job: Job, sent: QueryDict | None) -> columns.Page:
 
 
 def first_items(job: Job, mapping: ColumnMapping) -> list[ItemRecord]:
-    """What the mapping makes of the rows in a job's report. Raises NotAMapping where it names no column of theirs."""
+    """Map the rows in a job's report to items. Raises NotAMapping if the mapping names none of their columns."""
     rows = columns.rows_of(job)
     names = [*(column["name"] for column in job.report["columns"]), *(name for _, row in rows for name in row)]
     for column, advice in missing(mapping, names).items():

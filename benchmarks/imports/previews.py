@@ -1,4 +1,4 @@
-"""What a checked import would bring: its types, the sizes of its images, and its first items with their pictures."""
+"""A preview of a checked import: its types, the sizes of its images, and its first items with their images."""
 
 import base64
 from collections import Counter
@@ -11,14 +11,14 @@ from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 from benchmarks.storage.files import kept
 from workers.images import fitted, jpeg, pixels_of
 
-ITEMS, PICTURES = 3, 4  # shown; pictures of each item
-SIDE = 160  # pixels of a picture at most: the pictures stay in the job's report
+ITEMS, PICTURES = 3, 4  # items shown; images of each
+SIDE = 160  # maximum side of an image in pixels: the images stay in the job's report
 KINDS, SIZES = 100, 8  # listed
 
 
 def preview(records: list[ItemRecord], gathered: Gathered, staged: Staging) -> dict:
-    """JSON-able, while the images are still staged. `sizes`: the most frequent, of `size_count`; `bytes`: of the
-    original images, each counted once."""
+    """Make a JSON-able preview while the images are still staged. `sizes`: the most frequent, of `size_count`; `bytes`:
+    of the original images, each counted once."""
     images = _images(gathered)
     kinds = Counter((record.type, record.subtype) for record in records)
     sizes = Counter((image.width, image.height) for image in images.values())
@@ -33,7 +33,7 @@ def preview(records: list[ItemRecord], gathered: Gathered, staged: Staging) -> d
 
 
 def _images(gathered: Gathered) -> dict[str, Image]:
-    """All named images by their content."""
+    """Return all named images by their content."""
     images = dict(gathered.new)
     known = [sha256 for sha256 in set(gathered.sha256.values()) if sha256 not in images]
     for batch in imports_store.batches(known):
@@ -55,7 +55,7 @@ def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, stage
 
 
 def small(data: bytes) -> str:
-    """A checked picture as the address of an `img`."""
+    """Return a checked image as a data URL."""
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg(fitted(pixels_of(data), SIDE))).decode()}"
 
 

@@ -1,4 +1,4 @@
-"""The import, all or nothing: everything is checked, files are staged, then one transaction stores it all."""
+"""The import, all or nothing: check everything, stage the files, then store it all in one transaction."""
 
 import json
 import time
@@ -37,7 +37,7 @@ NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
 def import_files(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `import`, as passed to `jobs.jobs.run`."""
+    """Do the work of a job of kind `import`, as passed to `jobs.jobs.run`."""
     params, files = job.params, Files.in_job(job.params)
     order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
@@ -69,10 +69,10 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
 def import_items(
     *, name: str, records: list[ItemRecord], images, source: str, by: str, created_by=None, tell: Callable | None = None
 ) -> Benchmark:
-    """Import records from memory at once. `images` is a workers.archives.source.Source, or anything with `names` and
-    `stream(wanted)` that yields (name, bytes), or None; `source` names their origin.
+    """Import records from memory immediately. `images` is a workers.archives.source.Source, or anything with `names`
+    and `stream(wanted)` that yields (name, bytes), or None; `source` names their origin.
 
-    Raises Refused with every problem. The report is in the job that it creates.
+    Raises Refused with every problem. The job that it creates has the report.
     """
     name = benchmark_name(name)
     params = {"name": name, "format": source, "foreground": True}
@@ -90,7 +90,7 @@ def import_items(
 
 
 def outcome(job: Job) -> Benchmark:
-    """The benchmark of a finished import; raises Refused if it failed."""
+    """Return the benchmark of a finished import; raises Refused if it failed."""
     if job.state != JobState.DONE:
         raise Refused([Problem(**problem) for problem in job.problems], job.problem_count)
     return Benchmark.objects.get(pk=job.report["benchmark"])
@@ -104,8 +104,8 @@ def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator
 
 @contextmanager
 def images_of(format: Format, files: Files, options: Options, log: ProblemLog) -> Iterator[Source | None]:
-    """The source of the images: the file itself for formats that contain them, otherwise the one given. None if none
-    was given or its archive cannot be opened (the log then says why)."""
+    """Yield the source of the images: the file itself for formats that contain them, otherwise the one given. None if
+    none was given or its archive cannot be opened (the log then has the reason)."""
     with ExitStack() as stack:
         source = None
         try:
@@ -119,14 +119,14 @@ def images_of(format: Format, files: Files, options: Options, log: ProblemLog) -
 
 
 def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
-    """The records to check and store: formatting may make two captions equal."""
+    """Return the records to check and store: formatting may make two captions equal."""
     if options.text_only:
         records = map(without_images, records)
     return format_records(records) if options.format_captions else list(records)
 
 
 def without_absent_positives(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> list[ItemRecord]:
-    """Generated candidates are often shared without their photographs.
+    """Drop missing positive images: generated candidates are often shared without their photographs.
 
     If exactly all positive images are missing, the items are imported without them, as the report notes.
     """
@@ -144,8 +144,8 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
 def without_images_among(
     records: list[ItemRecord], unusable: Mapping[str, tuple[str, str]], log: ProblemLog, source: Source | None
 ) -> tuple[list[ItemRecord], list[str]]:
-    """The records with none of these images, and the ids of the others, each with a note. `unusable`: by file name in
-    the source, the code of the note and what is wrong.
+    """Return the records without any of these images, and the ids of the others, each with a note. `unusable`: by file
+    name in the source, the code of the note and the problem.
     """
     kept, skipped = [], []
     for number, record in enumerate(records, 1):
@@ -174,7 +174,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))
-    alike: dict[str, list[str]] = {}  # by the name without folder and capitals
+    alike: dict[str, list[str]] = {}  # by name, ignoring folder and case
     for name in source.names if missing else ():
         alike.setdefault(PurePosixPath(name).name.casefold(), []).append(name)
     for origin, image in named:
@@ -185,14 +185,14 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 
 
-SKIPPED = {  # by the entry of the report: the verb of an event
+SKIPPED = {  # entry of the report → verb of an event
     "missing_images": "skipped rows with missing images",
     "unreadable_images": "skipped rows with unreadable images",
 }
 
 
 def skipped_rows(benchmark: Benchmark) -> QuerySet[Event]:
-    """The events of imports that skipped rows because of their images; `data` has their number and ids."""
+    """Return the events of imports that skipped rows for their images; `data` has their number and ids."""
     return Event.objects.filter(subject=audit.named(benchmark), verb__in=SKIPPED.values()).order_by("at", "pk")
 
 
@@ -202,8 +202,8 @@ Written = tuple[Benchmark, list[Image], dict]  # the images whose files must mov
 class Run:
     """One import, from checked records to a finished job.
 
-    `gathered`: of records whose images are all stored already, instead of their source. `release`: the folder of the
-    whole release that the records are, whose people stand beside models then.
+    `gathered` replaces the source if the images are all stored already. `release`: the folder of the release that the
+    records are from, if complete; its people are then compared with models.
     """
 
     def __init__(
@@ -212,15 +212,15 @@ class Run:
     ):  # fmt: skip
         self.job, self.progress, self.order, self.log = job, progress, order, log
         self.records, self.source, self.stored_images, self.release = records, source, gathered, release
-        self.skipped: dict[str, list[str]] = {}  # ids of rows, by the entry of the report
+        self.skipped: dict[str, list[str]] = {}  # ids of rows, by entry of the report
         self.staged = staging.Staging(job.pk)
         self.started = time.monotonic()
 
     def finish(self) -> None:
-        """Store everything, or only check it. Raises Refused or Cancelled, and then leaves nothing behind."""
+        """Store everything, or only check it. If it raises Refused or Cancelled, it leaves nothing behind."""
         self.check()
         staging.sweep_staging()
-        self.staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
+        self.staged.clear()  # an earlier process's files; the sweep leaves them, because this one holds the job's lock
         try:
             with staging.images_stay():
                 self.gathered = self.stored_images or self.gather()
@@ -233,7 +233,7 @@ class Run:
             self.staged.clear()
 
     def check(self) -> None:
-        """Leave out what will not be stored, and check what can be checked before an image is read."""
+        """Leave out what will not be stored, and check what can be checked before any image is read."""
         name, options = self.order.benchmark_name, self.order.options
         refuse_others(name, self.job.created_by)  # a study may have been created since it was queued
         if options.new_candidates:
@@ -275,7 +275,7 @@ class Run:
         return gathered.limited_to(self.records)
 
     def report_check(self) -> None:
-        """Finish a job that only checks: its report says what an import would bring."""
+        """Finish a check-only job: its report describes what an import would store."""
         benchmark = Benchmark.objects.filter(name=self.order.benchmark_name).first()
         if benchmark and self.order.options.new_candidates:
             self.check_new_candidates(benchmark)
@@ -286,10 +286,10 @@ class Run:
         jobs.finish_job(job=self.job, by=self.order.by, report=report)
 
     def store(self) -> None:
-        """The one transaction: rows, files to their places, event, report, job done. After it, frames and the
+        """Store everything in one transaction: rows, files in place, event, report, job done. Then run frames and
         listeners.
 
-        Creating a study also locks the benchmark's row: the study either has the new items, or is known to the
+        Creating a study also locks the benchmark's row, so the study either has the new items or is known to the
         listeners.
         """
         with jobs.separate_progress(self.progress) as separate, transaction.atomic():
@@ -309,7 +309,7 @@ class Run:
 
     def write_items(self, step: Callable[[int], object]) -> Written:
         order = self.order
-        self.check_against_stored()  # another may have been first
+        self.check_against_stored()  # another import may have been faster
         self.log.refuse_if_any()
         self.gathered = self.gathered.limited_to(self.records) if order.options.skip_stored else self.gathered
         defaults = {"source": order.source, "created_by_id": order.created_by_id}
@@ -345,7 +345,7 @@ class Run:
         audit.record(by=self.order.by, verb=verb, subject=benchmark, job=self.job.pk, **facts)
 
     def report(self, stored: int) -> dict:
-        """JSON-able. `images`: named files and crops = stored now + already stored + same as another.
+        """Make a JSON-able report. `images`: named files and crops = stored now + already stored + same as another.
 
         `files`: files of the source = used + unused + system files.
         """

@@ -1,9 +1,8 @@
-"""Image files during an import: written to a folder of the job first, moved into place just before the commit.
+"""Image files during an import: first written to a folder of the job, moved into place just before the commit.
 
-`MEDIA_ROOT/staging/<job>/` on this machine has them side by side: creating a file there takes half as long as in one
-of hundreds of new folders. The journal of the files moved out of it is kept where they go, so that any
-machine can read it. However an import ends, even by kill -9, `clear` uses the journal to delete exactly the files that
-no row names.
+`MEDIA_ROOT/staging/<job>/` on this machine has them side by side: creating a file in it takes half as long as in one of
+hundreds of new folders. The journal of the files moved out is kept at their destination, so that any machine can read
+it. However an import ends, even by kill -9, `clear` uses the journal to delete exactly the files that no row names.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ from workers.images import Rendered
 
 BATCH = 1000
 STAY = "winnow: images stay"  # shared lock for relying on stored images; exclusive lock for removing some
-SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep meanwhile
+SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep in the meantime
 
 
 def places(image: Image) -> tuple[str, ...]:
@@ -38,17 +37,17 @@ class Staging:
         self.journal = f"{self.name}/journal"
 
     def keep(self, data: bytes, rendered: Rendered) -> Image:
-        """Write an image's files; returns the unsaved row that will name them. Called from several threads."""
+        """Write an image's files; return the unsaved row that will name them. Called from several threads."""
         size = {"width": rendered.width, "height": rendered.height, "size": rendered.size}
         image = Image(sha256=rendered.sha256, format=rendered.format, **size)
         self.folder.mkdir(parents=True, exist_ok=True)
         contents = data, rendered.served, rendered.thumbnail, rendered.video
-        for path, content in zip(places(image), contents, strict=False):  # the last one of a video only
+        for path, content in zip(places(image), contents, strict=False):  # a video has a final one
             self.file(path).write_bytes(content)
         return image
 
     def file(self, path: str) -> Path:
-        """Where a file is staged that will be stored under this path."""
+        """Return the staged path of a file that will be stored under this path."""
         return self.folder / path.replace("/", "-")
 
     def place(self, images: list[Image], step: Callable[[], object]) -> None:
@@ -91,7 +90,7 @@ def serial() -> None:
 
 
 class InUse(Exception):
-    """Images cannot be deleted now; the message says why."""
+    """Images cannot be deleted now; the message explains why."""
 
 
 def images_stay() -> contextlib.AbstractContextManager[None]:
@@ -115,7 +114,7 @@ def remove_unnamed(moved: list[Image]) -> None:
 
 
 def sweep_staging() -> int:
-    """Clear the folders of jobs without a living process; returns how many there were."""
+    """Clear the folders of jobs without a living process; return how many there were."""
     swept = 0
     here = [path.name for path in Path(settings.MEDIA_ROOT, "staging").glob("[0-9]*")]
     for name in sorted({*here, *kept.folders("staging")}):

@@ -21,7 +21,7 @@ Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
 def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
-    """Log each id that the benchmark already has; a single error if everything is already there."""
+    """Log each id that the benchmark already has; a single error if it has everything."""
     stored = dict(stored_records(benchmark_name, records))
     if records and all(record.key in stored and _same_content(record, stored[record.key]) for record in records):
         advice = f"“{benchmark_name}” already has these {len(records):,} items. There is nothing to do."
@@ -39,8 +39,8 @@ def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: Pr
 def without_stored(
     benchmark_name: str, records: list[ItemRecord], source: Source | None, log: ProblemLog
 ) -> list[ItemRecord]:
-    """The records of items that the benchmark does not have with the same content, with a note about the others. Logs
-    each of those for which `source` has another picture by that name."""
+    """Return the records of items that the benchmark does not have with the same content, with a note about the others.
+    Log each of these for which `source` has a different image of that name."""
     stored = dict(stored_records(benchmark_name, records))
     same = {r.key: r for r in records if r.key in stored and _same_content(r, stored[r.key])}
     names = [image.part[0] for record in same.values() for image in record.images]
@@ -75,7 +75,7 @@ def stored_records(benchmark_name: str, records: list[ItemRecord]) -> Iterator[t
 
 
 def _same_content(one: ItemRecord, other: ItemRecord) -> bool:
-    """Whether two records have the same content, whatever their origin and the order of their roles."""
+    """Return whether two records have the same content, whatever their origin and the order of their roles."""
     return _content(one) == _content(other)
 
 
@@ -100,15 +100,15 @@ def store_images(gathered: Gathered) -> list[Image]:
 
 
 def rows_of(record: ItemRecord) -> int:
-    """How many rows the record makes: the item, its captions and its uses of images."""
+    """Count the rows for the record: the item, its captions and its uses of images."""
     return 1 + len(record.captions) + len(record.images)
 
 
 def store_items(
     benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, step: Callable[[int], object]
 ) -> None:
-    """Add items after the existing ones, in the records' order, with captions and uses of images. `step` is told how
-    many rows more are stored.
+    """Add items after the existing ones, in the records' order, with captions and uses of images. `step` is called with
+    the number of rows just stored.
     """
     last = benchmark.items.aggregate(last=Max("position"))["last"]
     positions = count(0 if last is None else last + 1)
@@ -128,7 +128,7 @@ def store_items(
 
 
 def image_ids(gathered: Gathered) -> dict[str, int]:
-    """sha256 -> id of every image that the import names."""
+    """Map sha256 to the id of every image that the import names."""
     ids: dict[str, int] = {}
     for batch in batches(list(set(gathered.sha256.values()))):
         ids.update(Image.objects.filter(sha256__in=batch).values_list("sha256", "id"))
@@ -136,7 +136,7 @@ def image_ids(gathered: Gathered) -> dict[str, int]:
 
 
 def _with_positions(things: Iterable[Part]) -> Iterator[tuple[int, Part]]:
-    """(position among those of its role, thing)."""
+    """Yield (position within its role, thing)."""
     counters: dict[str, Iterator[int]] = {}
     for thing in things:
         yield next(counters.setdefault(thing.role, count())), thing

@@ -24,12 +24,12 @@ from benchmarks.permissions import StaffRequest
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def import_new(request: StaffRequest) -> HttpResponse:
-    """`?again=` a job: the form as it was then, with the files that are still there."""
+    """Show the form. `?again=` a job: with its values, and those of its files that still exist."""
     asked: dict = {name: request.GET[name] for name in ("name", "new_candidates") if name in request.GET}
     if request.GET.get("again", "").isdecimal():
         asked = _as_in(permissions.job_for(request.user, int(request.GET["again"][:18])))
     kept = kept_uploads.of_user(request.user)
-    sent = request.POST if request.method == "POST" else None  # an empty form was sent too
+    sent = request.POST if request.method == "POST" else None  # an empty form also counts as sent
     form = ImportForm(sent, request.FILES or None, initial=asked, kept=kept)
     if request.method == "POST" and not form.is_valid():
         form.retain(request.user)
@@ -41,7 +41,7 @@ def import_new(request: StaffRequest) -> HttpResponse:
 
 
 def _as_in(job: Job) -> dict:
-    """The form's values that gave this import."""
+    """Return the form's values that led to this import."""
     params = job.params
     asked = {"name": params.get("name", ""), "format": params.get("format"), **params.get("options", {})}
     asked |= dict(zip(("first_origin", "second_origin"), params.get("origins", ()), strict=False))
@@ -49,15 +49,15 @@ def _as_in(job: Job) -> dict:
 
 
 def queue_from_form(user: User, form: ImportForm, replaces: bool = True, looks_first: bool = False) -> Job:
-    """Keep the files of a valid form and queue their import. `replaces`: they take the place of the user's earlier
-    uploads with the same names. `looks_first`: of a file of one's own without a mapping only the first rows are read.
-    Raises Refused, CannotKeep or NoRoom."""
+    """Keep the files of a valid form and queue their import. `replaces`: they replace the user's earlier uploads with
+    the same names. `looks_first`: from a user's own file without a mapping, read only the first rows. Raises Refused,
+    CannotKeep or NoRoom."""
     asked = form.cleaned_data
     with uploads.arriving() as folder:
         paths, ids = form.keep(user, folder, replaces)
     images = paths.get("images")
     if images and len(asked["images"]) == 1 and not fits(images.name, ARCHIVES):
-        images = images.parent  # a single image file is a folder of one
+        images = images.parent  # a single image file counts as a folder with one
     options = form.order
     if looks_first and asked["format"] == order.OWN and not options.mapping and not has_mapping(asked["name"]):
         options = replace(options, look=True)

@@ -1,4 +1,4 @@
-"""What all work on a benchmark has in common: its job, a benchmark that may be gone, and how it ends."""
+"""Common parts of all work on a benchmark: its job, a benchmark that may be gone, and how it ends."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from workers.models.refusals import CannotScore
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Raise a model's CannotScore as Refused, which forms and jobs show."""
+    """Turn a model's CannotScore into Refused, which forms and jobs show."""
     try:
         yield
     except CannotScore as cannot:
@@ -50,13 +50,13 @@ class BenchmarkWork:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Return the seconds since it began."""
         return round(time.monotonic() - self.began, 1)
 
     @contextmanager
     def storing(self) -> Iterator[None]:
-        """A transaction that locks the benchmark's row, so of two identical jobs the second finds the first one's run.
-        Raises CannotScore: BENCHMARK_GONE."""
+        """Open a transaction that locks the benchmark's row, so the second of two identical jobs finds the first one's
+        run. Raises CannotScore: BENCHMARK_GONE."""
         with transaction.atomic():
             if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
                 raise benchmark_gone()

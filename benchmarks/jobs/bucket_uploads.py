@@ -1,8 +1,8 @@
-"""Uploads where files are kept in a bucket: the chunks of a file may arrive at several machines, and its job may run on
-another one, so all of it is in the bucket until the job has ended.
+"""Uploads if files are kept in a bucket: a file's chunks may arrive at several machines, and its job may run on
+another, so everything stays in the bucket until the job has ended.
 
 `uploads/kept/<id>-<owner>/` has `upload.json` and the chunks, each an object named by its offset and length. Objects
-never change, so two requests that send the same chunk do no harm. `uploads/jobs/<id>/` has other files of a job.
+never change, so two requests with the same chunk are harmless. `uploads/jobs/<id>/` has other files of a job.
 """
 
 import json
@@ -41,7 +41,7 @@ def ids_of(owner: int) -> list[str]:
 
 
 def _chunks(folder: str) -> list[Stored]:
-    """Those that follow each other from the first byte on; of two at one offset, the longer one."""
+    """Return chunks that follow one another from the first byte on; the longer one of two at the same offset."""
     at: dict[int, Stored] = {}
     for found in sorted(kept.below(f"{folder}/{CHUNKS}"), key=lambda found: found.size):
         if found.size:
@@ -54,26 +54,26 @@ def _chunks(folder: str) -> list[Stored]:
 
 
 def _span(chunk: Stored) -> tuple[int, int]:
-    """Its offset and that of the byte after it."""
+    """Return its offset and that of the byte after it."""
     start = int(chunk.name.rpartition("/")[2].partition("-")[0])
     return start, start + chunk.size
 
 
 def is_end(id: str, owner: int, offset: int, chunk: int) -> bool:
-    """Whether the upload has all bytes before `offset` and no more. Looks only at the last chunks, of at most `chunk`
-    bytes, since each one was added where this was so."""
+    """Return whether the upload has exactly the bytes before `offset`. Checks only the last chunks, of at most `chunk`
+    bytes, because this was true whenever one was added."""
     folder = f"{_folder(id, owner)}/{CHUNKS}"
     last = [_span(found) for found in kept.below(folder, after=f"{folder}/{max(0, offset - chunk):015}")]
     return all(start < offset for start, _ in last) and (not offset or any(end == offset for _, end in last))
 
 
 def received(id: str, owner: int) -> int:
-    """Bytes so far, without a gap."""
+    """Count the bytes so far, without a gap."""
     return sum(chunk.size for chunk in _chunks(_folder(id, owner)))
 
 
 def last_at(id: str, owner: int) -> float:
-    """When bytes arrived last, in seconds since 1970; 0 if the upload is gone."""
+    """Return when bytes last arrived, in seconds since 1970; 0 if the upload is gone."""
     return max((found.modified for found in kept.below(_folder(id, owner))), default=0)
 
 
@@ -87,7 +87,7 @@ def add_whole(id: str, owner: int, file: File) -> None:
 
 
 def read_by_jobs() -> set[str]:
-    """The ids of the uploads that unfinished jobs read."""
+    """Return the ids of uploads that unfinished jobs read."""
     found = Job.objects.filter(finished_at=None).values_list("params__kept", flat=True)
     return {id for chosen in found for ids in (chosen or {}).values() for id in ids}
 
@@ -101,7 +101,7 @@ def drop(ids: Iterable[str]) -> None:
 
 
 def sweep(before: float) -> None:
-    """Delete what was last written before that time and no unfinished job reads."""
+    """Delete what was last written before that time, unless an unfinished job reads it."""
     newest: dict[str, float] = {}
     for found in kept.below("uploads"):
         folder = "/".join(found.name.split("/")[:3])
@@ -128,8 +128,8 @@ def drop_job(folder: Path) -> None:
 
 
 def files_of_job(folder: Path, chosen: dict[str, list[str]]) -> dict[str, list[Stored]]:
-    """Path below the job's folder → its parts. `chosen`: ids of uploads by field. Raises FileNotFoundError with the id
-    of an upload that is gone."""
+    """Map each path below the job's folder to its parts. `chosen`: ids of uploads by field. Raises FileNotFoundError
+    with the id of an upload that is gone."""
     prefix = f"{JOBS}/{folder.name}"
     found = {one.name.removeprefix(f"{prefix}/"): [one] for one in kept.below(prefix)}
     folders = {name.partition("-")[0]: f"{KEPT}/{name}" for name in kept.folders(KEPT)} if chosen else {}
@@ -145,7 +145,7 @@ def files_of_job(folder: Path, chosen: dict[str, list[str]]) -> dict[str, list[S
 
 
 def fetch(parts: list[Stored], target: Path, tell: Callable[[int], None]) -> None:
-    """Join a file's parts in a local file; `tell` is called with numbers of bytes."""
+    """Join a file's parts into a local file; `tell` is called with numbers of bytes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
         for part in parts:

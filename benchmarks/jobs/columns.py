@@ -1,7 +1,7 @@
-"""The page that asks which column is what: a job has only looked at the first rows of a table, and guessed.
+"""The page for columns' meanings, after a job has read only the first rows of a table and guessed them.
 
-Each room that reads tables has a page of its own kind of job (`page_of`): its choices, what a column can be, and what
-the choices make of the first rows. The form of the page sends the order again, with the choices in place of a mapping.
+Each room that reads tables has a page for its kind of job (`page_of`): the choices, the possible meanings of a column,
+and the first rows read accordingly. The page's form sends the order again, with the choices in place of a mapping.
 """
 
 import json
@@ -26,12 +26,12 @@ from benchmarks.jobs.kept_forms import KeptFilesForm
 from benchmarks.models import Benchmark, Item, Job
 from benchmarks.records import Origin, Refused
 
-ROWS, VALUES = 8, 12  # kept of the first rows; of a column, to say what each means
-EXAMPLES, MEMBERS = 3, 3  # shown of a column, and of a list in a cell
-LONGEST = 120  # characters of a value that is shown
-OTHER = "+"  # instead of a role: it is the one beside it, typed
-FIRST = 6  # answers, and problems, that are shown
-_SAME = (  # ways to write an answer; of a model that was right or wrong, if both are answers
+ROWS, VALUES = 8, 12  # first rows kept; values kept of a column, to assign their meanings
+EXAMPLES, MEMBERS = 3, 3  # shown for a column, and for a list in a cell
+LONGEST = 120  # characters of a value shown
+OTHER = "+"  # instead of a role: use the one typed beside it
+FIRST = 6  # answers, and problems, shown
+_SAME = (  # ways to write an answer, or whether a model was right, if both occur
     {"yes", "true", "t", "y", "1", "right"},
     {"no", "false", "f", "n", "0", "wrong"},
 )
@@ -39,7 +39,7 @@ _SAME = (  # ways to write an answer; of a model that was right or wrong, if bot
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of a column of answers that is none of the answer's own: `meant` is the one that it stands for, or ""."""
+    """A value in a column of answers that is not one of the answer's own: `meant` is the one it stands for, or ""."""
 
     what: str
     value: str
@@ -49,8 +49,8 @@ class Value:
 
 @dataclass(slots=True)
 class Page:
-    """`whats`: what a column can be; `roles`: suggestions, if choices have a role; `template` shows what they make of
-    the first rows, `first` under `title`, and `problems`. `mapped`: further selects; `checks`: the job can check only.
+    """`whats`: a column's possible meanings; `roles`: suggestions, if choices have a role; `template` shows the first
+    rows read so, `first` under `title`, and `problems`. `mapped`: further selects; `checks`: the job can check only.
     """
 
     choices: Sequence[Choice]
@@ -71,8 +71,8 @@ Found = TypeVar("Found", bound=AnswerMapping)
 
 
 def page_of(kind: str, *fields: str) -> Callable[[Callable], Callable]:
-    """Registers what makes the page of a job of that kind, from the job and what its form sent, if it did. `fields`:
-    those of the order's form."""
+    """Register the function that makes the page for that kind of job, from the job and any form data. `fields`: those
+    of the order's form."""
     FIELDS[kind] = [name for name in fields if name not in ("look", "check_only")]
     return lambda make: PAGES.setdefault(kind, make)
 
@@ -81,7 +81,7 @@ def page_of(kind: str, *fields: str) -> Callable[[Callable], Callable]:
 
 
 def first_rows(path: Path, log: ProblemLog) -> tuple[list[str], list[Row]]:
-    """The columns and first rows of a table. Raises Refused if there are none."""
+    """Return the columns and first rows of a table. Raises Refused if there are none."""
     try:
         sample = rows.sampled(path, log)
     except Unreadable:
@@ -90,7 +90,7 @@ def first_rows(path: Path, log: ProblemLog) -> tuple[list[str], list[Row]]:
 
 
 def keys_of(benchmark: Benchmark) -> frozenset[str]:
-    """The ids of its items, by which the column of ids is found."""
+    """Return the ids of its items, to recognise the column of ids."""
     return frozenset(benchmark.items.values_list("key", flat=True))
 
 
@@ -100,7 +100,7 @@ def looked(file: str, names: Iterable[str], sample: Sequence[Row], mapping: Mapp
 
 
 def examples(place: str, sample: Iterable[Row]) -> list[str]:
-    """The first values, of a list its first members and how many there are."""
+    """Return the first values; for a list, its first members and their number."""
     shown = (_shown(value) for row in sample if (value := cell(row, place)) is not None)
     return list(dict.fromkeys(shown))[:EXAMPLES]
 
@@ -116,13 +116,13 @@ def _short(text: str) -> str:
 
 
 def _values(name: str, sample: Iterable[Row]) -> list[str]:
-    """All values of a column that has few."""
+    """Return all values of a column that has few."""
     found = list(dict.fromkeys(as_text(one).strip() for row in sample for one in members(cell(row, name))))
     return found if len(found) <= VALUES and all(len(one) <= LONGEST for one in found) else []
 
 
 def _kept(sample: Sequence[Row]) -> Iterator[Row]:
-    """The first rows as far as they are small enough for a report."""
+    """Yield the first rows, as far as they are small enough for a report."""
     room = 100_000
     for row in sample[:ROWS]:
         room -= len(json.dumps(row))
@@ -132,7 +132,7 @@ def _kept(sample: Sequence[Row]) -> Iterator[Row]:
 
 
 def rows_of(job: Job) -> list[tuple[Origin, Row]]:
-    """The first rows, which a job's report has."""
+    """Return the first rows from a job's report."""
     return [(Origin(job.report["file"], number), row) for number, row in enumerate(job.report["rows"], 1)]
 
 
@@ -140,7 +140,7 @@ def rows_of(job: Job) -> list[tuple[Origin, Row]]:
 
 
 def columns_page(job: Job, sent: QueryDict | None = None) -> dict[str, Any]:
-    """For the template: the page with a row for each choice. `sent`: what its form sent."""
+    """Return the page for the template, with a row for each choice. `sent`: the form's data."""
     page = PAGES[job.kind](job, sent)
     known = {one["name"]: one["examples"] for one in job.report["columns"]}
     shown = [
@@ -153,7 +153,7 @@ def columns_page(job: Job, sent: QueryDict | None = None) -> dict[str, Any]:
 
 
 def sent_again(job: Job) -> list[tuple[str, str]]:
-    """What the form of a job's order had, as hidden fields; whether to look or check only is asked anew."""
+    """Return the fields of a job's order as hidden fields, except whether to look or only check."""
     params = {**job.params, **job.params.get("options", {})}
     params |= dict(zip(("first_origin", "second_origin"), params.get("origins") or (), strict=False))
     given = [(name, "on" if params[name] is True else params[name]) for name in FIELDS[job.kind] if params.get(name)]
@@ -161,22 +161,22 @@ def sent_again(job: Job) -> list[tuple[str, str]]:
 
 
 def choices_in(sent: Any) -> list[Choice]:
-    """What a form says of each column."""
+    """Read the form's choice for each column."""
     places, whats, roles, own = (sent.getlist(name) for name in ("place", "what", "role", "own_role"))
     roles = [other if role == OTHER else role for role, other in zip_longest(roles, own, fillvalue="")]
     return [Choice(*one) for one in zip(places, whats, roles or [""] * len(places), strict=False)]
 
 
 def values_in(sent: Any) -> list[tuple[str, str, str]]:
-    """What a form says of values: the answer, the file's value, and the answer's own."""
+    """Read the form's values: answer, value in the file, and the answer's own value."""
     return [*zip(*(sent.getlist(name) for name in ("value_of", "value", "meant")), strict=False)]
 
 
 def answers_page(
     job: Job, sent: QueryDict | None, kind: type[Found], whats: Mapping[str, str], known: Mapping[str, tuple[str, ...]]
 ) -> tuple[Page, Found | None]:
-    """The page of a table of answers, and the mapping, if the choices make one. `known`: the own values of each answer
-    that has such, by what a column can be."""
+    """Return the page for a table of answers, and the mapping, if the choices make one. `known`: each answer's own
+    values, if it has any, by the possible meanings of a column."""
     report = job.report
     names = [one["name"] for one in report["columns"]]
     guessed = kind.from_json(report["mapping"], whole=False)
@@ -206,14 +206,14 @@ def _is_among(value: str, known: Sequence[str]) -> bool:
 
 
 def _like(value: str, known: Sequence[str]) -> str:
-    """The one of an answer's values that is written like this, or ""."""
+    """Return the answer's value that is spelt like this one, or ""."""
     word = value.casefold()
     same = [{*one} - {"right"} if "wrong" not in known else one for one in _SAME]  # right may be a side too
     return next((one for one in known if one.casefold() == word or any({one, word} <= alike for alike in same)), "")
 
 
 def show_first(page: Page, job: Job, answers: Iterable[tuple[str, str, str]], log: ProblemLog) -> None:
-    """Put the first answers on the page: item, annotator and what was said; and the first problems of the rows."""
+    """Put the first answers on the page (item, annotator and answer), and the rows' first problems."""
     first = list(islice(answers, FIRST))
     keys = {item for item, _, _ in first}
     there = {*Item.objects.filter(benchmark=job.params["benchmark"], key__in=keys).values_list("key", flat=True)}
@@ -227,7 +227,7 @@ def show_first(page: Page, job: Job, answers: Iterable[tuple[str, str, str]], lo
 
 
 class AnswersForm(KeptFilesForm):
-    """An order with one table of answers or more. `mapped`: the kind of mapping that its columns have."""
+    """An order with one or more tables of answers. `mapped`: the kind of mapping for its columns."""
 
     mapped: type[AnswerMapping]
 
@@ -244,8 +244,8 @@ class AnswersForm(KeptFilesForm):
 def queue_answers(
     user: User, benchmark: Benchmark, form: AnswersForm, queue: Callable[..., Job], looks_first: bool = False
 ) -> Job:
-    """Keep the files of a valid form and `queue` their import. `looks_first`: without a mapping only the first rows of
-    a table are read, unless it needs none. Raises CannotKeep or NoRoom."""
+    """Keep the files of a valid form and `queue` their import. `looks_first`: without a mapping, read only the first
+    rows of a table, unless it does not need one. Raises CannotKeep or NoRoom."""
     with uploads.arriving() as folder:
         _, kept = form.keep(user, folder, replaces=looks_first)
     return queue(
@@ -258,8 +258,8 @@ def queue_answers(
 def queue_files(
     kind: str, title: str, *, benchmark: Benchmark, order: Any, files: Sequence[Path], by: str, created_by=None, **more
 ) -> Job:
-    """Create the job of a checked order about files of answers. `more`: params that only some have, such as `upload`, a
-    folder to delete when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
+    """Create the job of a checked order about files of answers. `more`: params of some jobs, such as `upload`, a folder
+    to delete when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
     params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "by": by, **asdict(order)}
     params |= {"upload": None, "foreground": False, "looks_first": False, **more}
     return jobs.queue_job(kind=kind, title=title, params=params, by=by, created_by=created_by)

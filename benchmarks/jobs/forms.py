@@ -13,8 +13,8 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """One or several files, cleaned to a list; each keeps the name it has on the user's disk. Only files that were sent
-    count: an earlier order, from which a form starts, has paths of the server under the field's name."""
+    """One or several files, cleaned to a list; each keeps its name on the user's disk. Only files sent count: the
+    earlier order that prefills a form has server paths under the field's name."""
 
     widget = FilesInput
 

@@ -27,8 +27,8 @@ from benchmarks.storage.files import Unavailable
 from workers.celery import publish
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
-TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
-RESEND = timedelta(seconds=30)  # the broker may have lost a job that has waited this long
+TRIES = 3  # a job fails once its worker has died this often, because it may be the cause
+RESEND = timedelta(seconds=30)  # the broker may have lost a job waiting this long
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 SQL_DISK_FULL = "53100"
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
@@ -37,11 +37,11 @@ Tell = Callable[[int, int], None]  # called with the phase, the amount done and 
 
 
 def no_progress(done: int, total: int) -> None:
-    """A `Tell` that shows nothing."""
+    """A `Tell` that does not show anything."""
 
 
 class CannotMove(ValueError):
-    """The job cannot move from its present state to the requested one."""
+    """The job cannot move from its current state to the requested one."""
 
 
 class Cancelled(Exception):
@@ -95,14 +95,14 @@ def start_job(*, job: Job, by: str) -> Job:
 
 def finish_job(*, job: Job, by: str, report: dict) -> Job:
     """Call this in the transaction that stores the result: a job is done exactly when its result exists."""
-    whole = Coalesce("total", 1)  # steps are written now and then, and not of what has no parts
+    whole = Coalesce("total", 1)  # steps are written only now and then, and not at all for a single step
     return _move(job, JobState.DONE, by, report=report, phase="", done=whole, total=whole, finished_at=Now())
 
 
 def fail_job(
     *, job: Job, by: str, problems: list[Problem], count: int | None = None, kinds: ProblemKinds | None = None
 ) -> Job:
-    """`count`: of all problems, if not all are given; `kinds`: of all of them. The report has the kinds."""
+    """Fail a job. `count` and `kinds`: of all problems, if not all are given. The report has the kinds."""
     shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
     known = Job.objects.values_list("report", flat=True).get(pk=job.pk)
     report = {name: known[name] for name in ("usage", "estimate") if name in known}  # what it has spent
@@ -125,19 +125,19 @@ def cancel_job(*, job: Job, by: str) -> Job:
 
 
 class _RecentRate:
-    """How fast a phase goes, by its last fifth: the first files or rows often take longer."""
+    """The speed of a phase, from its last fifth: the first files or rows often take longer."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._marks = deque([(self._began, 0)])  # (when, how much was done)
+        self._marks = deque([(self._began, 0)])  # (time, amount done)
 
     def at(self, now: float, done: int) -> float | None:
-        """Per second; None while nothing is done. By the whole phase if nothing was done of late."""
+        """Return the rate per second; None while nothing is done. Uses the whole phase if nothing was done recently."""
         recent = now - (now - self._began) / 5
         while len(self._marks) > 1 and self._marks[1][0] <= recent:
             self._marks.popleft()
         since, before = self._marks[0]
-        if now - self._marks[-1][0] > (now - self._began) / 100:  # not each: an hour has thousands
+        if now - self._marks[-1][0] > (now - self._began) / 100:  # not every one: an hour has thousands
             self._marks.append((now, done))
         if done == before:
             since, before = self._began, 0
@@ -147,7 +147,7 @@ class _RecentRate:
 class Progress:
     """A job's progress, written to its row at most twice a second, outside any transaction of the work itself.
 
-    `tell(phase, done, total)` is called at the same moments. `step` raises Cancelled once someone has asked for it.
+    `tell(phase, done, total)` is called at the same moments. `step` raises Cancelled on request.
     """
 
     def __init__(self, job: Job, tell: Callable[[str, int, int | None], None] | None = None):
@@ -157,7 +157,7 @@ class Progress:
         self._rate = _RecentRate()
 
     def begin(self, phase: str, total: int | None = None, then: float = 0) -> None:
-        """`then`: what follows this phase until the end, as an amount of its work."""
+        """Begin a phase; `then`: what follows it until the end, as an amount of its work."""
         self.phase, self.done, self.total, self._rate = phase, 0, total, _RecentRate()
         Job.objects.filter(pk=self.job.pk).update(then=then)
         self.write()
@@ -181,7 +181,7 @@ class Progress:
 
 
 class SeparateProgress:
-    """Writes progress on a connection of its own: the job's own one is in a transaction, or holds a snapshot."""
+    """Writes progress on a separate connection: the job's own is in a transaction, or holds a snapshot."""
 
     def __init__(self, thread: ThreadPoolExecutor, progress: Progress):
         self.thread, self.progress = thread, progress
@@ -190,7 +190,7 @@ class SeparateProgress:
         self.thread.submit(self.progress.begin, phase, total).result()
 
     def tell(self, done: int, total: int) -> None:
-        """A `Tell`. Raises Cancelled like `step`."""
+        """Report progress as a `Tell`. Raises Cancelled like `step`."""
         self.progress.total = total
         self.step(done - self.progress.done)
 
@@ -206,7 +206,7 @@ class SeparateProgress:
 
 @contextmanager
 def separate_progress(progress: Progress) -> Iterator[SeparateProgress]:
-    """The other connection is open until the end of the block."""
+    """Keep the other connection open until the end of the block."""
     with ThreadPoolExecutor(1) as thread:
         try:
             yield SeparateProgress(thread, progress)
@@ -218,14 +218,14 @@ def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Ca
     """Take a job through its states around `work(job, progress)`, which ends with `finish_job` in its transaction.
 
     Safe to call twice: a job that has ended, or that another process is running, is left alone. If the database
-    connection is lost, the job stays as it is, and `revive_jobs` restarts it.
+    connection is lost, the job does not change, and `revive_jobs` restarts it.
     """
     job = Job.objects.get(pk=job_id)
     with locks.alone(audit.named(job)) as mine:
         job.refresh_from_db()
         if not mine or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return job
-        if job.state == JobState.RUNNING:  # its process is gone, since we hold the lock
+        if job.state == JobState.RUNNING:  # its process is gone, because we hold the lock
             _move(job, JobState.QUEUED, by)
         if starts(job) >= TRIES:
             return _lost(job, by, f"The worker died {TRIES} times running this job. Nothing was stored. See its log.")
@@ -263,24 +263,24 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
 
 
 def _disk_is_full(error: Exception) -> bool:
-    """Ours, or the database's."""
+    """Return whether our disk, or the database's, is full."""
     if isinstance(error, OSError):
         return error.errno in DISK_FULL
     return isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", "") == SQL_DISK_FULL
 
 
 def _lost_database(error: Exception) -> bool:
-    """Whether the work lost a database connection, its own or a helper's."""
+    """Return whether the work lost a database connection, its own or a helper's."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
-    state = getattr(error.__cause__, "sqlstate", None)  # none: the server could not be reached
+    state = getattr(error.__cause__, "sqlstate", None)  # None: the server could not be reached
     return state is None or state.startswith(("57P", "08"))  # the server is stopping; the connection broke
 
 
 def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
     """Resend jobs that a dead process was running, and jobs queued `resend` ago, whose message may be lost.
 
-    What a clock that was ahead has sent is sent again too: otherwise it would wait until the clock catches up.
+    Jobs sent by a clock that was ahead are resent too: they would otherwise wait until the clock catches up.
     """
     old = Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend) | Q(heartbeat_at__gt=Now())
     waiting = Q(state=JobState.QUEUED) & old
@@ -289,13 +289,13 @@ def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
 
 
 def revive_job(*, job: Job, by: str) -> bool:
-    """Resend the job if no process is running it; returns whether it was sent."""
+    """Resend the job if no process is running it; return whether it was sent."""
     with locks.alone(audit.named(job)) as dead:
         job.refresh_from_db()
         if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return False
         if job.params.get("foreground"):
-            if job.state == JobState.RUNNING:  # it is queued only for a moment, before its command takes the lock
+            if job.state == JobState.RUNNING:  # queued only for a moment, before its command takes the lock
                 _lost(job, by, "The command that ran this was stopped. Nothing was stored. Run it again.")
             return False
         if job.state == JobState.RUNNING:
@@ -322,7 +322,7 @@ class Pace:
 
 
 def pace(job: Job) -> Pace:
-    """The pace of the present phase when its progress was last written. The seconds left include what will follow."""
+    """Return the pace of the current phase when its progress was last written; `seconds` includes what follows."""
     percent = 100 * job.done / job.total if job.total else None
     if job.state != JobState.RUNNING or not job.rate:
         return Pace(percent, None, None)

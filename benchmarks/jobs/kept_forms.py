@@ -1,4 +1,4 @@
-"""Forms whose files are kept for a day: an order can be repeated, or a page of columns follow, without sending them
+"""Forms whose files are kept for a day: an order can be repeated, or a page of columns shown, without sending them
 again."""
 
 from collections import Counter
@@ -17,8 +17,8 @@ from benchmarks.jobs.orders import OrderForm
 
 
 class KeptFilesForm(OrderForm):
-    """`FILES`: its fields of files, of which the first is required. Values `images_kept` and so on are ids of earlier
-    uploads to use again, `images_new` of those that were uploaded for this form."""
+    """`FILES`: its file fields, of which the first is required. Values such as `images_kept` are ids of earlier uploads
+    to use again, `images_new` of those uploaded for this form."""
 
     FILES: ClassVar[tuple[str, ...]] = ("files",)
     files = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes it
@@ -27,22 +27,22 @@ class KeptFilesForm(OrderForm):
         """`kept`: the user's uploads."""
         super().__init__(*args, **more)
         self.kept = kept
-        self.retained: set[str] = set()  # ids of uploads that came with this form, which has errors
+        self.retained: set[str] = set()  # ids of uploads sent with this form, which has errors
 
     def ids(self, name: str, which: str) -> set[str]:
         if self.is_bound:
-            data = self.data  # what was sent, not a field of that name
+            data = self.data  # the data sent, not a field of that name
             return {*(data.getlist(f"{name}_{which}") if hasattr(data, "getlist") else ())}
         return {*self.initial.get(f"{name}_{which}", ())}
 
     @property
     def earlier_uploads(self) -> dict[str, list[tuple[Upload, bool]]]:
-        """By field: each earlier upload, and whether it is to be used again."""
+        """Return by field each earlier upload, and whether to use it again."""
         chosen = self.retained.union(*(self.ids(name, which) for name in self.FILES for which in ("kept", "new")))
         return {name: [(one, one.id in chosen) for one in self.kept if one.field == name] for name in self.FILES}
 
     def takes_several(self, name: str, files: Sequence) -> bool:
-        """Whether the field takes more files than one, given these."""
+        """Return whether the field takes more than one file, given these."""
         return True
 
     def clean(self) -> None:
@@ -74,9 +74,9 @@ class KeptFilesForm(OrderForm):
             self.cleaned_data[name] = [*stay, *new]
 
     def retain(self, user: User) -> None:
-        """Keep the files of a form with errors, apart from fields with an error of their own: browsers forget them."""
+        """Keep the files of a form with errors, except fields with errors of their own: browsers forget them."""
         new: list[Upload] = []
-        with suppress(OSError):  # the disk is full: they are sent again
+        with suppress(OSError):  # the disk is full: the user sends them again
             for name in self.FILES:
                 for one in self.cleaned_data.get(name, ()) if name not in self.errors else ():
                     _kept(one, name, user, new)
@@ -85,7 +85,7 @@ class KeptFilesForm(OrderForm):
 
     def keep(self, user: User, folder: Path, replaces: bool = True) -> tuple[dict[str, Path], dict[str, list[str]]]:
         """Keep the files of the valid form and link them in `folder`: by field, the file or folder, and the uploads'
-        ids. `replaces`: they take the place of the user's earlier uploads with the same names. Raises CannotKeep."""
+        ids. `replaces`: they replace the user's earlier uploads with the same names. Raises CannotKeep."""
         new: list[Upload] = []
         try:
             kept = {name: [_kept(one, name, user, new) for one in self.cleaned_data[name]] for name in self.FILES}
@@ -99,7 +99,7 @@ class KeptFilesForm(OrderForm):
 
 
 def _kept(one, name: str, user: User, new: list[Upload]) -> Upload:
-    """The upload itself, or the form's file as one, which is then in `new` too."""
+    """Return the upload, or the form's file as an upload, which is then also in `new`."""
     if not isinstance(one, Upload):
         one = kept_uploads.keep(user, name, one)
         new.append(one)

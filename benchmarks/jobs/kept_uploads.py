@@ -1,13 +1,13 @@
 """Files that a user has uploaded, kept for a day: an import can be tried again, and an interrupted upload can continue.
 
-`var/uploads/<id>/` has `upload.json` and the content as far as it has arrived. A job reads hard links in a folder of
-its own, so nothing is copied, and it does not matter when an upload is removed. `uploads.sweep` removes old ones.
+`var/uploads/<id>/` has `upload.json` and the content received so far. A job reads hard links in its own folder, so
+nothing is copied, and it does not matter when an upload is removed. `uploads.sweep` removes old ones.
 
 Large files come in chunks, each with its offset (static/js/pages/upload.js). This is the core of the tus protocol
-without its library: the Django packages for tus bring tables, middleware and a large client, and django-tus supports no
-present Django. Here an upload needs no table, because its offset is the size of its file.
+without its library: the Django packages for tus bring tables, middleware and a large client, and django-tus does not
+support current Django. This needs no table, because an upload's offset is the size of its file.
 
-If files are kept in a bucket, uploads are there too (bucket_uploads.py), for any web process to continue.
+If files are kept in a bucket, uploads are in it too (bucket_uploads.py), for any web process to continue.
 """
 
 import fcntl
@@ -34,18 +34,18 @@ from benchmarks.jobs.room import CONTENT, FACTS
 from benchmarks.storage.files import kept
 from workers import limits
 
-MAX_BYTES = limits.MAX_UNPACKED_BYTES  # no larger archive could be imported
-CHUNK = 4 * 2**20  # bytes of one request; below the limits of usual proxies
+MAX_BYTES = limits.MAX_UNPACKED_BYTES  # no larger archive can be imported
+CHUNK = 4 * 2**20  # bytes per request; below the limits of common proxies
 PIECE = 2**16
 ID = re.compile(r"[0-9a-f]{32}")
 
 
 class WrongOffset(Exception):
-    """The upload has more or fewer bytes than the sender thinks, or another request is adding some."""
+    """The upload's size is not what the sender thinks, or another request is adding to it."""
 
 
 class CannotKeep(Exception):
-    """The file cannot be uploaded. The message is for the user; `fact`: of the upload, which is wrong."""
+    """The file cannot be uploaded. The message is for the user; `fact` is the invalid property of the upload."""
 
     def __init__(self, message: str, fact: str = "name"):
         super().__init__(message)
@@ -54,7 +54,7 @@ class CannotKeep(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """`owner`: a user's id; `field`: of the form; `modified`: of the file on the user's disk, if known."""
+    """`owner`: a user's id; `field`: in the form; `modified`: of the file on the user's disk, if known."""
 
     id: str
     owner: int
@@ -73,7 +73,7 @@ class Upload:
 
     @property
     def received(self) -> int:
-        """Bytes so far."""
+        """The number of bytes so far."""
         if kept.in_bucket:
             return bucket_uploads.received(self.id, self.owner)
         return self.path.stat().st_size if self.path.exists() else 0
@@ -88,13 +88,13 @@ class Upload:
 
     @property
     def at(self) -> datetime:
-        """When the last bytes arrived."""
+        """The time when bytes last arrived."""
         seconds = bucket_uploads.last_at(self.id, self.owner) if kept.in_bucket else self.folder.stat().st_mtime
         return datetime.fromtimestamp(seconds, UTC)
 
 
 def of_user(user: User) -> list[Upload]:
-    """The user's uploads, complete or not, newest first."""
+    """Return the user's uploads, complete or not, newest first."""
     if kept.in_bucket:
         ids = bucket_uploads.ids_of(user.pk)
     else:
@@ -104,7 +104,7 @@ def of_user(user: User) -> list[Upload]:
 
 
 def find(user: User, id: str) -> Upload | None:
-    """The user's upload of that id."""
+    """Return the user's upload with that id."""
     upload = _read(user.pk, id) if ID.fullmatch(id) else None
     return upload if upload and upload.owner == user.pk else None
 
@@ -121,9 +121,9 @@ def _read(owner: int, id: str) -> Upload | None:
 
 
 def begin(user: User, *, field: str, name: str, size: int, modified: int | None) -> Upload:
-    """A new upload, or the one of the same file (if `modified` is known), complete or not. Raises CannotKeep or
-    uploads.NoRoom."""
-    name = UploadedFile(name="".join(filter(str.isprintable, name))).name or ""  # as names in forms are read
+    """Return a new upload, or the existing one of the same file (if `modified` is known), complete or not. Raises
+    CannotKeep or uploads.NoRoom."""
+    name = UploadedFile(name="".join(filter(str.isprintable, name))).name or ""  # as forms read names
     try:
         check_length(name)
     except ValidationError as error:
@@ -154,8 +154,8 @@ def _new(user: User, **facts) -> Upload:
 
 
 def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
-    """Add bytes at `offset` and return how many there are then. Raises WrongOffset or uploads.NoRoom; bytes that came
-    before a connection broke stay."""
+    """Add bytes at `offset` and return the new total. Raises WrongOffset or uploads.NoRoom; bytes received before a
+    connection broke are kept."""
     if kept.in_bucket:
         return _append_in_bucket(upload, offset, stream)
     try:
@@ -164,7 +164,7 @@ def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
             received = os.fstat(file.fileno()).st_size
             if offset != received:
                 raise WrongOffset
-            if room.is_halted(upload.folder):  # others may have taken what it held
+            if room.is_halted(upload.folder):  # others may have taken its reserved space
                 with room.taking(upload.size - received, f"“{upload.name}”"):
                     os.utime(upload.folder)
             room.check()
@@ -194,7 +194,7 @@ def _append_in_bucket(upload: Upload, offset: int, stream: BinaryIO | HttpReques
 
 
 def _lock(file: BinaryIO) -> None:
-    """One request at a time adds to an upload; the lock goes with the file."""
+    """Allow only one request at a time to add to an upload; the lock goes with the file."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -202,7 +202,7 @@ def _lock(file: BinaryIO) -> None:
 
 
 def keep(user: User, field: str, file: UploadedFile) -> Upload:
-    """Keep a file that came with a form. Raises OSError, and then leaves nothing."""
+    """Keep a file sent with a form. If it raises OSError, it leaves nothing behind."""
     upload = _new(user, field=field, name=file.name or "", size=file.size or 0, modified=None)
     try:
         if kept.in_bucket:
@@ -216,8 +216,8 @@ def keep(user: User, field: str, file: UploadedFile) -> Upload:
 
 
 def link(chosen: list[Upload], folder: Path) -> Path:
-    """Put the files under their own names in the new `folder`. Returns the path of a single file, or the folder. In a
-    bucket nothing moves: `uploads.at_hand` puts the files there where the job runs."""
+    """Put the files under their own names in the new `folder`. Return the path of a single file, or the folder. In a
+    bucket nothing moves: `uploads.at_hand` fetches the files to the job's machine."""
     folder.mkdir()
     for upload in chosen:
         try:
@@ -232,7 +232,7 @@ def link(chosen: list[Upload], folder: Path) -> Path:
 
 
 def drop_replaced(user: User, chosen: list[Upload]) -> None:
-    """Remove the user's earlier uploads that these, with the same field and name, take the place of."""
+    """Remove the user's earlier uploads replaced by these, with the same field and name."""
     names, ids = {(upload.field, upload.name) for upload in chosen}, {upload.id for upload in chosen}
     found = (upload for upload in of_user(user) if upload.complete and (upload.field, upload.name) in names)
     drop(upload.id for upload in found if upload.id not in ids)

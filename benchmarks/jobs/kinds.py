@@ -1,4 +1,4 @@
-"""What a job's page says, and where it leads, by the job's kind. Pure."""
+"""The texts and links on a job's page, by the job's kind. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KindOfJob:
-    """`report`: the template of what a finished job reports. `nothing` and `kept`: what a job that failed or was
-    cancelled did not store, and what it left for the next one. `again`: the button below, which leads to the view
-    `form`. `models`: only workers with the packages for models run it. `page` and `codes`: the help page that explains
-    its problems' codes, and where on it."""
+    """`report`: the template for a finished job's report. `nothing` and `kept`: what a failed or cancelled job did not
+    store, and what it left for the next one. `again`: the button that leads to the view `form`. `models`: only workers
+    with the model packages run it. `page` and `codes`: the help page that explains its problems' codes, and the
+    section."""
 
     report: str = ""
     nothing: str = "Nothing was stored"

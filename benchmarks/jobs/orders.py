@@ -1,7 +1,7 @@
-"""What a job is asked to do, described once: a frozen dataclass whose fields are those of a Django form.
+"""Orders for jobs, described once: a frozen dataclass whose fields are those of a Django form.
 
-A field's default, limits, label and help stand there. The form of the page (`OrderForm`) and the options of the
-command (`management/orders.py`) are made from it, and `checked` holds its limits for both. In a help text, `backticks`
+It has a field's default, limits, label and help. The page's form (`OrderForm`) and the command's options
+(`management/orders.py`) are made from it, and `checked` enforces its limits for both. In a help text, `backticks`
 enclose what a user types.
 """
 
@@ -26,15 +26,15 @@ Order = TypeVar("Order")
 
 @dataclass(frozen=True)
 class Described:
-    """`option`: the name of the command's option, if it is not the field's."""
+    """`option`: the name of the command's option, if different from the field's."""
 
     field: forms.Field
     option: str = ""
 
 
 def described(field: forms.Field, option: str = "") -> Any:
-    """A field of an order. Without an `initial` value, a field that is not required is "", None or False if it is left
-    out, and a required one must be given."""
+    """Make a field of an order. Without an `initial` value, an optional field is "", None or False if omitted, and a
+    required one must be given."""
     default: Any = field.initial
     if default is None and not field.required:
         default = False if isinstance(field, forms.BooleanField) else getattr(field, "empty_value", None)
@@ -49,7 +49,7 @@ def text(label: str, help_text: str = "", *, option: str = "", **more: Any) -> A
 
 
 def model(label: str, help_text: str, required: bool = True, **more: Any) -> Any:
-    """The name of a model, of its weights, or of what it reads with each caption."""
+    """Make a field for the name of a model, of its weights, or of what it reads with each caption."""
     return text(label, help_text, max_length=LONGEST, required=required, **more)
 
 
@@ -66,17 +66,17 @@ def choice(label: str, choices: Sequence[tuple[str, str]], help_text: str = "", 
 
 
 def options_of(order: type) -> dict[str, Described]:
-    """The description of each of its fields, by name."""
+    """Return the description of each of its fields, by name."""
     return {one.name: one.metadata["described"] for one in dataclasses.fields(order) if "described" in one.metadata}
 
 
 def default_of(order: type, name: str) -> Any:
-    """dataclasses.MISSING if the field must be given."""
+    """Return the default; dataclasses.MISSING if the field must be given."""
     return order.__dataclass_fields__[name].default  # type: ignore[attr-defined]  # of every dataclass
 
 
 def checked(order: Order) -> Order:
-    """The order with its values as their fields read them. Raises Refused for one that its field rejects."""
+    """Return the order with its values as its fields read them. Raises Refused if a field rejects its value."""
     values = {}
     for name, one in options_of(type(order)).items():
         try:
@@ -88,8 +88,8 @@ def checked(order: Order) -> Order:
 
 
 class OrderForm(forms.Form):
-    """A page's form of an order. A field that a subclass declares takes the place of the order's field of that name, or
-    is one more. `not_asked`: names of fields that the page leaves at their defaults."""
+    """A page's form for an order. A field declared in a subclass replaces the order's field of that name, or is added.
+    `not_asked`: names of fields that the page leaves at their defaults."""
 
     takes: type
     not_asked: Iterable[str] = ()
@@ -108,7 +108,7 @@ class OrderForm(forms.Form):
                 field.widget.attrs["step"] = "any"
 
     def values(self) -> dict[str, Any]:
-        """Of the valid form, for the order; what was left empty has its default."""
+        """Return the valid form's values for the order; empty ones have their defaults."""
         given = {name: self.cleaned_data[name] for name in options_of(self.takes) if name in self.cleaned_data}
         for name, value in given.items():
             default = default_of(self.takes, name)
@@ -118,12 +118,12 @@ class OrderForm(forms.Form):
 
     @property
     def order(self) -> Any:
-        """What the valid form asks for."""
+        """Return the order from the valid form."""
         return self.takes(**self.values())
 
 
 class LinesField(forms.Field):
-    """A list of texts, one a line."""
+    """A list of texts, one per line."""
 
     widget = forms.Textarea(attrs={"rows": 4})
 
@@ -136,7 +136,7 @@ class LinesField(forms.Field):
 
 
 class MappingField(forms.CharField):
-    """The JSON of a mapping, written as it is kept. `read`: its reader, which raises NotAMapping."""
+    """A mapping in its stored JSON form. `read`: its reader, which raises NotAMapping."""
 
     def __init__(self, read: Callable[[str], Mapped], *, rows: int, **given):
         super().__init__(widget=forms.Textarea(attrs={"rows": rows, "class": "code"}), **given)

@@ -1,7 +1,7 @@
-"""Room on the disk of `var`, on which the database may be too: uploads hold what they need before they bring it.
+"""Space on the disk of `var`, which may also have the database: uploads reserve what they need in advance.
 
-A chunked upload holds what is still missing of it (kept_uploads.py), until it has come to a halt for a while. A large
-form holds its length in a file that its process keeps locked, so that a dead process holds nothing.
+A chunked upload reserves its missing bytes (kept_uploads.py) until it has stalled for a while. A large form reserves
+its length in a file that its process keeps locked, so that a dead process does not reserve anything.
 """
 
 import errno
@@ -17,14 +17,14 @@ from pathlib import Path
 
 from django.conf import settings
 
-RESERVE = 2**30  # bytes that nobody can hold
-LEAST = 2**28  # bytes below which uploads and jobs write nothing more, whoever has taken the rest
-HALTED = 15 * 60  # seconds after its last bytes from which an upload holds nothing
+RESERVE = 2**30  # bytes that nobody can reserve
+LEAST = 2**28  # bytes below which uploads and jobs stop writing, whoever has taken the rest
+HALTED = 15 * 60  # seconds after its last bytes when an upload's reservation ends
 FACTS, CONTENT, HELD = "upload.json", "content", ".held"
 
 
 class NoRoom(Exception):
-    """The disk is full, or others hold what is left. The message is for the user."""
+    """The disk is full, or the rest is reserved. The message is for the user."""
 
 
 def check() -> None:
@@ -35,7 +35,7 @@ def check() -> None:
 
 @contextmanager
 def taking(size: int, what: str) -> Iterator[None]:
-    """Inside, the caller becomes a holder of so many bytes, and nobody else does. Raises NoRoom."""
+    """Allow only the caller to reserve space, of `size` bytes, inside the block. Raises NoRoom."""
     with (Path(settings.VAR) / "room.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         left = shutil.disk_usage(settings.VAR).free - RESERVE - _held()
@@ -47,7 +47,7 @@ def taking(size: int, what: str) -> Iterator[None]:
 
 @contextmanager
 def held(size: int, what: str) -> Iterator[None]:
-    """Hold so many bytes. Raises NoRoom."""
+    """Reserve `size` bytes. Raises NoRoom."""
     note = _uploads() / f"{uuid.uuid4().hex}{HELD}"
     note.parent.mkdir(parents=True, exist_ok=True)
     with taking(size, what):
@@ -63,7 +63,7 @@ def held(size: int, what: str) -> Iterator[None]:
 
 
 def is_halted(folder: Path) -> bool:
-    """Whether this upload has brought nothing for so long that it holds nothing."""
+    """Return whether this upload has stalled for so long that its reservation has ended."""
     return time.time() - folder.stat().st_mtime > HALTED
 
 

@@ -1,4 +1,4 @@
-"""What the worker's main process does again and again: in threads of its own, since jobs may take hours."""
+"""Recurring tasks of the worker's main process, in separate threads because jobs may take hours."""
 
 import logging
 import threading
@@ -9,12 +9,12 @@ from django.db import Error, connection
 
 from benchmarks.storage.files import Unavailable
 
-KEPT = 2  # seconds: what comes round sooner keeps its connection to the database
+KEPT = 2  # seconds; tasks with a shorter interval keep their database connection
 log = logging.getLogger(__name__)
 
 
 def start(act: Callable[[], object], *, every: float, what: str) -> None:
-    """Call `act` every so many seconds as long as the process lives. `what`: the log's "Could not …"."""
+    """Call `act` at this interval as long as the process lives. `what`: for the log's "Could not …"."""
     threading.Thread(target=go_round, args=(act,), kwargs={"every": every, "what": what}, daemon=True).start()
 
 

@@ -1,7 +1,7 @@
 """Uploaded files, kept under `var/uploads/` until the job that reads them has ended.
 
-If files are kept in a bucket, a job may run on a machine other than the one that took its files: then they are in the
-bucket (bucket_uploads.py), and `at_hand` fetches them for the time in which the job runs.
+If files are kept in a bucket, a job may run on a machine other than the one that received its files: they are then in
+the bucket (bucket_uploads.py), and `at_hand` fetches them while the job runs.
 """
 
 import shutil
@@ -28,7 +28,7 @@ OLD = 24 * 3600  # seconds
 
 @contextmanager
 def arriving() -> Iterator[Path]:
-    """A new folder for an upload, removed again if the upload cannot be stored. Raises NoRoom."""
+    """Open a new folder for an upload, removed again if the upload cannot be stored. Raises NoRoom."""
     folder = new_folder()
     try:
         yield folder
@@ -49,7 +49,7 @@ def new_folder() -> Path:
 
 
 def keep(files: list[UploadedFile], folder: Path) -> Path:
-    """Save files under their own names in the new `folder`. Returns the path of a single file, or the folder."""
+    """Save files under their own names in the new `folder`; return the path of a single file, or the folder."""
     folder.mkdir()
     storage = FileSystemStorage(folder)
     names = [storage.save(file.name, file) for file in files]
@@ -69,7 +69,7 @@ def drop_job(job: Job) -> None:
 
 @contextmanager
 def at_hand(job: Job, progress: jobs.Progress) -> Iterator[None]:
-    """The job's files are on this machine, and its `params`, which nobody may save, name them there. Raises Refused."""
+    """Keep the job's files on this machine, at the paths in its `params`, not to be saved. Raises Refused."""
     folder = job.params.get("upload")
     if not folder or not kept.in_bucket:
         yield
@@ -92,7 +92,7 @@ def at_hand(job: Job, progress: jobs.Progress) -> Iterator[None]:
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
-    """`value` with each path in the folder `old` as one in `new`."""
+    """Return `value` with each path in the folder `old` moved to `new`."""
     if isinstance(value, dict):
         return {key: _moved(one, old, new) for key, one in value.items()}
     if isinstance(value, list):
@@ -101,7 +101,7 @@ def _moved(value: Any, old: str, new: str) -> Any:
 
 
 def sweep() -> None:
-    """Delete what killed processes left: entries more than a day old that no unfinished job will read."""
+    """Delete what killed processes left: entries over a day old that no unfinished job will read."""
     unfinished = set(Job.objects.filter(finished_at=None).values_list("params__upload", flat=True))
     for entry in (Path(settings.VAR) / UPLOADS).glob("*"):
         if str(entry) in unfinished or time.time() - entry.stat().st_mtime < OLD:

@@ -1,4 +1,4 @@
-"""A page with a form that starts a job, and the page of the job."""
+"""A page with a form that starts a job, and the job's page."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -49,8 +49,8 @@ def benchmark_order_page(
     request: StaffRequest, template: str, form: OrderForm, benchmark: Benchmark, queue: Callable[..., Job],
     estimate: Callable[[Benchmark, Any], object] | None = None, **context: object,
 ) -> HttpResponse:  # fmt: skip
-    """As `order_page`, for an order about a benchmark. With `estimate`, the form's button of that name shows what the
-    order would take, and starts nothing."""
+    """As `order_page`, for an order about a benchmark. With `estimate`, the form's button of that name only shows an
+    estimate for the order."""
     user, context = request.user, {"benchmark": benchmark, **context}
     if estimate and "estimate" in request.POST and form.is_valid():
         try:
@@ -83,8 +83,8 @@ def answers_page(
 
 
 def asked_before(request: StaffRequest, *kinds: str) -> dict[str, Any]:
-    """The params of the earlier job that the address names (`?again=`), for a form to start from; empty without one of
-    these kinds."""
+    """Return the params of the earlier job in the address (`?again=`) to prefill a form; empty without a job of these
+    kinds."""
     again = request.GET.get("again", "")
     if not (again.isascii() and again.isdecimal() and len(again) < 10):
         return {}
@@ -95,7 +95,7 @@ def asked_before(request: StaffRequest, *kinds: str) -> dict[str, Any]:
 @require_safe
 @permissions.staff_only
 def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """The page, or (for htmx) the part of it that changes."""
+    """Show the page, or (for htmx) the part of it that changes."""
     job = permissions.job_for(request.user, pk)
     template = "jobs/_job.html" if request.htmx else "jobs/detail.html"
     may_cancel = permissions.may_change(request.user, job)
@@ -109,21 +109,21 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _benchmark(job: Job) -> Benchmark | None:
-    """What the job is about, or what an import has filled; None while there is none, or no more."""
+    """Return the benchmark that the job is about, or that an import has filled; None if there is none, or none left."""
     pk = job.params.get("benchmark") or job.report.get("benchmark")
     return Benchmark.objects.filter(pk=pk).first() if isinstance(pk, int) else None
 
 
 def _again(job: Job, kind: KindOfJob) -> str:
-    """Where the form is that starts from what this job was asked for; empty if there is none."""
+    """Return the URL of the form prefilled from this job; empty if there is none."""
     of = [job.params["benchmark"]] if "benchmark" in job.params else []
     gone = any(problem["code"] == "BENCHMARK_GONE" for problem in job.problems)
     return f"{reverse(kind.form, args=of)}?again={job.pk}" if kind.form and not gone else ""
 
 
 def _problem_kinds(job: Job) -> list[dict]:
-    """The kinds of a failed job's problems (records.ProblemKinds), each with a right example if there is one, and
-    whether its problems are `in_files`; others are the server's, such as a full disk."""
+    """Return the kinds of a failed job's problems (records.ProblemKinds), each with any valid example, and whether its
+    problems are `in_files`; others are the server's, such as a full disk."""
     kinds = job.report.get("kinds") if job.state == JobState.FAILED else []
     if kinds is None:  # a job of an earlier version
         kinds = ProblemKinds(Problem(**problem) for problem in job.problems).as_json()
@@ -140,7 +140,7 @@ def _problem_kinds(job: Job) -> list[dict]:
 @require_POST
 @permissions.staff_only
 def job_columns(request: StaffRequest, pk: int) -> HttpResponse:
-    """What the first rows in the job's report become under the choices that the form sent."""
+    """Show the first rows in the job's report, read according to the form's choices."""
     job = permissions.job_for(request.user, pk)
     if not job.report.get("look"):
         return HttpResponse(status=204)

@@ -1,7 +1,7 @@
-"""A job's own folder for its output until that is stored, removed when the job ends, even by kill -9.
+"""A job's folder for output that is not stored yet, removed when the job ends, even by kill -9.
 
 `var/work/<job>/` is on this machine. A folder whose job has no process is dead: the next job, or a worker at its start,
-clears it. The name that the job is writing to is noted beside the stored files, where every machine finds it.
+clears it. The name that the job is writing to is recorded beside the stored files, where every machine finds it.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ def place_of(job_id: int) -> Path:
 
 @contextmanager
 def workplace(job: Job) -> Iterator[Path]:
-    """An empty folder, for the one process that runs the job."""
+    """Open an empty folder for the only process that runs the job."""
     sweep()
-    clear(job.pk)  # of an earlier process; the sweep leaves it, since this one holds the job's lock
+    clear(job.pk)  # an earlier process's; the sweep leaves it, because this one holds the job's lock
     place = place_of(job.pk)
     place.mkdir(parents=True)
     try:
@@ -42,7 +42,7 @@ def _note(job_id: int) -> str:
 
 def will_store(job: Job, name: str) -> None:
     """Announce a storage name before writing: unless the job finishes, no file of this name is kept. The name must
-    belong to this job alone."""
+    belong only to this job."""
     kept.write(f"{_note(job.pk)}/name", name.encode())
 
 
@@ -56,7 +56,7 @@ def clear(job_id: int) -> None:
 
 
 def sweep() -> int:
-    """Clear the folders of jobs that no other process is running; returns how many there were."""
+    """Clear the folders of jobs that no other process is running; return how many there were."""
     swept = 0
     found = {path.name for path in (Path(settings.VAR) / "work").glob("[0-9]*")}
     found |= {name.removeprefix(PREFIX) for name in kept.folders("staging") if name.startswith(PREFIX)}

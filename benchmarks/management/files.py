@@ -1,4 +1,4 @@
-"""For commands on a file: read it, or print each problem and stop; print what was computed. Without a database."""
+"""Helpers for commands on a file: read it, or print each problem and stop; print results. Without a database."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def read_or_refuse(
     notes: OutputWrapper | None = None,
     skip_incomplete: bool = False,
 ) -> Read:
-    """Return what `read` finds. Raises CommandError after printing the problems. `notes`: where notes are printed."""
+    """Return the result of `read`. Raises CommandError after printing the problems. `notes`: output for notes."""
     log = ProblemLog(skip_incomplete)
     found = []
     try:
@@ -37,7 +37,7 @@ def read_or_refuse(
 
 
 def refuse(log: ProblemLog, out: OutputWrapper, what: str) -> None:
-    """If there are problems, print them and raise CommandError; `what` says what was not done."""
+    """If there are problems, print them and raise CommandError; `what` is what was not done."""
     if not log.count:
         return
     for problem in log.problems:
@@ -51,7 +51,7 @@ def counted(problems: int) -> str:
 
 
 def write_result(found: dict, written: Callable[[dict], str], as_json: bool, out: OutputWrapper) -> None:
-    """Print the result as JSON, piece by piece, since the figures of 500 annotators are long; or as `written` for
+    """Print the result as JSON, piece by piece, because the statistics of 500 annotators are long; or as `written` for
     people."""
     if not as_json:
         out.write(written(found))

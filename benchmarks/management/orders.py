@@ -1,4 +1,4 @@
-"""The options of a command that orders a job, made from the order's fields, and what such commands share."""
+"""Options of commands that order jobs, made from the order's fields, and the common parts of such commands."""
 
 import dataclasses
 from argparse import ArgumentParser
@@ -20,7 +20,7 @@ TYPES = {forms.FloatField: float, forms.IntegerField: int}
 
 
 def add_options(parser: ArgumentParser, order: type, without: Iterable[str] = ()) -> None:
-    """Add an option for each field of the order, apart from those that the command reads in its own way."""
+    """Add an option for each field of the order, except those that the command reads differently."""
     for name, one in options_of(order).items():
         if name in without:
             continue
@@ -42,7 +42,7 @@ def add_options(parser: ArgumentParser, order: type, without: Iterable[str] = ()
 
 
 def _help(field: forms.Field) -> str:
-    """The label, the help and the limits of a field; argparse takes % for a place to fill."""
+    """Return a field's label, help and limits; argparse treats % as a placeholder."""
     least, most = getattr(field, "min_value", None), getattr(field, "max_value", None)
     limits = "" if least is None or most is None else f"{least:g} to {most:,.10g}"
     found = ". ".join(str(part).rstrip(".") for part in (field.label, field.help_text, limits) if part)
@@ -50,13 +50,13 @@ def _help(field: forms.Field) -> str:
 
 
 def values_of(order: type, options: dict[str, Any]) -> dict[str, Any]:
-    """The order's fields among the options."""
+    """Return the order's fields among the options."""
     found = {name: one.option or name for name, one in options_of(order).items()}
     return {name: options[option] for name, option in found.items() if option in options}
 
 
 def run_here(job: Job, work: Callable[[Job, jobs.Progress], None], out: OutputWrapper) -> Job:
-    """Run the job in this process, with a line of progress on `out`. Returns it as it is then."""
+    """Run the job in this process, with a line of progress on `out`; return it as it is afterwards."""
     progress = ProgressLine(out)
     job = jobs.run(job_id=job.pk, by=BY, work=work, tell=progress.show)
     progress.end()
@@ -64,15 +64,15 @@ def run_here(job: Job, work: Callable[[Job, jobs.Progress], None], out: OutputWr
 
 
 class ModelCommand(BaseCommand):
-    """A command that orders work of a model on a benchmark: by a worker, or `--now`.
+    """A command that orders work by a model on a benchmark, in a worker or `--now`.
 
-    A subclass says what it `takes`, how to `queue` it, and what a finished job's report means (`summary`).
+    A subclass defines what it `takes`, how to `queue` it, and the `summary` of a finished job's report.
     """
 
     takes: type
-    own_options: ClassVar[Iterable[str]] = ()  # fields that the subclass reads in its own way
-    cancelled: ClassVar[str]  # what a cancelled job leaves
-    about: ClassVar[str] = "benchmark"  # what is named first, and read by `find`
+    own_options: ClassVar[Iterable[str]] = ()  # fields that the subclass reads differently
+    cancelled: ClassVar[str]  # what a cancelled job leaves behind
+    about: ClassVar[str] = "benchmark"  # the first argument, read by `find`
 
     def add_arguments(self, parser):
         parser.add_argument(self.about, help=f"the {self.about}'s name")
@@ -98,16 +98,16 @@ class ModelCommand(BaseCommand):
         self.stdout.write("\n".join(self.summary(job)))
 
     def find(self, name: str) -> Any:
-        """CommandError if there is none of that name."""
+        """Find the object of that name. Raises CommandError if there is none."""
         return benchmark_named(name)
 
     def order(self, options: dict[str, Any]) -> Any:
         return self.takes(**values_of(self.takes, options))
 
     def queue(self, found: Any, order: Any, now: bool, options: dict[str, Any]) -> Job | None:
-        """`found`: what `find` has found. None if the command was to do something else. Raises Refused."""
+        """Queue the job for the result of `find`; None if the command was to do something else. Raises Refused."""
         raise NotImplementedError
 
     def summary(self, job: Job) -> list[str]:
-        """The lines for a finished job."""
+        """Return the lines for a finished job."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ from benchmarks.records import Problem
 
 
 def benchmark_named(name: str) -> Benchmark:
-    """The benchmark of this name. If there is none, CommandError with a list of benchmarks."""
+    """Return the benchmark of this name. Raises CommandError with a list of benchmarks if there is none."""
     found = Benchmark.objects.filter(name=name).first()
     if found is None:
         there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
@@ -22,7 +22,7 @@ def benchmark_named(name: str) -> Benchmark:
 
 
 def user_named(name: str) -> User:
-    """The user with this login name. CommandError if there is none."""
+    """Return the user with this login name. Raises CommandError if there is none."""
     found = User.objects.filter(username=name).first()
     if found is None:
         raise CommandError(f"There is no user {name}.")
@@ -30,7 +30,7 @@ def user_named(name: str) -> User:
 
 
 def text_of(path: Path | str) -> str:
-    """The text of a file that an option names. CommandError if it cannot be read."""
+    """Return the text of a file named in an option. Raises CommandError if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -38,7 +38,7 @@ def text_of(path: Path | str) -> str:
 
 
 def problem_line(problem: dict) -> str:
-    """`CODE · file · row · column · what to do`."""
+    """Return `CODE · file · row · column · what to do`."""
     return str(Problem(**problem))
 
 
@@ -75,7 +75,7 @@ def _progress(phase: str, done: int, total: int | None, seconds: float) -> str:
 
 
 def columns_of(report: dict) -> list[str]:
-    """What a job that only looked at a table found: its columns with first values, and a mapping for them."""
+    """Return what a look-only job found in a table: its columns with first values, and a mapping for them."""
     columns = [f"{one['name']}: {', '.join(one['examples']) or 'empty'}" for one in report["columns"]]
     known = [f"This looks like {one['title']}: {one['name']}." for one in report.get("known", ())]
     return [*columns, *known, "A mapping for it:", json.dumps(report["mapping"], indent=1, ensure_ascii=False)]

@@ -1,9 +1,9 @@
 """ARO's measures: accuracy on relations, on attributes, and on the order of words. Pure.
 
 Source: ARO §2.1 to §2.3 and App. A, Table 2. Relations and attributes: the caption must be scored above the negative
-one (chance 1/2). They are reported *macro*, the plain mean over the relations, or over the pairs of attributes, and
+one (chance 1/2). They are reported as *macro* averages, the plain mean over relations, or over pairs of attributes;
 relations are split into spatial ones and verbs as in Table 2. Order: the caption must be scored above all four
-permutations (chance 1/5). Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
+permutations (chance 1/5). A tie is not right, because equal scores are not a choice. All shares are between 0 and 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ FAMILY = Family(Answered, PAIRS, MEASURES)
 
 
 def ordered(rows: Iterable[Sequence[float]], tasks: Iterable[str]) -> list[Answered]:
-    """Order tasks from rows of `ORDER_SCORES`, each with its task (coco, flickr30k)."""
+    """Turn rows of `ORDER_SCORES`, each with its task (coco, flickr30k), into answers to order tasks."""
     return [
         Answered(order=all(right > other for other in others), type=ORDER, subtype=task)
         for (right, *others), task in zip(rows, tasks, strict=True)
@@ -58,13 +58,13 @@ def ordered(rows: Iterable[Sequence[float]], tasks: Iterable[str]) -> list[Answe
 
 
 def overall(items: Iterable[Answered], type: str) -> Figure:
-    """Over all items of a type."""
+    """Return the accuracy over all items of a type."""
     measure = "order" if type == ORDER else "caption"
     return FAMILY.accuracy((item for item in items if item.type == type), measure)
 
 
 def groups(items: Iterable[Answered], type: str) -> dict[str, Figure]:
-    """By subtype (relation, pair of attributes, order task), in alphabetical order."""
+    """Return accuracies by subtype (relation, pair of attributes, order task), in alphabetical order."""
     found: dict[str, list[Answered]] = {}
     for item in items:
         if item.type == type:

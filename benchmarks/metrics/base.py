@@ -1,7 +1,7 @@
-"""What all measures are made of: shares of items with their intervals, and means of shares. Pure.
+"""The basis of all measures: shares of items with their intervals, and means of shares. Pure.
 
 A *question* about an item is right if certain scores are greater than others; a tie is not right. A *measure* is a
-share of items, and rests on the answers to some of the item's questions.
+share of items, based on the answers to some of the item's questions.
 """
 
 import math
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
-INTERVAL_METHOD = "Wilson’s"  # of a share, as pages name it
-TIED = "tied"  # a field of records: two scores that a question compares are equal, or a choice is none of the options
+Z = 1.959963984540054  # of the normal distribution, two-sided 95%
+INTERVAL_METHOD = "Wilson’s"  # for a share, as pages name it
+TIED = "tied"  # field of records: two compared scores are equal, or the choice is not one of the options
 NOTHING = "no item has all the answers that this needs"
-Pairs = tuple[tuple[str, str], ...]  # names of scores: the first of each pair must be the greater one
+Pairs = tuple[tuple[str, str], ...]  # names of scores: the first in each pair must be greater
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`right` of `n` items as a share, with its 95 % interval (Wilson 1927); None if n is 0, with the `reason`.
+    """`right` of `n` items as a share, with its 95% interval (Wilson 1927); None if n is 0, with the `reason`.
 
     The interval treats items as independent draws. `chance` is the expected share of random scores.
     """
@@ -39,11 +39,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The plain mean of the shares of `groups` non-empty groups with `n` items in all; None if there are none.
+    """The plain mean of the shares of `groups` non-empty groups with `n` items in total; None if there are none.
 
-    Its 95 % interval recovers each group's variance from its Wilson interval (MOVER; Zou, Huang and Zhang 2009, a
-    linear function of binomial proportions), with the groups taken as given: (p − l) and (u − p) of each, in
-    quadrature, divided by the number of groups. It uses no resampling, and for one group equals Wilson's interval.
+    Its 95% interval recovers each group's variance from its Wilson interval (MOVER; Zou, Huang and Zhang 2009, a linear
+    function of binomial proportions), treating the groups as fixed: (p − l) and (u − p) of each, in quadrature, divided
+    by the number of groups. It uses no resampling, and for one group equals Wilson's interval.
     """
 
     groups: int
@@ -86,11 +86,11 @@ def exactly_one(answers: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure, described once: its figures, tables, commands and releases take all of this from here.
+    """A measure, described once for scores, tables, commands and releases.
 
-    `needs`: the questions on which it is based; `rule`: how their answers decide the item. `untied`: no item counts
-    whose record says that it is `tied`. `chance`: the expected share of random scores. `short` and `long`: its name in
-    tables, and in words. `lower`: lower is better.
+    `needs`: the questions on which it is based; `rule`: how their answers decide the item. `untied`: items whose record
+    is `tied` do not count. `chance`: the expected share of random scores. `short` and `long`: its name in tables, and
+    in words. `lower`: lower is better.
     """
 
     needs: tuple[str, ...]
@@ -107,7 +107,7 @@ class Family(Generic[Record]):
     """The measures that one paper reports together.
 
     `record` has a field for each of the `questions`, True, False or None (not answered), and `type` and `subtype`.
-    `from_captions`: further fields of it, which follow from an item's scores by name and its captions by role.
+    `from_captions`: further fields, computed from an item's scores by name and its captions by role.
     """
 
     record: Callable[..., Record]
@@ -117,37 +117,37 @@ class Family(Generic[Record]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every score that a question compares, once, in the order of the questions."""
+        """Return every score that a question compares, once, in the order of the questions."""
         return tuple(dict.fromkeys(name for pairs in self.questions.values() for pair in pairs for name in pair))
 
     @property
     def notes_ties(self) -> bool:
-        """Whether records have the field `TIED`."""
+        """Return whether records have the field `TIED`."""
         return any(measure.untied for measure in self.measures.values())
 
     def tied(self, scores: Mapping[str, Any]) -> Any:
-        """Whether two scores that a question compares are equal, as an array of n for arrays of n scores. A pair of
-        which one score is absent is not; None if that is so of every pair."""
+        """Return whether two scores that a question compares are equal, as an array of n for arrays of n scores. A pair
+        with a missing score is not; None if every pair has one."""
         pairs = (pair for pairs in self.questions.values() for pair in pairs if {*pair} <= scores.keys())
         found = [scores[one] == scores[other] for one, other in pairs]
         return reduce(operator.or_, found) if found else None
 
     def right(self, item: Record, measure: str) -> bool | None:
-        """Whether the item is right by this measure; None unless every question that it needs is answered.
+        """Return whether the item is right by this measure; None unless every question that it needs is answered.
 
         An item with one wrong answer and one missing is left out too: counting it as wrong now, while an item with one
-        right answer has to wait, would lower the figure while work is in progress.
+        right answer has to wait, would bias the score while work is in progress.
         """
         asked = self.measures[measure]
         answers = [getattr(item, name) for name in asked.needs]
         return None if None in answers else asked.rule(answers) and not (asked.untied and getattr(item, TIED))
 
     def accuracy(self, items: Iterable[Record], measure: str) -> Figure:
-        """Over the items that have every answer that the measure needs."""
+        """Return the share over items that have every answer that the measure needs."""
         return figure((self.right(item, measure) for item in items), self.measures[measure].chance)
 
     def accuracies(self, items: Iterable[Record]) -> dict[str, Figure]:
-        """Every measure by its name, in the paper's order."""
+        """Return every measure by its name, in the paper's order."""
         items = list(items)
         return {measure: self.accuracy(items, measure) for measure in self.measures}
 
@@ -156,10 +156,10 @@ class Family(Generic[Record]):
 
 
 def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
-    """Whether in each pair the first score is greater than the second: a tie is not, unless `ties` are right. None
-    where a score is absent.
+    """Return whether the first score in each pair is greater: a tie is not, unless `ties` are right. None for missing
+    scores.
 
-    Of numbers a bool; of arrays of n scores an array of n.
+    The result is a bool for numbers, an array of n for arrays of n scores.
     """
     if any(name not in scores for pair in pairs for name in pair):
         return None
@@ -168,7 +168,7 @@ def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
 
 
 def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:
-    """The share of True among what is not None."""
+    """Return the share of True among values other than None."""
     found = [verdict for verdict in verdicts if verdict is not None]
     right, n = sum(found), len(found)
     low, high = wilson(right, n)
@@ -176,7 +176,7 @@ def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:
 
 
 def mean(parts: Iterable[Figure], chance: float) -> Mean:
-    """The mean of the defined shares, each with the same weight whatever its n."""
+    """Return the mean of the defined shares, with equal weights whatever their n."""
     shares, lower, upper, n = [], [], [], 0
     for part in parts:
         if part.share is not None and part.low is not None and part.high is not None:
@@ -192,7 +192,7 @@ def mean(parts: Iterable[Figure], chance: float) -> Mean:
 
 
 def by_type(items: Iterable[Record], measured: Callable[[list[Record]], dict[str, Figure]]) -> list[Group]:
-    """Each type and then its subtypes, in alphabetical order."""
+    """Measure each type and then its subtypes, in alphabetical order."""
     kinds: dict[str, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         kinds[item.type][item.subtype].append(item)
@@ -205,10 +205,10 @@ def by_type(items: Iterable[Record], measured: Callable[[list[Record]], dict[str
 
 
 def wilson(right: float, n: float) -> tuple[float | None, float | None]:
-    """The 95 % interval of a share: both ends, or None twice if n is 0.
+    """Return the 95% interval of a share: both ends, or None twice if n is 0.
 
     (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), with p = right/n (Wilson 1927; Brown, Cai, DasGupta 2001). It
-    stays within 0 and 1, and is not empty if all or no answers are right.
+    stays within 0 and 1, and has a positive width even if all or no answers are right.
     """
     if n == 0:
         return None, None

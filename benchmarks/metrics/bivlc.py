@@ -1,4 +1,4 @@
-"""BiVLC's measures: I2T, T2I, Group, and the four single retrieval questions that they are made of. Pure.
+"""BiVLC's measures: I2T, T2I, Group, and the four retrieval questions they are made of. Pure.
 
 Source: BiVLC, Appendix D (equations 1 to 3) and Table 3. An item has a positive and a negative caption (C0, C1) and
 image (I0, I1), and makes four questions:
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from benchmarks.metrics.base import Family, Measure
 
-# Which similarity must be greater. s(c1,i0): the negative caption and the positive image.
+# Which similarity must be greater. s(c1,i0): that of the negative caption and the positive image.
 PAIRS = {
     "i_pos2t": (("s(c0,i0)", "s(c1,i0)"),),
     "i_neg2t": (("s(c1,i1)", "s(c0,i1)"),),
@@ -23,8 +23,8 @@ PAIRS = {
 }
 QUESTIONS = tuple(PAIRS)
 SCORES = ("s(c0,i0)", "s(c0,i1)", "s(c1,i0)", "s(c1,i1)")
-# In the order of the paper's Table 3, whose first row has the expected share for random scores s(C, I). The four
-# comparisons of an item share their scores, which is why Group is 1/6; four independent coin tosses would give 1/16.
+# In the order of the paper's Table 3, whose first row has the expected share for random scores s(C, I). An item's four
+# comparisons share scores, so Group is 1/6; four independent coin tosses would give 1/16.
 MEASURES = {
     "i2t": Measure(QUESTIONS[:2], 1 / 4, "I2T", "both images, image to text"),
     "t2i": Measure(QUESTIONS[2:], 1 / 4, "T2I", "both captions, text to image"),

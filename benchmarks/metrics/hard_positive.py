@@ -5,10 +5,10 @@ positive cp, which also holds, and the hard negative cn, which does not.
 
     original      s(c) is greater than s(cn)
     augmented     s(c) and s(cp) both are
-    brittleness   one of the two is greater than s(cn), and the other is less; here less is better
+    brittleness   one of the two is greater than s(cn), and the other is less; lower is better
 
-Equal scores are not a choice: a tie is not right, and not brittle either, since equation 2 has > on both sides. An item
-with s(c) > s(cn) = s(cp) is original, but neither augmented nor brittle. All shares are between 0 and 1.
+Equal scores are not a choice: a tie is not right, and not brittle either, because equation 2 has > on both sides. An
+item with s(c) > s(cn) = s(cp) is original, but neither augmented nor brittle. All shares are between 0 and 1.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from benchmarks.metrics.base import Family, Group, Mean, Measure
 SCORES = ("s(c)", "s(cp)", "s(cn)")
 PAIRS = {"original": (("s(c)", "s(cn)"),), "hard_positive": (("s(cp)", "s(cn)"),)}
 BOTH = ("original", "hard_positive")
-# Chance (§4.1): of the six orders of three captions two fulfil the second condition, and two the third.
+# Chance (§4.1): of the six orders of three captions two satisfy the second condition, and two the third.
 MEASURES = {
     "original": Measure(("original",), 1 / 2, "Original", "the caption above the negative one"),
     "augmented": Measure(BOTH, 1 / 3, "Augmented", "both positives above the negative one"),
@@ -33,8 +33,8 @@ MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Whether the original, and the hard positive caption, is scored above the negative one; None: not asked. `tied`:
-    one of them is level with it."""
+    """Whether the original and the hard positive caption are scored above the negative one; None: not asked. `tied`:
+    one of them has the same score."""
 
     original: bool | None = None
     hard_positive: bool | None = None
@@ -48,8 +48,8 @@ accuracies = FAMILY.accuracies
 
 
 def means_of_subtypes(groups: Iterable[Group]) -> dict[str, dict[str, Mean]]:
-    """Type → measure → the mean over its subtypes: the paper's tables average REPLACE so, over attributes and
-    relations (Table 1), though they differ in size. `groups` as `by_type` gives them."""
+    """Map type → measure → the mean over its subtypes: the paper's tables average REPLACE like this, over attributes
+    and relations (Table 1), although they differ in size. `groups` are from `by_type`."""
     kinds: dict[str, list[Group]] = {}
     for group in groups:
         if group.subtype is not None:

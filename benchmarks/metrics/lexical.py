@@ -1,8 +1,8 @@
-"""The similarity of an item's captions by letters and words alone: edit distance and word overlap. Pure.
+"""The lexical similarity of an item's captions: edit distance and word overlap. Pure.
 
 VISLA, Appendix C.1 and Figure 8: by edit distance the two positives of Spatial VISLA lie further apart than either does
-from the negative, so a model that goes by wording alone is led away from the meaning. The paper does not say of what
-the distance counts; both are here, the characters and the words.
+from the negative, so a model that goes only by wording is led away from the meaning. The paper does not say what the
+distance counts; this has both characters and words.
 """
 
 import re
@@ -19,8 +19,8 @@ from rapidfuzz.distance import Levenshtein
 PAIRS = {"P1-P2": (0, 1), "P1-N": (0, 2), "P2-N": (1, 2)}
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
-# Where the bins begin; a value belongs to the last one that begins at or below it. They are fixed, so that two sets of
-# items stand on one axis. The first bin of distances is for equal texts, the last is open; the last of overlap is 1.
+# Starts of the bins; a value belongs to the last one that starts at or below it. They are fixed, so that two sets of
+# items share one axis. The first bin of distances is for equal texts, the last is open; the last of overlap is 1.
 STARTS = {
     "characters": (0, 1, *range(5, 101, 5)),
     "words": (0, *range(1, 21)),
@@ -33,19 +33,19 @@ Bin = TypedDict("Bin", {"from": float, "to": float | None, "count": int})  # `to
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Of two captions: `characters` and `words`, what it takes to turn one into the other (Levenshtein 1966: insert,
-    delete or replace one, each counting 1), and `overlap`, the share of their words that they have in common."""
+    """Similarity of two captions: the edits of `characters` and `words` to turn one into the other (Levenshtein 1966:
+    insert, delete or replace one, each counting 1), and `overlap`, the share of words in common."""
 
     characters: int
     words: int
     overlap: float
 
 
-@lru_cache(maxsize=2**15)  # a page that shows a study under way asks for the same pairs again and again
+@lru_cache(maxsize=2**15)  # a page of a running study repeats the same pairs again and again
 def compare(one: str, other: str) -> Likeness:
-    """Characters as they stand; words in lower case and without punctuation.
+    """Compare characters unchanged, and words in lower case and without punctuation.
 
-    `overlap` is Jaccard's: words in both by words in either, each counted once; 1 where neither has a word.
+    `overlap` is Jaccard's: words in both by words in either, each counted once; 1 if neither has any.
     """
     here, there = words(one), words(other)
     common, all_ = len({*here} & {*there}), len({*here} | {*there})
@@ -53,12 +53,12 @@ def compare(one: str, other: str) -> Likeness:
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters and digits in lower case; an apostrophe or hyphen inside a word belongs to it."""
+    """Return runs of letters and digits in lower case, with apostrophes and hyphens inside a word."""
     return WORD.findall(text.lower())
 
 
 def overlap(items: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """The three pairs of many items, each item its (P1, P2, N): positive, second positive, negative. JSON-able:
+    """Compare the three pairs of many items, each given as (P1, P2, N): positive, second positive, negative. JSON-able:
 
         {"P1-P2": {"n": 640,
                    "characters": {"mean": 19.25, "median": 18.0, "bins": [
@@ -70,7 +70,7 @@ def overlap(items: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
          "P1-N": …, "P2-N": …}
 
     A bin holds `from` <= value < `to`; the last has `to` None and no upper end (of `overlap`: the value 1). The bins
-    are the same for every pair and whatever the items. `mean` and `median` are None where there are no items.
+    are the same for every pair and whatever the items. `mean` and `median` are None if there are no items.
     """
     items = list(items)
     overlaps: dict[str, Any] = {}

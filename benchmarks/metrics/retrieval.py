@@ -1,12 +1,12 @@
 """Recall at 1 and at 5, from images to captions and from captions to images; an image may have several captions. Pure.
 
-As COCO and Flickr30k are reported (ARO, Tables 3 and 6; Hard Positive Truth, Table 10). From an image a query is right
-at k where one of its own captions is among the first k captions, from a caption where its image is among the first k
-images. A tie is not right: whatever is scored as high as the best own one stands before it. Own captions do not stand
-in one another's way. All shares are between 0 and 1.
+As reported for COCO and Flickr30k (ARO, Tables 3 and 6; Hard Positive Truth, Table 10). A query from an image is right
+at k if one of its own captions is among the first k captions; from a caption, if its image is among the first k images.
+A tie is not right: anything scored as high as the best own one is ranked before it. Own captions do not compete with
+each other. All shares are between 0 and 1.
 
-The captions of one image are queries of their own, and the interval takes them as independent, which they are not
-quite: where an image has several, the truth may lie further out.
+An image's captions are separate queries, and the interval treats them as independent, which they are not quite: if
+images have several, the truth may lie further out.
 """
 
 import math
@@ -22,12 +22,12 @@ from benchmarks.metrics.base import Figure, Group
 PLACES = (1, 5)
 DIRECTIONS = ("i2t", "t2i")
 MEASURES = tuple(f"{direction}_r{place}" for direction in DIRECTIONS for place in PLACES)
-BLOCK = 256  # rows of the table that are compared at once
+BLOCK = 256  # rows of the table compared at once
 Array = np.ndarray
 
 
 class BadInput(ValueError):
-    """The scores cannot be compared; the message says why, in a sentence."""
+    """The scores cannot be compared; the message explains why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Query:
     subtype: str = ""
 
     def chance(self, place: int) -> float:
-        """The probability that random scores put a correct candidate among the first `place`."""
+        """Return the probability that random scores put a correct candidate among the first `place`."""
         wrong = self.candidates - self.own
         return 1 - math.comb(wrong, place) / math.comb(self.candidates, place) if place <= self.candidates else 1.0
 
@@ -51,11 +51,11 @@ class Query:
 def queries(
     scores: Array | Sequence[Any], own: Sequence[int], types: Sequence[str] = (), subtypes: Sequence[str] = ()
 ) -> list[Query]:
-    """A query for each image, then for each caption. `scores`: shape (images, captions), s(image, caption). `own`: for
-    each caption the place of its image, from 0. `types` and `subtypes`: one for each image, or none; a caption has
+    """Return a query for each image, then for each caption. `scores`: shape (images, captions), s(image, caption).
+    `own`: for each caption the index of its image. `types` and `subtypes`: one for each image, or none; a caption has
     those of its image.
 
-    BadInput: NaN, another shape, a place that no image has, an image without a caption.
+    Raises BadInput for NaN, a wrong shape, an index without an image, or an image without a caption.
     """
     table = _table(scores)
     images, captions = table.shape
@@ -73,7 +73,7 @@ def queries(
 
 
 def _table(scores: Any) -> Array:
-    """The table as a float array, without copying one that already is, since such tables are large."""
+    """Return the table as a float array, without copying one that already is, because such tables are large."""
     if not (isinstance(scores, np.ndarray) and scores.dtype.kind == "f" and scores.ndim == 2):
         try:
             scores = np.asarray(scores, dtype=float)
@@ -88,7 +88,7 @@ def _table(scores: Any) -> Array:
 
 
 def _labels(given: Sequence[str], n: int, name: str) -> list[str]:
-    """n texts; empty ones where none were given."""
+    """Return n texts; empty ones if none were given."""
     if len(given) not in (0, n):
         raise BadInput(f"There are {len(given):,} {name} for {n:,} images; give one for each, or none.")
     return list(given) if len(given) else [""] * n
@@ -106,7 +106,7 @@ def _own(own: Sequence[int], images: int, captions: int) -> Array:
 
 
 def _before(table: Array, of: Array) -> tuple[Array, Array]:
-    """For each image and each caption, the number of wrong candidates ranked before the best correct one."""
+    """Return, for each image and each caption, the number of wrong candidates ranked before the best correct one."""
     images, captions = table.shape
     right = table[of, np.arange(captions)]
     by_image, by_caption = np.zeros(images, dtype=int), np.zeros(captions, dtype=int)
@@ -120,7 +120,7 @@ def _before(table: Array, of: Array) -> tuple[Array, Array]:
 
 
 def recalls(found: Iterable[Query]) -> dict[str, Figure]:
-    """i2t_r1, i2t_r5, t2i_r1, t2i_r5; `chance` is the mean of the queries'."""
+    """Return i2t_r1, i2t_r5, t2i_r1, t2i_r5; `chance` is the mean of the queries'."""
     asked: dict[str, list[Query]] = {direction: [] for direction in DIRECTIONS}
     for query in found:
         asked[query.direction].append(query)
@@ -136,5 +136,5 @@ def _chance(found: list[Query], place: int) -> float:
 
 
 def by_type(found: Iterable[Query]) -> list[Group]:
-    """Queries of images of each type, and then of its subtypes; candidates are those of all types."""
+    """Group queries by their images' types, and then subtypes; candidates are those of all types."""
     return base.by_type(found, recalls)

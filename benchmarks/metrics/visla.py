@@ -1,23 +1,23 @@
 """VISLA's measures: the negative caption must come last, for a sentence (T2T) and for an image (I2T). Pure.
 
-Source: VISLA §4.1, §4.3, Appendices B and C, and Tables 3, 4, 8 and 9. An item has an image I, two positive
-captions P1 and P2 of one meaning, and a negative one N, and makes three questions:
+Source: VISLA §4.1, §4.3, Appendices B and C, and Tables 3, 4, 8 and 9. An item has an image I, two positive captions P1
+and P2 of one meaning, and a negative one N, and gives three questions:
 
     t2t    S(P1, P2) is greater than both S(P1, N) and S(P2, N)
     p1_n   S(I, P1) is greater than S(I, N)
     p2_n   S(I, P2) is greater than S(I, N)
 
-I2T is right where p1_n and p2_n are. The paper defines P1-N and P2-N by their names alone; that they are asked of the
-image follows from Table 8, where models without a text encoder of their own (ViLT, BLIP-ITM) have both and no T2T. An
-equal score is no choice: a tie is not right. All shares are between 0 and 1.
+I2T is right if p1_n and p2_n are. The paper defines P1-N and P2-N only by their names; that they are asked of the image
+follows from Table 8, in which models without a separate text encoder (ViLT, BLIP-ITM) have both but no T2T. A tie is
+not right, because equal scores are not a choice. All shares are between 0 and 1.
 
-Table 3 has a P1-N and a P2-N of text encoders. There P1 is the positive with more lexical overlap with N, measured by
-edit distance, and the query can only be the other positive; T2T is right where both are:
+Table 3 has a P1-N and a P2-N for text encoders. In these, P1 is the positive with more lexical overlap with N, measured
+by edit distance, and the query can only be the other positive; T2T is right if both are:
 
     t2t_p1_n   S(P2, P1) is greater than S(P2, N)
     t2t_p2_n   S(P1, P2) is greater than S(P1, N)
 
-The paper does not say of what it counts edits. Counted in characters, the published figures of Generic VISLA come out.
+The paper does not say what its edits are. Edits of characters reproduce the published results of Generic VISLA.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ PAIRS = {
     "p1_n": (("s(i,p1)", "s(i,n)"),),
     "p2_n": (("s(i,p2)", "s(i,n)"),),
 }
-# Chance is that of random scores: one of three is the greatest (T2T), or the least (I2T), one time in three.
+# Chance level for random scores: one of three is the greatest (T2T), or the least (I2T), one time in three.
 MEASURES = {
     "t2t": Measure(("t2t",), 1 / 3, "T2T", "the positives are closest, text to text"),
     "t2t_p1_n": Measure(("t2t_p1_n",), 1 / 2, "T2T P1-N", "given P2, P1 above N; P1 is written more like N"),
@@ -61,9 +61,9 @@ ROLES = ("positive", "second_positive", "negative")
 
 
 def text_halves(scores: Mapping[str, float], captions: Mapping[str, str]) -> dict[str, bool]:
-    """The two halves of T2T, by the names of their measures; none where one of `TEXTS` or of `ROLES` is missing.
+    """Return the two halves of T2T, by the names of their measures; none if one of `TEXTS` or of `ROLES` is missing.
 
-    `captions`: by role. Of two positives that are equally far from the negative, P1 is the first.
+    `captions`: by role. If both positives are equally far from the negative, P1 is the first.
     """
     if any(name not in scores for name in TEXTS) or any(role not in captions for role in ROLES):
         return {}

@@ -1,6 +1,6 @@
-"""The tables of benchmarks, of model runs on them, of jobs, messages and the audit trail.
+"""Database tables: benchmarks, model runs on them, jobs, messages and the audit trail.
 
-Other rooms import them from here.
+Other rooms import them from this package.
 """
 
 from benchmarks.models.answer import ModelAnswer

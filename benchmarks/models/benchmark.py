@@ -17,7 +17,7 @@ class Benchmark(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     source = models.CharField(max_length=60)  # the format of its first import
-    mapping = models.JSONField(null=True)  # of columns, from its last import of a file of one's own
+    mapping = models.JSONField(null=True)  # of columns, from the last import of a user's own file
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
     archived = models.BooleanField(default=False, db_default=False)  # lists leave it out
@@ -30,35 +30,35 @@ class Benchmark(models.Model):
 
     @property
     def present(self) -> "models.QuerySet[Item]":
-        """Its items without those that were withdrawn."""
+        """Its items that are not withdrawn."""
         return self.items.filter(withdrawn=False)
 
 
 def opaque_name() -> str:
-    """128 random bits: the name under which an image is served reveals nothing about it (law 4)."""
+    """Return 128 random bits: the name under which an image is served reveals nothing about it (law 4)."""
     return secrets.token_hex(16)
 
 
 def original_path(sha256: str) -> str:
-    """Where the original bytes of an image are."""
+    """Return the path of an image's original bytes."""
     return f"originals/{sha256[:2]}/{sha256}"
 
 
 def video_path(opaque: str) -> str:
-    """Where the video is that is served under this name."""
+    """Return the path of the video served under this name."""
     return f"videos/{opaque[:2]}/{opaque}"
 
 
 def small_path(opaque: str) -> str:
-    """Where the smaller copy is, for phones, of the image that is served under this name, as it is or framed."""
+    """Return the path of the smaller copy, for phones, of the image served under this name, framed or not."""
     return f"small/{opaque[:2]}/{opaque}.jpg"
 
 
 class Image(models.Model):
     """One image or short video, stored once by the SHA-256 of its original bytes.
 
-    The original is kept for export; what is served is a copy without metadata, under an opaque name: re-encoded, or a
-    video packed anew. A video is an image, its poster, with one file more.
+    The original is kept for export; annotators get a copy without metadata, under an opaque name: re-encoded, or a
+    repackaged video. A video is an image, its poster, with an additional file.
     """
 
     sha256 = models.CharField(max_length=64, unique=True)
@@ -78,7 +78,7 @@ class Image(models.Model):
 
     @property
     def video_path(self) -> str:
-        """Where a video is; there is none of an image."""
+        """The path of a video; an image has none."""
         return video_path(self.opaque)
 
     @property
@@ -87,7 +87,7 @@ class Image(models.Model):
 
     @property
     def address(self) -> str:
-        """Of the whole image, or of the video."""
+        """The URL of the whole image, or of the video."""
         if self.is_video:
             return reverse("video", args=[self.opaque, records.VIDEOS[self.format]])
         return reverse("image", args=[self.opaque])
@@ -111,7 +111,7 @@ class Item(models.Model):
     subtype = models.CharField(max_length=60, blank=True)
     meta = models.JSONField(default=dict)
     truth = models.JSONField(default=dict)  # records.ItemRecord.truth
-    withdrawn = models.BooleanField(default=False, db_default=False)  # as its last withdrawal or return says
+    withdrawn = models.BooleanField(default=False, db_default=False)  # set by withdrawals and restorations
 
     class Meta:
         ordering = ["benchmark_id", "position"]
@@ -121,11 +121,11 @@ class Item(models.Model):
         ]
 
 
-NAMED = rf"^[a-z][a-z0-9_]{{0,{records.MAX_ROLE - 1}}}$"  # records.NAME, as PostgreSQL reads it
+NAMED = rf"^[a-z][a-z0-9_]{{0,{records.MAX_ROLE - 1}}}$"  # records.NAME in PostgreSQL's syntax
 
 
 class Role(models.TextChoices):
-    """The roles with a meaning; items may have others, under names of the user's own."""
+    """Meaningful roles; items may have others, with user-defined names."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -149,9 +149,9 @@ class Caption(models.Model):
 
 
 class ItemImage(models.Model):
-    """An image in one of an item's places; `key` is how answers name it: `candidate-2`.
+    """An image in one of an item's places; answers refer to it by `key`: `candidate-2`.
 
-    Where its size would tell what it is, annotators get it in the frame of the item, under the name `opaque`
+    If its size would reveal what it is, annotators get it in the item's frame, under the name `opaque`
     (imports/frames.py).
     """
 
@@ -159,7 +159,7 @@ class ItemImage(models.Model):
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
     role = models.CharField(max_length=records.MAX_ROLE)
     position = models.PositiveSmallIntegerField(default=0)
-    round = models.PositiveSmallIntegerField(default=1)  # of candidates: later ones are for items that were dropped
+    round = models.PositiveSmallIntegerField(default=1)  # for candidates: later rounds are for items that were dropped
     source_name = models.CharField(max_length=400)
     crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is this part of the file
     licence = models.CharField(max_length=200, blank=True)
@@ -177,7 +177,7 @@ class ItemImage(models.Model):
                 name="item_image_crop_whole",
             ),
         ]
-        indexes = [  # the few later ones: queried whenever an annotator has run out of work
+        indexes = [  # the few in later rounds: queried whenever an annotator has run out of work
             models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
         ]
 
@@ -195,5 +195,5 @@ class ItemImage(models.Model):
 
     @property
     def small_path(self) -> str:
-        """Of the framed variant."""
+        """The path of the framed variant's smaller copy."""
         return small_path(self.opaque)

@@ -1,4 +1,4 @@
-"""Corrections: every change to the words and pictures of a stored item, and its withdrawal, with the reason."""
+"""Corrections: every change to a stored item's texts and images, and its withdrawal, with the reason."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from benchmarks.models.benchmark import Image, Item
 
-WHOLE = ""  # the place of what is about the whole item
+WHOLE = ""  # the place of a change to the whole item
 
 
 class Action(models.TextChoices):
@@ -18,10 +18,10 @@ class Action(models.TextChoices):
 
 
 class Correction(models.Model):
-    """One change by a manager. A trigger keeps the table append-only: what is wrong again gets another correction.
+    """One change by a manager. A trigger keeps the table append-only: a wrong correction gets another correction.
 
-    `place` is an identity as tasks name it (`caption-negative-0`, `candidate-2`), empty for the whole item. `old` and
-    `new` are the words, or the names that a picture's file had; `old_image` and `new_image` keep both pictures.
+    `place` is an identity as in tasks (`caption-negative-0`, `candidate-2`), empty for the whole item. `old` and `new`
+    are texts, or names of an image's files; `old_image` and `new_image` keep both images.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="corrections")

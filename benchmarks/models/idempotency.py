@@ -1,4 +1,4 @@
-"""Answers to requests of scripts, kept so that a repeated request has no second effect."""
+"""Answers to scripts' requests, kept so that a repeated request does not have a second effect."""
 
 from django.conf import settings
 from django.db import models

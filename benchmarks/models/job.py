@@ -24,7 +24,7 @@ JOB_MOVES = {
 
 
 class Job(models.Model):
-    """A background job: its state, progress, problems and report live here, not in the broker."""
+    """A background job: its state, progress, problems and report are in this row, not in the broker."""
 
     kind = models.CharField(max_length=20)  # "import", "export"
     title = models.CharField(max_length=200)

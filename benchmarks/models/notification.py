@@ -18,14 +18,14 @@ class Subscription(models.Model):
 
 
 class Notification(models.Model):
-    """A message that was sent, or could not be. One row for each thing that a user was told about, so never twice."""
+    """A message that was sent, or could not be. One row for each thing reported to a user, so never twice."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications")
     kind = models.CharField(max_length=20)
     about = models.CharField(max_length=60)  # "job:7", "stage:3", "2026-11-22"
     tried_at = models.DateTimeField(db_default=Now())  # last
     tries = models.PositiveSmallIntegerField(default=0)
-    sent = models.BooleanField(default=False)  # set before it is handed to the mail server, unset if that refuses it
+    sent = models.BooleanField(default=False)  # set before the mail server gets it, unset if the server refuses it
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "kind", "about"], name="notification_once")]

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from benchmarks.models.benchmark import Benchmark, Item
 from benchmarks.models.job import Job
 
-ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
+ASKED = "remote"  # the precision of a model at an endpoint, whose scores are not computed locally
 
 
 class ScoringModel(models.Model):
@@ -20,7 +20,7 @@ class ScoringModel(models.Model):
     pretrained = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=300)  # name in tables
     precision = models.CharField(max_length=10)  # float32, float16, or ASKED
-    sees_images = models.BooleanField()  # False: blind, it answers from the captions alone
+    sees_images = models.BooleanField()  # False: blind, it answers only from the captions
     recipes = ArrayField(models.CharField(max_length=64), default=list)  # workers.models.model_name.recipe
 
     def __str__(self):
@@ -28,13 +28,13 @@ class ScoringModel(models.Model):
 
 
 class Embedding(models.Model):
-    """A model's encoding of one content, or its score of a pair: consecutive little-endian float32 numbers."""
+    """A model's encoding of one content, or its score for a pair: consecutive little-endian float32 numbers."""
 
     model = models.ForeignKey(ScoringModel, on_delete=models.CASCADE, related_name="embeddings")
     content = models.CharField(max_length=64)  # SHA-256 of an image's original bytes, a caption, or both (runs.pairs)
     vector = models.BinaryField()
-    # SHA-256 of the tokens that the model read of a caption that is too long for it, else empty. Captions that are the
-    # same to the model share it; of a pair, together with the image.
+    # SHA-256 of the tokens that the model read of a caption too long for it, otherwise empty. Captions that are
+    # identical to the model share it; for a pair, together with the image.
     cut = models.CharField(max_length=64, default="", db_default="")
 
     class Meta:
@@ -42,9 +42,9 @@ class Embedding(models.Model):
 
 
 class RunOrigin(models.TextChoices):
-    MEASURED = "measured"  # computed here by the model
+    MEASURED = "measured"  # computed by the model in this installation
     IMPORTED = "imported"  # predictions made elsewhere
-    REPORTED = "reported"  # figures printed in a source
+    REPORTED = "reported"  # scores printed in a source
 
 
 class Run(models.Model):
@@ -52,17 +52,17 @@ class Run(models.Model):
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="runs")
     origin = models.CharField(max_length=10, choices=RunOrigin)
-    kind = models.CharField(max_length=20)  # of evaluation: benchmarks.predictions.kinds
+    kind = models.CharField(max_length=20)  # kind of evaluation: benchmarks.predictions.kinds
     title = models.CharField(max_length=300)  # the model's name in tables
     model = models.ForeignKey(ScoringModel, null=True, on_delete=models.PROTECT, related_name="runs")
     source = models.CharField(max_length=500, blank=True)  # a file, a paper's table
-    digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeating it needs no new run
+    digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeats do not need a run
     blind = models.BooleanField(default=False)  # the model saw no image
     # Each question was asked twice, with its options in both orders (scoring/ask.py)
     asked_in_both_orders = models.BooleanField(default=False, db_default=False)
-    # The number of the study whose result was scored; None: the benchmark as it was imported.
+    # The number of the study whose result was scored; None: the benchmark as imported.
     study = models.BigIntegerField(null=True, db_index=True)
-    figures = models.JSONField(default=dict)  # reported figures only: such runs have no predictions
+    figures = models.JSONField(default=dict)  # only reported scores: such runs have no predictions
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     made_at = models.DateTimeField(db_default=Now())
@@ -78,7 +78,7 @@ class Run(models.Model):
 
 
 class Prediction(models.Model):
-    """A model's answer about one item: a score under the name of what was scored, or a choice at a question."""
+    """A model's answer about one item: a score under the name of what was scored, or a choice for a question."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="predictions")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="predictions")

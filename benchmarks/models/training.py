@@ -1,4 +1,4 @@
-"""Models that were trained here."""
+"""Models trained in this installation."""
 
 from django.conf import settings
 from django.db import models
@@ -9,22 +9,22 @@ from benchmarks.models.job import Job
 
 
 class TrainedModel(models.Model):
-    """A model's provenance. Its files are in the folder of models, below `path`, which has the hash of the weights."""
+    """A model's provenance. Its files are in the folder of models, under `path`, which has the hash of the weights."""
 
     name = models.CharField(max_length=80, unique=True)
-    key = models.CharField(max_length=64, unique=True)  # workers.models.training_task.Task.key: all that decides it
+    key = models.CharField(max_length=64, unique=True)  # workers.models.training_task.Task.key
     preset = models.CharField(max_length=20)  # workers.models.presets
-    base = models.CharField(max_length=300)  # the model that was trained further, and its weights
+    base = models.CharField(max_length=300)  # the model trained further, and its weights
     base_weights = models.CharField(max_length=300, blank=True)
     hyperparameters = models.JSONField(default=dict)  # workers.models.presets.Settings, with the seed
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.SET_NULL, related_name="trained_models")
     source = models.CharField(max_length=300)  # the benchmark's name, or the release's name and version
-    counts = models.JSONField(default=dict)  # items to train on, for validation, and left out
+    counts = models.JSONField(default=dict)  # numbers of items for training, for validation, and left out
     accuracy = models.FloatField()  # on the validation side
-    epoch = models.PositiveIntegerField()  # after which the weights were best
+    epoch = models.PositiveIntegerField()  # the epoch with the best weights
     curve = models.JSONField(default=dict)  # workers.models.training_task.Curve
     facts = models.JSONField(default=dict)  # device, precision, versions, fingerprint of the base, notes
-    weights = models.CharField(max_length=64)  # SHA-256 of the file with what was trained
+    weights = models.CharField(max_length=64)  # SHA-256 of the file with the trained weights
     path = models.CharField(max_length=120, unique=True)
     seconds = models.FloatField()
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL)
@@ -39,5 +39,5 @@ class TrainedModel(models.Model):
 
     @property
     def asked(self) -> str:
-        """What to give as the model to score with."""
+        """The model name to score it with."""
         return f"{'detector' if self.preset == 'detector' else 'local-dir'}:{self.path}"

@@ -1,4 +1,4 @@
-"""The message that a job has ended, to whoever requested it."""
+"""The message that a job has ended, for the person who requested it."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
@@ -15,12 +15,12 @@ from benchmarks.notifications.kinds import Message, link, tells
 
 # Kinds of jobs that people request and wait for
 WANTED = ("import", "predictions", "score", "ask", "generate", "images", "export", "release")
-OLD = timedelta(days=7)  # nobody waits for news of a job that ended before
+OLD = timedelta(days=7)  # no messages about jobs that ended before this
 
 
 @tells("job", "An import, export, release or run of a model that I requested has ended")
 def ended(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
-    """The user's jobs that have ended since, unless they may no longer see them."""
+    """Yield messages on the user's jobs that have ended since, unless they may no longer see them."""
     since = max(since, timezone.now() - OLD)
     states = (JobState.DONE, JobState.FAILED)
     found = Job.objects.filter(created_by=user, kind__in=WANTED, state__in=states, finished_at__gte=since)

@@ -1,4 +1,4 @@
-"""The kinds of messages, each with a function that finds what there is to tell a user."""
+"""The kinds of messages, each with a function that finds news for a user."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from django.contrib.auth.models import User
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`about` names what it tells: a user is told once. Without `text` there is nothing to tell, which is noted too."""
+    """`about` identifies the news, sent to a user only once. Without `text`, this is recorded but not sent."""
 
     about: str
     subject: str = ""
     text: str = ""
 
 
-# Of (user, since when they want them, what they were told about): messages, including any that were sent before.
+# Given (user, since when they want messages, what they were sent about): messages, perhaps including sent ones.
 Find = Callable[[User, datetime, Collection[str]], Iterable[Message]]
 
 
@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {}  # in the order of the account page
 
 
 def tells(name: str, label: str) -> Callable[[Find], Find]:
-    """Decorator for the function that finds the messages of a kind. `label`: as the account page offers it."""
+    """Register the function that finds a kind's messages. `label`: its name on the account page."""
 
     def keep(find: Find) -> Find:
         KINDS[name] = Kind(name, label, find)
@@ -42,10 +42,10 @@ def tells(name: str, label: str) -> Callable[[Find], Find]:
 
 
 def offered() -> bool:
-    """Whether this installation sends e-mail at all."""
+    """Return whether this installation sends e-mail at all."""
     return bool(settings.EMAIL_HOST)
 
 
 def link(path: str) -> str:
-    """The full address of a page: the worker has no request to take it from."""
+    """Return the full address of a page: the worker has no request to take it from."""
     return f"{settings.SITE_URL}{path}"

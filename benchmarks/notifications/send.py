@@ -1,5 +1,5 @@
-"""Send what there is to tell. A message is marked as sent before the mail server gets it: it may be lost if the process
-dies at that moment, but nobody gets it twice.
+"""Send pending messages. A message is marked as sent before the mail server gets it: it may be lost if the process dies
+at that moment, but nobody gets it twice.
 """
 
 import logging
@@ -18,13 +18,13 @@ from benchmarks import locks
 from benchmarks.models import Notification, Subscription
 from benchmarks.notifications.kinds import KINDS, Message, link, offered
 
-TRIES = 5  # of a message that the mail server refuses
+TRIES = 5  # for a message that the mail server refuses
 RETRY = timedelta(minutes=10)
 log = logging.getLogger(__name__)
 
 
 def send_all() -> int:
-    """Send everything that is due; returns how many messages. One process at a time."""
+    """Send everything that is due, one process at a time; return how many messages."""
     if not offered():
         return 0
     with locks.alone("notifications") as mine:
@@ -42,7 +42,7 @@ def _send_kind(subscription: Subscription) -> int:
     )
     try:
         messages = list(kind.find(user, subscription.since, notified))
-    except Exception:  # one kind must not silence the others
+    except Exception:  # one kind must not block the others
         log.exception("Could not look for messages of the kind %s", kind.name)
         return 0
     return sum(_send(user, kind.name, message) for message in messages if message.about not in notified)
@@ -59,7 +59,7 @@ def _send(user: User, kind: str, message: Message) -> bool:
         return False
     try:
         _email(user, message).send()
-    except (SMTPException, OSError, ValueError) as error:  # ValueError: an address that no mail can have
+    except (SMTPException, OSError, ValueError) as error:  # ValueError: an address that no e-mail can have
         log.warning("The mail server did not take a message (try %s of %s): %s", row.tries, TRIES, error)
         Notification.objects.filter(pk=row.pk).update(sent=False)
         return False

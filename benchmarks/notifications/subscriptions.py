@@ -1,4 +1,4 @@
-"""Which messages a user wants."""
+"""A user's choice of messages."""
 
 from collections.abc import Collection
 
@@ -16,7 +16,7 @@ def chosen(user: User) -> list[str]:
 
 @transaction.atomic
 def choose(*, user: User, kinds: Collection[str], by: str) -> None:
-    """Store the choice. What there is to tell now is old news, so messages of a new kind start with what comes next."""
+    """Store the choice. Existing news is treated as sent, so messages of a new kind start with later events."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     before = set(chosen(user))
     if before == set(kinds):

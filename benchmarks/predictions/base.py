@@ -1,4 +1,4 @@
-"""A model's answer as one record, whatever its file's layout, and what such a layout is. Pure."""
+"""A model's answer as one record, whatever its file's layout, and the interface of a layout. Pure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import Origin
 
-NOWHERE = Origin("", 0)  # of an answer that was not read from a file
+NOWHERE = Origin("", 0)  # for an answer that was not read from a file
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A reference to an item: by its id, or by captions as (role, text) and the name of its positive image.
 
-    `nth` distinguishes items that a file names by the same captions and image: their number in its order, from 0.
+    `nth` distinguishes items with the same captions and image in a file: their number in its order, from 0.
     """
 
     key: str = ""
@@ -31,7 +31,7 @@ class Reference:
 class Answer:
     """One answer about one item: a score (higher is better) under the name of what was scored, `s(c0,i1)`, or a choice
     at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` if the file has them.
-    `read_alike`: there is no answer, since the model reads two of the item's captions alike.
+    `read_alike`: there is no answer, because the model reads two of the item's captions as identical.
     """
 
     item: Reference
@@ -50,13 +50,13 @@ class Layout:
 
     name: str
     title: str
-    kinds: tuple[str, ...]  # of evaluation that its answers are about
+    kinds: tuple[str, ...]  # the kinds of evaluation that its answers are about
     endings: tuple[str, ...]
     reader: Callable[[Path, ProblemLog, Kind], Iterator[Answer]]
 
     def read(self, path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-        """The answers of a file, in its order. Never raises on bad input: problems go to the log, and nothing may be
-        computed once `log.count` is above 0."""
+        """Yield the answers of a file, in its order. Never raises on bad input: problems go to the log, and nothing may
+        be computed if `log.count` is above 0."""
         try:
             yield from self.reader(Path(path), log, kind)
         except Unreadable:

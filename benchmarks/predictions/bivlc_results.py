@@ -1,9 +1,9 @@
-"""Result files from BiVLC's repository, which say for each item what the model got right.
+"""Result files from BiVLC's repository, which show for each item what the model got right.
 
 `results_*.csv` has BiVLC's four questions. Columns: caption, negative_caption, type, subtype, text_score_i0 and
 text_score_i1 (given the positive, the negative image: was its caption chosen), image_score_c0 and image_score_c1 (given
-the positive, the negative caption: was its image). text_score, image_score and group_score, where they are there, must
-be what follows from these. The columns of images hold what a program printed, and are not read.
+the positive, the negative caption: was its image). text_score, image_score and group_score, if present, must follow
+from these. The columns of images contain a program's output, and are not read.
 
 `sugarcrepe_correct_*.csv` has SugarCrepe's one question. Columns: filename, caption, negative_caption, type, subtype,
 correct (1 or 0).
@@ -57,7 +57,7 @@ def answer(item: Reference, question: str, right: bool, row: Row, file: str) -> 
 
 
 def reference(row: Row, named: Counter[tuple[object, ...]], image: str = "") -> Reference:
-    """A reference to the row's item by its captions. `named` counts earlier rows with the same ones."""
+    """Return a reference to the row's item by its captions. `named` counts earlier rows with the same ones."""
     captions = (("positive", row.values["caption"]), ("negative", row.values["negative_caption"]))
     same = (*captions, image)
     named[same] += 1
@@ -72,7 +72,7 @@ def truth(row: Row, name: str, file: str, log: ProblemLog) -> bool | None:
 
 
 def consistent(verdicts: Mapping[str, bool | None], row: int, file: str, log: ProblemLog) -> bool:
-    """Whether the derived scores agree with those they follow from."""
+    """Return whether the derived scores agree with those they follow from."""
     before = log.count
     for name, parts in FOLLOWS.items():
         if name in verdicts and verdicts[name] != all(verdicts[part] for part in parts):

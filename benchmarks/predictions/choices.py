@@ -1,7 +1,7 @@
-"""A benchmark's questions as choices that are put to a model in words, and its answers read. Pure.
+"""A benchmark's questions as choices put to a model in words, and parsing of its answers. Pure.
 
 A question of a kind compares scores that have one part in common: an image whose caption is sought, or a caption whose
-image is. That part is given, and the others are the options. Questions that compare captions alone are not asked.
+image is. That part is given, and the others are the options. Questions that compare only captions are not asked.
 """
 
 import re
@@ -26,7 +26,7 @@ LETTER = re.compile(
 @dataclass(frozen=True, slots=True)
 class Choice:
     """`question` of an item: `given` is an image if `captions`, else a caption; `options` are places of the other, the
-    right one first, and `names` what the kind calls them."""
+    right one first, and `names` the kind's names for them."""
 
     question: str
     given: Place
@@ -35,13 +35,13 @@ class Choice:
     captions: bool
 
     def orders(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The options as they are shown, by number: forwards, then backwards."""
+        """The options as shown, by number: forwards, then backwards."""
         forwards = tuple(range(len(self.options)))
         return forwards, forwards[::-1]
 
 
 def choices(kind: str, captions: Mapping[Place, str], images: Mapping[Place, str]) -> Iterator[Choice]:
-    """The questions that can be asked of an item with these captions and images."""
+    """Yield the questions that can be asked about an item with these captions and images."""
     found = KINDS[kind]
     wanted = {score.name: score for score in wanted_scores(kind, captions)}
     for name, question in found.questions.items():
@@ -58,8 +58,8 @@ def choices(kind: str, captions: Mapping[Place, str], images: Mapping[Place, str
 
 
 def letter(text: str, shown: Sequence[str] = (), options: int = 5) -> int | None:
-    """The number of the option that an answer names by its letter, or by repeating a caption and nothing else; None if
-    it does neither. `shown`: the captions as they were shown; `options`: how many letters there are."""
+    """Return the number of the option that an answer names by its letter, or by repeating just a caption; None if it
+    does neither. `shown`: the captions as shown; `options`: the number of letters."""
     said = text.strip()
     matched = LETTER.fullmatch(said)
     if matched and (place := LETTERS.index((matched[1] or matched[2]).upper())) < options:
@@ -74,8 +74,8 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`choice`: the option that both orders agree on, else NONE. `outcome` says how: agreed, order (each order got
-    another option), refused, unparsable. `each`: the option chosen in each order, or NONE."""
+    """`choice`: the option that both orders agree on, else NONE. `outcome` is agreed, order (the orders got different
+    options), refused or unparsable. `each`: the option chosen in each order, or NONE."""
 
     choice: str
     outcome: str
@@ -83,7 +83,7 @@ class Verdict:
 
 
 def verdict(choice: Choice, picked: Sequence[int | None], refused: bool) -> Verdict:
-    """From what was picked in each order, as a number of `Choice.orders`; None where the answer named none."""
+    """Make a verdict from the pick in each order, a number of `Choice.orders`; None if the answer named none."""
     each = [
         NONE if place is None or place >= len(order) else choice.names[order[place]]
         for order, place in zip(choice.orders(), picked, strict=True)

@@ -1,8 +1,8 @@
-"""Zero-shot classification, to check what a training has cost (ARO, Table 6; Hard Positive Truth, Table 10). Pure.
+"""Zero-shot classification, to check what training has cost (ARO, Table 6; Hard Positive Truth, Table 10). Pure.
 
-Every image has a score for each class, s(CLASS); its type names its own class. acc1 and acc5: the own class is among
-the first one or five. A tie is not right. ARO does not say how it classified; the Hard Positive Truth did without
-training on the classes.
+Every image has a score for each class, s(CLASS); its type is its own class. acc1 and acc5: the own class is among the
+first one or five. A tie is not right. ARO does not say how it classified; the Hard Positive Truth did without training
+on the classes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ CLASSIFICATION = ClassKind("classification", "Zero-shot classification", {}, Non
 
 
 def of_classification(items: Sequence[ItemAnswers], log: ProblemLog) -> Evaluation | None:
-    """Over all images, and by class. None, with problems in the log, if a score or a class is missing."""
+    """Evaluate all images, and by class. None, with problems in the log, if a score or a class is missing."""
     classes = list(dict.fromkeys(name for item in items for name in item.answers))
     found = [query for item in items if (query := _query(item, classes, log))]
     if not found and not log.count:

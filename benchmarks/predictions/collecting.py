@@ -1,4 +1,4 @@
-"""The answers about each item, combined into the records on which metrics are computed. Pure."""
+"""Answers about each item, combined into records for the metrics. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,8 +16,8 @@ from benchmarks.records import ItemRecord, Origin
 
 @dataclass(slots=True)
 class ItemAnswers:
-    """All answers about an item, by question or score name. `record`: the item, once it is matched.
-    `read_alike`: there are none, since the model reads two of its captions alike."""
+    """All answers about an item, by question or score name. `record`: the item, once matched. `read_alike`: there are
+    none, because the model reads two of its captions as identical."""
 
     item: Reference
     type: str
@@ -33,7 +33,7 @@ class ItemAnswers:
 
 
 def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
-    """Answers by item, in the order of first answers. Repeated answers and conflicting types are logged."""
+    """Group answers by item, in the order of first answers; log repeated answers and conflicting types."""
     found: dict[Reference, ItemAnswers] = {}
     for answer in answers:
         about = found.get(answer.item)
@@ -53,7 +53,7 @@ def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
 
 
 def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
-    """A line may omit type and subtype if another has them."""
+    """Check the type; a line may omit type and subtype if another has them."""
     for name in ("type", "subtype"):
         had, said = getattr(about, name), getattr(answer, name)
         if had and said and had != said:
@@ -63,10 +63,10 @@ def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
 
 
 def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[tuple[ItemAnswers, Typed]]:
-    """The complete items, each with its record of the kind's metric.
+    """Return the complete items, each with its record for the kind's metric.
 
-    An item must have every answer that any item of its type has, or it counts as a gap: omitting the hard items would
-    flatter a model. The questions depend on the type, since ARO asks different ones.
+    An item must have every answer that any item of its type has, or it counts as a gap: omitting hard items would
+    flatter a model. The questions depend on the type, because ARO's types have different ones.
     """
     items = [item for item in items if not item.read_alike]
     columns = {name: _column(name, items) for name in dict.fromkeys(name for item in items for name in item.answers)}
@@ -82,20 +82,20 @@ def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[
 
 
 def read_alike(items: Iterable[ItemAnswers]) -> dict[str, Any]:
-    """JSON-able: of the items those that the model reads alike, as scoring reports them."""
+    """Return the items whose captions the model reads as identical, as scoring reports them; JSON-able."""
     keys = [one.record.key if one.record else str(one.item) for one in items if one.read_alike]
     return {"alike": counted(keys)}
 
 
 def _column(name: str, items: Sequence[ItemAnswers]) -> stored.Column:
-    """The answers under a name, with items by their places."""
+    """Return the answers under a name, with items by their positions."""
     given = [(place, answer) for place, item in enumerate(items) if (answer := item.answers.get(name))]
     places, answers = zip(*given, strict=True)
     return stored.Column(places, [one.score for one in answers], [one.choice for one in answers])
 
 
 def _first_captions(item: ItemAnswers) -> dict[str, str]:
-    """By role: of the item, or of the answers that name it by them."""
+    """Return captions by role: the item's, or those in the answers that refer to it."""
     written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions
     return dict(reversed(written))
 
@@ -109,7 +109,7 @@ def _log_answers_twice(item: ItemAnswers, kind: Kind, log: ProblemLog) -> None:
 
 
 def _whole(item: ItemAnswers, record: Typed, kind: Kind, asked: set[str], log: ProblemLog) -> bool:
-    """Whether the item is answered completely. Logs a gap if it is not."""
+    """Return whether the item is answered completely; log a gap if not."""
     lacking = [name for name in kind.questions if getattr(record, name) is None and (name in asked or not asked)]
     if lacking:
         lacks = f"“{str(item.item)[:80]}” has neither a choice nor all scores for this question."

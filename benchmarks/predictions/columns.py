@@ -1,11 +1,11 @@
-"""Predictions in a table of one's own: a row for each item, a column for each score or choice.
+"""Predictions in a user's own table: a row for each item, a column for each score or choice.
 
 {"winnow": "predictions/1", "item": "id",
  "scores": {"s(positive)": "score_pos", "s(negative)": "score_neg"},
  "choices": {"caption": {"from": "correct", "values": {"1": "right", "0": "wrong"}}}}
 
-Without a mapping, columns are recognised by their names: `score_pos`, `s(c0,i1)`, `sim_c0_i1`. Places are those of
-files of one's own (benchmarks/formats/own/mapping.py).
+Without a mapping, columns are recognised by their names: `score_pos`, `s(c0,i1)`, `sim_c0_i1`. Places are as in users'
+own files (benchmarks/formats/own/mapping.py).
 """
 
 import math
@@ -57,7 +57,7 @@ class PredictionsMapping(AnswerMapping):
 def guess(
     names: Sequence[str], sample: Sequence[Row], kind: Kind, keys: frozenset[str] = frozenset()
 ) -> PredictionsMapping:
-    """The mapping of a table with these columns, as far as they are recognised: `caption` is a score only if it has
+    """Return the mapping of a table with these columns, as far as recognised: `caption` is a score only if it has
     numbers in the sample. `keys`: the items' ids, if known."""
     item = item_column({name: word_of(name) for name in names}, sample, keys)
     by_parts = {_parts(name): name for name in reversed(names) if _may_be_score(name, sample)}
@@ -76,12 +76,12 @@ def _words(name: str) -> list[str]:
 
 
 def _parts(name: str) -> frozenset[str]:
-    """What a score is of, whatever its name adds: {c0, i1} of `s(c0,i1)` and `sim_c0_i1`."""
+    """Return what a score compares, ignoring the rest of its name: {c0, i1} for `s(c0,i1)` and `sim_c0_i1`."""
     return frozenset(_SYNONYMS.get(word, word) for word in _words(name) if word not in _EMPTY_WORDS)
 
 
 def is_recognised(path: Path, kind: Kind) -> bool:
-    """Whether the file has an id and every score of some question of the kind in columns whose names say so."""
+    """Return whether the file has an id and all scores of some question of the kind in clearly named columns."""
     try:
         sample = rows.first_rows(path, ProblemLog())
         found = guess(rows.columns(sample), sample, kind)
@@ -92,7 +92,7 @@ def is_recognised(path: Path, kind: Kind) -> bool:
 
 
 def _understood(path: Path, mapping: str, kind: Kind, log: ProblemLog) -> PredictionsMapping:
-    """Raises Unreadable."""
+    """Return the mapping. Raises Unreadable."""
     found, names = answer_columns.understood(path, mapping, PredictionsMapping, partial(guess, kind=kind), log)
     for called, given, known in (("Scores", found.scores, kind.scores), ("Questions", found.choices, kind.questions)):
         for name in given.keys() - {*known}:
@@ -139,7 +139,7 @@ def _number(text: str) -> float:
 
 
 def options_of(kind: Kind, question: str) -> tuple[str, ...]:
-    """What a table may give as the answer to a question."""
+    """Return what a table may have as the answer to a question."""
     return (*kind.questions[question].options, NONE, RIGHT, WRONG)
 
 

@@ -1,11 +1,11 @@
-"""Items with captions that a model does not read whole, as a job reports them and `score.py --json` prints them: those
-`in_items`, and of these the ones without scores, since the model reads two of their captions `alike`. Pure.
+"""Items with captions that a model truncates, as in a job's report and the output of `score.py --json`: those
+`in_items`, and among these the ones without scores, because the model reads two of their captions `alike`. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-READ_ALIKE = "read_alike"  # in files of predictions: marks what a model does not tell apart; of figures: how many
+READ_ALIKE = "read_alike"  # marks items with captions identical to a model; in scores, their number
 NAMED = 10  # ids in a sentence
 KEPT = 100  # ids in a report
 WORDS = {
@@ -19,14 +19,14 @@ def counted(keys: Sequence[str]) -> dict[str, Any]:
 
 
 def listed(keys: Sequence[str], count: int | None = None, most: int = NAMED) -> str:
-    """The first ids, at most so many, and how many more there are of `count`."""
+    """List the first ids, at most `most`, and how many more there are of `count`."""
     shown = keys[:most]
     left = (len(keys) if count is None else count) - len(shown)
     return ", ".join(shown) + (f" and {left:,} more" if left else "")
 
 
 def in_words(cut: Mapping[str, Any], named: bool = True) -> Iterator[str]:
-    """A sentence about each that there is, with the first ids if the items are to be `named`."""
+    """Yield a sentence about each that occurs, with the first ids if the items are to be `named`."""
     for what, (one, several, said) in WORDS.items():
         if count := cut.get(what, {}).get("count"):
             items = f"item {one}" if count == 1 else f"items {several}"

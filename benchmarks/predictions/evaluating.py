@@ -1,4 +1,4 @@
-"""Compute a model's figures from its answers: checks, then the measures of each kind. Pure."""
+"""Computing a model's scores from its answers: checks, then the measures of each kind. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,11 +12,11 @@ from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, KINDS, RETRIEVAL, Kind
 
 EVALUATED = KINDS | {CLASSIFICATION.name: CLASSIFICATION}
-WITHOUT_ITEMS = (RETRIEVAL, CLASSIFICATION)  # captions or classes are named by the scores
+WITHOUT_ITEMS = (RETRIEVAL, CLASSIFICATION)  # their scores name captions or classes
 
 
 def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
-    """The figures; None, with problems in the log, if the answers are not usable."""
+    """Return the scores; None, with problems in the log, if the answers are not usable."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
     if kind is CLASSIFICATION:
@@ -30,7 +30,7 @@ def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evalu
 
 
 def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:
-    """Check that every item says to which of the three lists it belongs, and its group in it."""
+    """Check that every item has its list of the three, and its group in that list."""
     for item in items:
         types = (aro.ORDER,) if "order" in _questions_answered(item) else (aro.RELATION, aro.ATTRIBUTION)
         if item.type not in types:
@@ -42,13 +42,13 @@ def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:
 
 
 def _questions_answered(item: ItemAnswers) -> set[str]:
-    """The questions that its answers are about."""
+    """Return the questions that its answers are about."""
     given = {*item.answers}
     return {name for name, pairs in ARO.measured.questions.items() if given & {name, *(other for _, other in pairs)}}
 
 
 def of_retrieval(items: Sequence[ItemAnswers], log: ProblemLog) -> Evaluation | None:
-    """Each item is an image, its captions are ITEM/NUMBER, and every caption is scored for every image."""
+    """Evaluate retrieval: items are images, captions are ITEM/NUMBER, and every caption has a score for every image."""
     images = {item.item.key: place for place, item in enumerate(items)}
     captions = list(
         dict.fromkeys(match[1] for item in items for name in item.scores if (match := CAPTION_OF.fullmatch(name)))

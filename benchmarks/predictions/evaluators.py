@@ -1,4 +1,4 @@
-"""A model's figures from records of its answers, by the measures of each kind of evaluation. Pure."""
+"""A model's scores from records of its answers, by the measures of each kind of evaluation. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ NO_TYPE = "not every item has a type and subtype; add them to the lines, or give
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """`figures` by their names, in the paper's order; `parts`: further ones, nested by name; `groups`: by type and
-    subtype. `n`: items, or queries of a retrieval. `notes`: what to know when reading them, in sentences."""
+    """`figures` by name, in the paper's order; `parts`: further ones, nested by name; `groups`: by type and subtype.
+    `n`: items, or retrieval queries. `notes`: caveats for readers, in sentences."""
 
     kind: str
     n: int
@@ -27,7 +27,7 @@ class Evaluation:
 
 
 def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
-    """The measures that the paper reports together, over all items and by type."""
+    """Compute the measures that the paper reports together, over all items and by type."""
     return Evaluation(kind.name, len(items), _figures(items, kind), kind.measured.by_type(items))
 
 

@@ -5,10 +5,10 @@
  "accuracy": 0.8577}
 
 The choice is the caption that `multiple_choice_answer` repeats; an empty one, or another text, chooses none. `correct`
-must say the same. `accuracy`, which one file has, is not read.
+must agree. `accuracy`, which one file has, is not read.
 
-The published files are named after their subset: row 12 of swap_obj.json is the item swap_obj-12. So it is in any file
-whose name contains one subset; other files name their items by captions and image, and leave type and subtype to them.
+The published files are named after their subset: row 12 of swap_obj.json is the item swap_obj-12. The same holds for
+any file whose name contains one subset; other files name items by captions and image, and get their types from them.
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
 
 
 def _subset_in(name: str) -> str:
-    """The subset that the name contains; empty if it is not one."""
+    """Return the subset in the name; empty if there is not exactly one."""
     found = [subset for subset in SUBSETS if subset in name.lower()]
     return found[0] if len(found) == 1 else ""
 
@@ -64,7 +64,7 @@ def choice(row: dict[str, Any]) -> str:
 
 
 def sound_answer(row: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
-    """Whether the row has a choice, and `correct` agrees with it. Logs problems."""
+    """Return whether the row has a choice, and `correct` agrees with it; log problems."""
     if not isinstance(row["answer"].get(CHOSEN), str):
         advice = "Write the chosen caption, or an empty text."
         log.error("WRONG_VALUE", origin.file, origin.row, f"answer.{CHOSEN}", advice)

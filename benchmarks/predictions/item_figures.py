@@ -1,4 +1,4 @@
-"""Which items a figure covers, and what is measured of each: the figures that rest on items one by one. Pure."""
+"""The items that a score covers, and what is measured of each: scores computed item by item. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from benchmarks.predictions.kinds import ARO, SUGARCREPE, Kind
 
 @dataclass(frozen=True, slots=True)
 class ItemFigure:
-    """`measure` of the items of this type and subtype, or of one of these `subtypes`; empty: of all. `mean`: the plain
-    mean over types and subtypes. `all_typed`: none if an item lacks type or subtype. `short` and `long`: its name in
-    tables, and in words; the measure's own if they are empty. `in_tables`: whether tables of models show it.
+    """`measure` on the items of this type and subtype, or of one of these `subtypes`; on all if empty. `mean`: the
+    plain mean over types and subtypes. `all_typed`: undefined if an item lacks type or subtype. `short` and `long`: its
+    name in tables, and in words; the measure's own if empty. `in_tables`: whether tables of models show it.
     """
 
     measure: str
@@ -62,12 +62,12 @@ OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE
 
 
 def figures_of(kind: Kind) -> Mapping[str, ItemFigure]:
-    """By name, in the paper's order."""
+    """Return scores' definitions by name, in the paper's order."""
     return OTHERS.get(kind.name) or {name: ItemFigure(name) for name in kind.measured.measures}
 
 
 def compute(figure: ItemFigure, records: Sequence[Typed], kind: Kind) -> Figure | Mean:
-    """The figure over the items with these records."""
+    """Compute the score over the items with these records."""
     if figure.all_typed and not _typed(records):
         records = ()
     covered = [one for one in records if figure.covers(one)]
@@ -79,7 +79,7 @@ def compute(figure: ItemFigure, records: Sequence[Typed], kind: Kind) -> Figure 
 
 
 def verdicts(figure: ItemFigure, records: Mapping[int, Typed], kind: Kind) -> dict[int, bool]:
-    """Of the items that the figure covers and that have every answer that it needs: whether each is right."""
+    """Return whether each item that the score covers, and that has all its answers, is right."""
     if figure.all_typed and not _typed(records.values()):
         return {}
     found = {item: kind.measured.right(one, figure.measure) for item, one in records.items() if figure.covers(one)}

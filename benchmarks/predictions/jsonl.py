@@ -20,7 +20,7 @@ from benchmarks.predictions.cut_captions import READ_ALIKE
 from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import ROLES, Origin
 
-MAX_ANSWERS = 600_000  # per file: six for each of as many items as an import may have
+MAX_ANSWERS = 600_000  # per file: six for each item, up to an import's limit
 ANSWERS = ("score", "choice", READ_ALIKE)
 FIELDS = ("item", "question", *ANSWERS, "type", "subtype")
 TEXTS = ("question", "choice", "type", "subtype")
@@ -28,7 +28,7 @@ ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "nega
 
 
 def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-    known: dict[object, Reference] = {}  # one for all answers about an item: there are many
+    known: dict[object, Reference] = {}  # one for all of an item's answers, which are many
     for value, origin in objects(path, log, MAX_ANSWERS, "answers per file"):
         before = log.count
         jsontext.storable_throughout(value, origin.file, origin.row, "", log)

@@ -1,7 +1,7 @@
-"""The kinds of evaluation: the possible questions about an item of each, and their answers. Pure.
+"""The kinds of evaluation: each one's possible questions about an item, and their answers. Pure.
 
-A question is answered by a choice among its options, or by the scores that its metric compares
-(`benchmarks/metrics/`). Names of scores are those of the metric, `s(c0,i1)`.
+A question is answered by a choice among its options, or by the scores that its metric compares (`benchmarks/metrics/`).
+Names of scores are the metric's: `s(c0,i1)`.
 """
 
 import math
@@ -14,15 +14,15 @@ from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
 from benchmarks.metrics.base import Family, Measure
 
 # Choices in addition to a question's options.
-NONE = "none"  # none of them: a refusal, or an answer that names no option
-RIGHT, WRONG = "right", "wrong"  # if the source only says whether the answer was correct, not what it was
+NONE = "none"  # none of them: a refusal, or an answer that does not name an option
+RIGHT, WRONG = "right", "wrong"  # if the source only has whether the answer was correct
 
-CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # the name of a score in retrieval: s(ITEM/NUMBER)
+CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # a score's name in retrieval: s(ITEM/NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`right`: the correct option; also the others."""
+    """`right`: the correct option; `others`: the other options."""
 
     right: str
     others: tuple[str, ...]
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`format`: in benchmarks/formats, the one in which items of this kind are published. `family` is None for
+    """`format`: the one in benchmarks/formats in which items of this kind are published. `family` is None for
     retrieval, where any caption may be scored for any image."""
 
     name: str
@@ -45,7 +45,7 @@ class Kind:
 
     @property
     def measured(self) -> Family[Any]:
-        """The family of its metric. ValueError for retrieval, which has none."""
+        """Return the family of its metric. Raises ValueError for retrieval, which has none."""
         if self.family is None:
             raise ValueError(f"The kind {self.name} has no questions of its own.")
         return self.family
@@ -55,11 +55,11 @@ class Kind:
         return self.family.columns if self.family else ()
 
     def asks(self, measure: Measure) -> bool:
-        """Whether the measure rests on questions alone; VISLA's halves of T2T also need scores and captions."""
+        """Return whether the measure needs only questions; VISLA's halves of T2T need scores and captions."""
         return {*measure.needs} <= {*self.questions}
 
     def scored(self, name: str) -> bool:
-        """Whether this is the name of a score."""
+        """Return whether this is the name of a score."""
         return name in self.scores if self.family else bool(CAPTION_OF.fullmatch(name))
 
 
@@ -82,9 +82,9 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in (BIVLC, VISLA, HARD_POSITI
 
 
 def chance_of_answers(kind: Kind, measure: Measure, orders: int) -> float:
-    """Return the share of items that random answers get right if each question is asked in so many orders of its
+    """Return the share of items that random answers get right if each question is asked in `orders` orders of its
     options, and counts as right only if all answers are: in both, 1/4 for one question with two options, 1/256 for
-    four. A measure with questions that nobody is asked keeps its chance.
+    four. A measure with questions that are not asked keeps its chance level.
     """
     if not kind.asks(measure):
         return measure.chance
@@ -95,7 +95,7 @@ def chance_of_answers(kind: Kind, measure: Measure, orders: int) -> float:
 
 
 def of_answers(kind: Kind, orders: int) -> Kind:
-    """The kind, with the chance of each measure if its questions are asked in so many orders."""
+    """Return the kind with each measure's chance level if its questions are asked in `orders` orders."""
     measures = kind.measured.measures
     chances = {name: replace(one, chance=chance_of_answers(kind, one, orders)) for name, one in measures.items()}
     return replace(kind, family=replace(kind.measured, measures=chances))

@@ -1,8 +1,8 @@
 """Match answers with a benchmark's items by id or by captions, and report unmatched ones. Pure.
 
-Captions are compared ignoring capitals, white space and the final full stop, in which BiVLC's released files differ
-from SugarCrepe's. If several items have the same captions, the image's name decides, then identical spelling. If that
-fails, the answers are taken in the file's order if there are as many as items, and remain unmatched otherwise.
+Comparison ignores capitals, white space and the final full stop, in which BiVLC's released files differ from
+SugarCrepe's. If several items have the same captions, the image's name decides, then identical spelling. If that fails,
+the answers are taken in the file's order if there are as many as items, and remain unmatched otherwise.
 """
 
 import unicodedata
@@ -15,10 +15,10 @@ from benchmarks.predictions.base import Reference
 from benchmarks.predictions.collecting import ItemAnswers
 from benchmarks.records import ItemRecord
 
-Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
+Texts = tuple[tuple[str, str], ...]  # (role, text in the form compared)
 Spelling = Callable[[str], str]  # `exact` or `spelt`
 LISTED = 100  # unmatched answers kept; all are counted
-LONGEST = 400  # characters shown of each: an id may be as long as a line
+LONGEST = 400  # characters shown of each; an id may be as long as a line
 NO_ID = "no item has this id"
 OTHER = "the item with this id has other captions"
 NO_CAPTIONS = "no item has these captions"
@@ -37,7 +37,7 @@ class Matching:
     unanswered: list[str] = field(default_factory=list)  # ids of items
 
     def as_json(self) -> dict[str, Any]:
-        """JSON-able: counts, and the first unmatched answers."""
+        """Return counts, and the first unmatched answers; JSON-able."""
         return {
             "items": self.items,
             "matched": len(self.matched),
@@ -92,7 +92,7 @@ class Finder:
                 alike.setdefault(item, len(alike))
 
     def find(self, item: Reference) -> tuple[ItemRecord | None, str]:
-        """The item, or None and why."""
+        """Return the item, or None and the reason."""
         if not item.key:
             return self.with_captions(item)
         found = self.by_key.get(item.key)
@@ -102,7 +102,7 @@ class Finder:
         return (found, "") if texts_of(item) in [*captions(found, roles)] else (None, OTHER)
 
     def with_captions(self, item: Reference) -> tuple[ItemRecord | None, str]:
-        """Items with identical captions if they are as many as such answers, otherwise those with similar captions."""
+        """Return items with identical captions if there are as many as such answers; otherwise with similar ones."""
         found, same = self.alike(item, exact), self.named[name_of(item, exact)]
         if len(found) != len(same):
             found, same = self.alike(item, spelt), self.named[name_of(item, spelt)]
@@ -113,13 +113,13 @@ class Finder:
         return found[same[item] if len(found) > 1 else 0], ""
 
     def alike(self, item: Reference, spelling: Spelling) -> list[ItemRecord]:
-        """The items with its captions, and its image where it names one, in the benchmark's order."""
+        """Return items with its captions, and its image if it names one, in the benchmark's order."""
         roles = tuple(role for role, _ in item.captions)
         found = self.index(roles, spelling).get(texts_of(item, spelling), [])
         return [one for one in found if may_have(one, item.image)] if item.image else found
 
     def index(self, roles: tuple[str, ...], spelling: Spelling) -> dict[Texts, list[ItemRecord]]:
-        """An index of items by their captions with these roles, built on first use."""
+        """Return an index of items by their captions with these roles, built on first use."""
         if (roles, spelling) not in self.indexes:
             made: dict[Texts, list[ItemRecord]] = defaultdict(list)
             for item in self.items:
@@ -130,7 +130,7 @@ class Finder:
 
 
 def may_have(item: ItemRecord, image: str) -> bool:
-    """Whether that is its positive image. For an item without one (imported as text only), assume that it is."""
+    """Return whether `image` may be the item's positive image; true if the item has none (imported as text only)."""
     names = {one.name for one in item.images_as("positive")}
     return image in names or not names
 
@@ -144,7 +144,7 @@ def spelt(text: str) -> str:
 
 
 def captions(item: ItemRecord, roles: Sequence[str], spelling: Spelling = spelt) -> Iterator[Texts]:
-    """The item's first caption of each role, normalised; empty if it lacks one."""
+    """Yield the item's first caption of each role, normalised; nothing if it lacks one."""
     first = {caption.role: caption.text for caption in reversed(item.captions)}
     if {*roles} <= {*first}:
         yield tuple((role, spelling(first[role])) for role in roles)

@@ -1,7 +1,7 @@
-"""The mean score of each caption of hard positives, c, cp and cn (Hard Positive Truth, Tables 2 and 9). Pure.
+"""Mean scores of the captions of hard positives, c, cp and cn (Hard Positive Truth, Tables 2 and 9). Pure.
 
-A model that ranks them well may still have lowered the scores of all three. The means are over the items of a type, and
-of each of its subtypes, that have all three scores.
+A model that ranks them well may still have lowered the scores of all three. The means are over items with all three
+scores, by type and subtype.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ Scored = tuple[str, str, Mapping[str, float]]  # an item's type, subtype and sco
 
 
 def mean_scores(items: Iterable[Scored], kind: Kind) -> dict[str, dict[str, float]]:
-    """`replace` or `replace_att` → name of a score → its mean. Empty for other kinds, and for choices."""
+    """Map `replace` or `replace_att` → name of a score → its mean. Empty for other kinds, and for choices."""
     groups: dict[str, list[list[float]]] = defaultdict(list)
     for type, subtype, scores in items if kind is HARD_POSITIVE else ():
         if all(name in scores for name in kind.scores):
@@ -27,7 +27,7 @@ def mean_scores(items: Iterable[Scored], kind: Kind) -> dict[str, dict[str, floa
 
 
 def in_words(means: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """A sentence for each group."""
+    """Write a sentence for each group."""
     return [
         f"Mean scores{f' of {group}' if group else ''}: "
         + ", ".join(f"{name} {mean:.3f}" for name, mean in of.items())

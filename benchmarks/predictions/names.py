@@ -10,8 +10,8 @@ from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE
 
 @dataclass(frozen=True, slots=True)
 class MeasureName:
-    """`name` is the figure's (docs/reference/evaluate.md); for `lower` measures, lower is better. `chance` is the share
-    of random scores, `chance_in_both_orders` that of random answers to questions asked twice.
+    """`name` is the score's (docs/reference/evaluate.md); for `lower` measures, lower is better. `chance` is the share
+    for random scores, `chance_in_both_orders` that for random answers to questions asked twice.
     """
 
     name: str
@@ -23,7 +23,7 @@ class MeasureName:
 
 
 def _named(kind: Kind) -> list[MeasureName]:
-    """Of the figures that tables show, as `metrics/` and `item_figures.py` describe them."""
+    """Return the scores that tables show, as described in `metrics/` and `item_figures.py`."""
     found = []
     for name, figure in figures_of(kind).items():
         of = kind.measured.measures[figure.measure]
@@ -39,11 +39,11 @@ MAIN = {BIVLC.name: "group", VISLA.name: "t2t", HARD_POSITIVE.name: "augmented",
 # Two measures for the axes of a chart of models, and one for the colour.
 PLANE = {BIVLC.name: ("i2t", "t2i", "group"), VISLA.name: ("t2t", "i2t", "p2_n"),
          HARD_POSITIVE.name: ("original", "augmented", "brittleness")}  # fmt: skip
-BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # their groups have another name for the figure
+BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # their groups have a different name for the score
 
 
 def main_measure(kind: str) -> MeasureName:
-    """The measure by which models are sorted."""
+    """Return the measure by which models are sorted."""
     return next(one for one in NAMES[kind] if one.name == MAIN.get(kind, NAMES[kind][0].name))
 
 

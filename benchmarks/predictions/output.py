@@ -1,4 +1,4 @@
-"""An evaluation as plain numbers, as figures with their intervals, and as a table to read. Percent throughout. Pure."""
+"""An evaluation as plain numbers, as scores with their intervals, and as a table to read. In percent. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -14,7 +14,7 @@ INTERVALS = {
 
 
 def as_json(found: Evaluation) -> dict[str, Any]:
-    """Plain numbers under the names of the figures, n, by_type and by_subtype; the same with intervals, chance and
+    """Return plain numbers under the scores' names, n, by_type and by_subtype; the same with intervals, chance and
     counts under `figures`. Null means not asked."""
     types = {group.type: group for group in found.groups if group.subtype is None and group.type}
     subtypes = {f"{group.type}_{group.subtype}": group for group in found.groups if group.type and group.subtype}
@@ -71,7 +71,7 @@ def as_lines(found: Evaluation) -> Iterator[str]:
 
 
 def _rows(tree: Tree, before: str) -> Iterator[tuple[str, ...]]:
-    """Name, value, interval, chance and n of each figure that has items, nested ones after the name above them."""
+    """Yield name, value, interval, chance and n of each score that has items, nested ones below their parent."""
     for name, of in tree.items():
         path = f"{before} · {name}" if before else name
         if not isinstance(of, Figure | Mean):

@@ -1,4 +1,4 @@
-"""The questions for a model about a benchmark: the kind of evaluation, and the scores for each item. Pure.
+"""A benchmark's questions for a model: the kind of evaluation, and the scores for each item. Pure.
 
 A score's name is its metric's, `s(c0,i1)`; what it compares is a pair of places, a caption and an image or another
 caption. A place is a role and a position: ("negative", 0).
@@ -19,7 +19,7 @@ IMAGE_ROLES = ("positive", "negative")
 
 @dataclass(frozen=True, slots=True)
 class WantedScore:
-    """One score: `name`, of the caption at `one` with the image, or where `text` the caption, at `other`."""
+    """A score: `name`, of the caption at `one` with the image, or if `text` the caption, at `other`."""
 
     name: str
     one: Place
@@ -28,7 +28,7 @@ class WantedScore:
 
 
 def _of_images(names: Iterable[str], captions: Iterable[Place]) -> list[WantedScore]:
-    """Of these captions with the positive image."""
+    """Return scores of these captions with the positive image."""
     return [WantedScore(name, caption, C0) for name, caption in zip(names, captions, strict=True)]
 
 
@@ -50,8 +50,8 @@ ORDER = _of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # for an item with this 
 
 
 def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
-    """The kind of evaluation for a benchmark: by the format of its first import, with “-parquet” or without;
-    for any other format by the roles that its items have.
+    """Return the kind of evaluation for a benchmark: by the format of its first import, with or without “-parquet”; for
+    any other format by its items' roles.
     """
     named = {kind.format: name for name, kind in KINDS.items() if name in WANTED}
     if found := named.get(source.removesuffix("-parquet")):
@@ -62,10 +62,10 @@ def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
 
 
 def wanted_scores(kind: str, captions: Mapping[Place, str]) -> list[WantedScore]:
-    """The scores for an item with these captions."""
+    """Return the scores for an item with these captions."""
     return ORDER if kind == ARO.name and len(captions) > aro.PERMUTATIONS else WANTED[kind]
 
 
 def compares_captions(kind: str) -> bool:
-    """Whether captions are compared with each other, which a sentence encoder can do."""
+    """Return whether captions are compared with each other, which a sentence encoder can do."""
     return any(score.text for score in WANTED[kind])

@@ -1,4 +1,4 @@
-"""Read files of predictions together with files of their items. Pure."""
+"""Reading files of predictions together with files of their items. Pure."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +13,8 @@ from benchmarks.records import ItemRecord
 
 
 def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog, mapping: str = "") -> Iterator[Answer]:
-    """The answers of all files, one after the other. All files must have one layout, as they are one model's.
-    `mapping`: of tables of one's own, as JSON."""
+    """Yield the answers of all files, one after the other. All must have the same layout, as they are one model's.
+    `mapping`: for a user's own tables, as JSON."""
     first: Layout | None = None
     for path in paths:
         layout = layout_of(path, kind, mapping)
@@ -27,7 +27,7 @@ def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog, mapping: st
 
 
 def read_items(path: Path, kind: Kind, log: ProblemLog) -> list[ItemRecord]:
-    """The benchmark's items: in Winnow's manifest (.jsonl), or as the kind's benchmark is published."""
+    """Return the benchmark's items, from Winnow's manifest (.jsonl), or from the kind's published format."""
     format = FORMATS["jsonl" if path.suffix.lower() in FORMATS["jsonl"].endings else kind.format]
     if not path.is_dir() and path.suffix.lower() not in format.endings:
         log.error("WRONG_TYPE", path.name, None, "", f"Give items as {' or '.join(format.endings)}: {format.accepts}")

@@ -1,4 +1,4 @@
-"""All layouts of predictions. To add one, add a file beside this one and a line here."""
+"""All layouts of predictions. To add one, add a file beside this one and a line to this one."""
 
 from pathlib import Path
 
@@ -14,9 +14,8 @@ LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4
 
 
 def layout_of(path: Path, kind: Kind, mapping: str = "") -> Layout:
-    """The layout for that kind in which the file begins, whatever its name. The ending of the name decides only if the
-    beginning is not that of Winnow's lines, and no columns name the kind's scores. With a `mapping`, it is a table of
-    one's own."""
+    """Return the layout for that kind that matches the file's beginning. The extension decides only if the file does
+    not begin like Winnow's lines, and no columns name the kind's scores. With a `mapping`, it is a user's own table."""
     if mapping:
         return columns.layout(mapping)
     own = [one for one in LAYOUTS if kind.name in one.kinds]
@@ -32,13 +31,13 @@ def layout_of(path: Path, kind: Kind, mapping: str = "") -> Layout:
 
 
 def is_published(path: Path, kind: Kind) -> bool:
-    """Whether the file is in one of the layouts, and not a table of one's own: an answer can be read from it."""
+    """Return whether the file is in one of the layouts rather than a user's own table: it has a readable answer."""
     found = layout_of(path, kind)
     return found in LAYOUTS and next(found.read(path, ProblemLog(), kind), None) is not None
 
 
 def _beginning(path: Path) -> str:
-    """The first characters that are not white space; empty if the file cannot be read, which reading it reports."""
+    """Return the first characters other than white space; empty if unreadable, which reading it reports."""
     try:
         with path.open("rb") as stream:
             data = stream.read(CHUNK)
@@ -49,7 +48,7 @@ def _beginning(path: Path) -> str:
 
 
 def _is_answer(text: str) -> bool:
-    """Whether the first line is an object that names a question, or marks an item."""
+    """Return whether the first line is an object that names a question, or marks an item."""
     try:
         found = outside_json.read(text.partition("\n")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Turn stored predictions into records for metrics, and compute their figures as plain numbers. Pure."""
+"""Turning stored predictions into records for metrics, and computing scores as plain numbers. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ ItemCaptions = Mapping[int, Mapping[str, str]]  # item → its first caption of 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The answers under one name: items with as many scores or choices; the other one is None."""
+    """The answers under one name: items with as many scores or choices; the other of these is None."""
 
     items: Sequence[int]
     scores: Sequence[float | None]
@@ -27,9 +27,9 @@ def records(
     columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None,
     ties_are_right: bool = False,
 ) -> list[Typed]:  # fmt: skip
-    """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
-    on the items that have all it needs, and says how many. `captions`: for kinds that read them; what follows from them
-    (VISLA's halves of T2T) has no tie that is right. A choice of none is a tie either way."""
+    """Return a record for each item with any answer, in the order of `items`. Missing answers are None: a measure uses
+    the items that have all it needs, and reports how many. `captions`: for kinds that need them; measures from them
+    (VISLA's halves of T2T) never count a tie as right. A choice of none is a tie either way."""
     order = answered(columns, items)
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
@@ -47,7 +47,7 @@ def records(
 
 
 def answered(columns: Mapping[str, Column], items: Iterable[int]) -> list[int]:
-    """The items that say anything, in their order: those of `records`."""
+    """Return the items with any answer, in order: those of `records`."""
     there = {item for column in columns.values() for item in column.items}
     return [item for item in items if item in there]
 
@@ -55,7 +55,7 @@ def answered(columns: Mapping[str, Column], items: Iterable[int]) -> list[int]:
 def _from_captions(
     scores: Mapping[str, np.ndarray], captions: Sequence[Mapping[str, str]], kind: Kind
 ) -> list[dict[str, bool]]:
-    """By place: what follows from an item's scores and captions."""
+    """Return, by position, what follows from an item's scores and captions."""
     derive = kind.measured.from_captions
     if derive is None:
         return [{} for _ in captions]
@@ -68,7 +68,7 @@ def _from_captions(
 def _tied(
     columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool]:
-    """By place: whether two scores that a question compares are equal, or a choice is none of the options."""
+    """Return by position whether two compared scores are equal, or a choice is not one of the options."""
     equal = kind.measured.tied(scores)
     found = [False] * len(places) if equal is None else equal.tolist()
     for column in (columns[name] for name in kind.questions if name in columns):
@@ -78,7 +78,7 @@ def _tied(
 
 
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
-    """Scores by place, shape (number of places,); NaN if missing. A stored NaN counts as missing."""
+    """Return scores by position, shape (number of positions,); NaN if missing. A stored NaN counts as missing."""
     found = np.full(len(places), np.nan)
     found[[places[item] for item in column.items]] = [np.nan if one is None else one for one in column.scores]
     return found
@@ -88,7 +88,7 @@ def _verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind,
     ties_are_right: bool,
 ) -> list[bool | None]:  # fmt: skip
-    """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
+    """Return by position right, not right, or None if unanswered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs, ties_are_right)  # NaN beats nothing, but is not wrong either: it is missing
@@ -103,7 +103,7 @@ def _verdicts(
 
 
 def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
-    """JSON-able: `n` items, `measures` by name, `groups` by type and subtype (None: all of the type), `notes`."""
+    """Return `n` items, `measures` by name, `groups` by type and subtype (None: whole type), `notes`; JSON-able."""
     evaluation = EVALUATORS[kind.name](found, kind)
     measures = {**evaluation.figures, **_nested(evaluation, "subsets")}
     groups = [
@@ -119,15 +119,15 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
 
 
 def have_ties(columns: Mapping[str, Column], items: Iterable[int], kind: Kind) -> bool:
-    """Whether two scores that a question compares are equal, for any item."""
+    """Return whether two scores that a question compares are equal, for any item."""
     places = {item: place for place, item in enumerate(answered(columns, items))}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
     return bool(np.any(kind.measured.tied(scores)))
 
 
 def ties(found: Sequence[Typed], generous: Sequence[Typed], kind: Kind) -> dict[str, Any]:
-    """What tied scores change, of records of which the second count ties as right: how many `items`, and by measure the
-    share with ties right, where it differs. Empty without ties.
+    """Return the effect of ties, given records that count ties as wrong and as right (`generous`): how many `items`,
+    and by measure the share with ties right, if it differs. Empty without ties.
     """
     items = sum(one != other for one, other in zip(found, generous, strict=True))
     if not items:
@@ -138,7 +138,7 @@ def ties(found: Sequence[Typed], generous: Sequence[Typed], kind: Kind) -> dict[
 
 
 def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
-    """Figures that a kind has under a separate name; none if it has no such part."""
+    """Return the scores that a kind has under a separate name; none if it has no such part."""
     return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
 
 
@@ -147,7 +147,7 @@ def _figure_rows(figures: Mapping[str, Figure | Mean]) -> dict[str, dict[str, An
 
 
 def _nested_groups(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
-    """The figures that a kind nests by a name of its own, as groups: ARO's relations, means of subtypes."""
+    """Yield the scores that a kind nests under its own names, as groups: ARO's relations, means of subtypes."""
     if evaluation.kind == ARO.name:
         for part, type in (("relations", "relation"), ("attribute_pairs", "attribution"), ("order_tasks", "order")):
             for name, figure in _nested(evaluation, part).items():

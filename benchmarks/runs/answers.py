@@ -1,4 +1,4 @@
-"""Models' answers about a benchmark's items, as columns. Runs never change, so what was read is cached."""
+"""Models' answers about a benchmark's items, as columns. Runs never change, so columns are cached."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +19,7 @@ _LOCK = Lock()
 
 @dataclass(frozen=True, slots=True)
 class _RunQuestions:
-    """A run, and those of its questions that must all be answered correctly."""
+    """A run, and its questions that must all be answered correctly."""
 
     run: Run
     questions: tuple[str, ...]
@@ -30,8 +30,8 @@ class _RunQuestions:
         return self.run.pk, self.run.made_at, self.questions
 
 
-# NaN and null are not scores, as for figures (`predictions/stored.py`).
-# A column as bytes: item numbers and scores, big-endian, in the items' order. Rows would take ten times as long.
+# NaN and null are not scores, as in statistics (`predictions/stored.py`). A column as bytes: item numbers and scores,
+# big-endian, in the items' order. Rows would take ten times as long.
 SCORES = """
 SELECT run_id, question, string_agg(int8send(item_id), '' ORDER BY item_id),
        string_agg(float8send(score), '' ORDER BY item_id)
@@ -41,7 +41,7 @@ GROUP BY run_id, question
 
 
 def runs_of(benchmark: Benchmark | int) -> list[Run]:
-    """Runs with predictions on the benchmark as imported, the newest of each model, by title. One query.
+    """Return runs with predictions on the benchmark as imported, the newest of each model, by title. One query.
 
     A model used without images counts as a different one; the same weights on different hardware count as one.
     """
@@ -54,7 +54,7 @@ def runs_of(benchmark: Benchmark | int) -> list[Run]:
 
 
 def answers_by_run(runs: Iterable[Run], questions: Mapping[str, Collection[str]]) -> dict[int, AnsweredItems]:
-    """By run: its answers to the questions named in `questions` for its kind; at most two queries, none if cached."""
+    """Return each run's answers to the questions in `questions` for its kind; at most two queries, none if cached."""
     asked = {run.pk: _RunQuestions(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
     kept = {pk: found for pk, one in asked.items() if (found := _CACHE.get(one.key))}
     new = {pk: one for pk, one in asked.items() if pk not in kept}
@@ -84,6 +84,6 @@ def _read(asked: Mapping[int, _RunQuestions]) -> dict[int, AnsweredItems]:
 
 
 def scores_of(kind: str, questions: Iterable[str]) -> list[str]:
-    """The names of the scores that these questions compare."""
+    """Return the names of the scores that these questions compare."""
     pairs = KINDS[kind].measured.questions
     return list(dict.fromkeys(name for one in questions for pair in pairs[one] for name in pair))

@@ -1,6 +1,6 @@
 """Stored encodings: content that has been encoded once is never encoded again.
 
-A content is an image's original bytes or a caption's text, known by its SHA-256; a model is known by its fingerprint.
+A content is an image's original bytes or a caption's text, identified by SHA-256; models have fingerprints.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ FLOATS = np.dtype("<f4")
 
 
 class Content(Func):
-    """`of_text`, by the database."""
+    """`of_text`, computed by the database."""
 
     template = "encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex')"
     output_field = CharField()
@@ -26,13 +26,13 @@ def of_text(text: str) -> str:
 
 
 def missing_images(model: ScoringModel, uses: QuerySet[ItemImage]) -> QuerySet[Image]:
-    """The images of these uses that this model has not encoded yet."""
+    """Return the images in these uses that this model has not encoded yet."""
     found = Image.objects.filter(pk__in=uses.values("image")).annotate(content=F("sha256")).order_by("pk")
     return found.exclude(encoded(model))
 
 
 def missing_texts(model: ScoringModel, captions: QuerySet[Caption]) -> QuerySet:
-    """The same for captions, each text once: rows of `text` and its `content`."""
+    """Return the same for captions, each text once: rows of `text` and its `content`."""
     found = captions.annotate(content=Content("text")).order_by("content").values("text", "content").distinct()
     return found.exclude(encoded(model))
 
@@ -42,8 +42,8 @@ def encoded(model: ScoringModel) -> Exists:
 
 
 def keep(model: ScoringModel, contents: Sequence[str], cuts: Sequence[str] = (), *, vectors: np.ndarray) -> None:
-    """Store vectors (float32, of shape (len(contents), dimensions)) with their `Embedding.cut`, by default none. What
-    another run has stored in the meantime is kept.
+    """Store vectors (float32, of shape (len(contents), dimensions)) with their `Embedding.cut`, by default none.
+    Vectors stored by another run in the meantime are kept.
     """
     rows = [
         Embedding(model=model, content=content, vector=vector.tobytes(), cut=cut)
@@ -55,8 +55,8 @@ def keep(model: ScoringModel, contents: Sequence[str], cuts: Sequence[str] = (),
 def fill(
     model: ScoringModel, rows: Iterable[tuple[str, object, str]], encode: Callable[[Iterator], Iterable[np.ndarray]]
 ) -> Iterator[int]:
-    """Encode rows of a content, what stands for it, and its `Embedding.cut`. They are stored batch by batch, and stored
-    vectors survive any later failure. Yields how many of each batch.
+    """Encode rows of a content, its input to the model, and its `Embedding.cut`. Vectors are stored batch by batch, and
+    survive any later failure. Yields the size of each batch.
     """
     taken: list[tuple[str, str]] = []  # ahead of the vectors: a model reads some batches in advance
 
@@ -72,17 +72,17 @@ def fill(
 
 
 def known(model: ScoringModel, contents: Iterable[str]) -> set[str]:
-    """Those of the contents that this model has encoded."""
+    """Return the contents that this model has encoded."""
     return set(Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", flat=True))
 
 
 def cuts(model: ScoringModel, contents: Iterable[str]) -> dict[str, str]:
-    """Return `Embedding.cut` by content, of those contents whose caption is too long for this model."""
+    """Return `Embedding.cut` by content, for contents whose caption is too long for this model."""
     found = Embedding.objects.filter(model=model, content__in=set(contents)).exclude(cut="")
     return dict(found.values_list("content", "cut"))
 
 
 def vectors(model: ScoringModel, contents: Iterable[str]) -> dict[str, np.ndarray]:
-    """Vectors by content, shape (dimensions,); missing ones are left out."""
+    """Return vectors by content, shape (dimensions,); missing ones are left out."""
     found = Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", "vector")
     return {content: np.frombuffer(vector, FLOATS) for content, vector in found}

@@ -1,7 +1,7 @@
-"""The figures of a run. A run never changes, so its figures are computed once and cached; again if an item that it
-answers is withdrawn, which is left out from then on, or put back.
+"""The scores of a run. A run never changes, so its scores are computed once and cached, and again if an item that it
+answers is withdrawn, and so left out, or put back.
 
-What takes too long for a page is computed by the worker; `of_runs` lists it as missing.
+The worker computes what takes too long for a page; `of_runs` lists it as missing.
 """
 
 from collections import defaultdict
@@ -23,10 +23,10 @@ from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_lines
 from benchmarks.runs.reported import Value
 
-VERSION = 8  # of the figures and their format: increase it when either changes
+VERSION = 8  # of the scores and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
-AGAIN = 60  # seconds until the worker is asked again
+AGAIN = 60  # seconds until another request to the worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Found:
 
 
 def of_runs(runs: Sequence[Run]) -> Found:
-    """Figures of runs of one benchmark. One cache lookup for any number of runs; small runs are computed at once."""
+    """Return the scores of one benchmark's runs, with one cache lookup; small runs are computed at once."""
     known = {run.pk: reported(run) for run in runs if run.origin == RunOrigin.REPORTED}
     at = withdrawn_at(runs)
     keys = {key(run, at): run for run in runs if run.pk not in known}
@@ -65,8 +65,8 @@ def compute(run: Run) -> dict:
 
 
 def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
-    """The figures of runs of one benchmark that have predictions, in two queries, or three where a kind reads captions;
-    and keep them."""
+    """Compute and cache the scores of one benchmark's runs with predictions, in two queries, or three if a kind reads
+    captions."""
     if not runs:
         return {}
     at, answers = withdrawn_at(runs), _answers(runs)
@@ -90,7 +90,7 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
 
 
 def kind_of(run: Run) -> Kind:
-    """With the chance of the way in which the model was asked."""
+    """Return the kind, with the chance level for the way the model was asked."""
     return of_answers(KINDS[run.kind], 2) if run.asked_in_both_orders else KINDS[run.kind]
 
 
@@ -104,7 +104,7 @@ def _scores_by_item(columns: Mapping[str, stored.Column]) -> dict[int, dict[str,
 
 
 def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
-    """Of each run of one benchmark: a record of each item that it answers. As many queries."""
+    """Return for each of one benchmark's runs a record of each item that it answers. Takes as many queries."""
     answers, found = _answers(runs), {}
     for run in runs:
         columns = answers.columns[run.pk]
@@ -114,14 +114,14 @@ def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
 
 
 def in_lines(run: int) -> list[str]:
-    """The figures of the run with that number as a table to read, as `evaluate` prints it."""
+    """Return the run's scores as a table to read, as `evaluate` prints it."""
     found = Run.objects.get(pk=run)
     return list(as_lines(EVALUATORS[found.kind](list(records_of([found])[run].values()), kind_of(found))))
 
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """`columns`: by the run's number and the question."""
+    """`columns`: by run number and question."""
 
     columns: dict[int, dict[str, stored.Column]]
     items: stored.ItemTypes
@@ -143,12 +143,12 @@ def _answers(runs: Sequence[Run]) -> _Answers:
 
 
 def first_captions(benchmark: int) -> dict[int, dict[str, str]]:
-    """By item: its first caption of each role."""
+    """Return each item's first caption of each role."""
     return _first_captions(Caption.objects.filter(item__benchmark=benchmark))
 
 
 def first_captions_of(items: Collection[int]) -> dict[int, dict[str, str]]:
-    """The same for these items."""
+    """Return the same for these items."""
     return _first_captions(Caption.objects.filter(item__in=items))
 
 
@@ -161,30 +161,30 @@ def _first_captions(captions: QuerySet[Caption]) -> dict[int, dict[str, str]]:
 
 
 def compute_missing(pks: Iterable[int]) -> None:
-    """The worker's part: compute figures that are still missing."""
+    """Compute scores that are still missing, in the worker."""
     for run in Run.objects.filter(pk__in=list(pks)).exclude(origin=RunOrigin.REPORTED):
         if cache.get(key(run, withdrawn_at([run]))) is None:
             compute(run)
 
 
 def to_be_asked(pks: Sequence[int]) -> list[int]:
-    """Runs for which the worker was not asked a moment ago."""
+    """Return runs for which the worker was not asked recently."""
     return [pk for pk in pks if cache.add(f"run-asked:{pk}", True, AGAIN)]
 
 
 def withdrawn_at(runs: Sequence[Run]) -> int:
-    """The last withdrawal of an item of the runs' benchmark, or its return; 0 if there was none."""
+    """Return the last withdrawal or return of an item of the runs' benchmark; 0 if there was none."""
     changes = Correction.objects.filter(item__benchmark=runs[0].benchmark_id) if runs else Correction.objects.none()
     return changes.filter(place=WHOLE).aggregate(last=Max("pk"))["last"] or 0
 
 
 def key(run: Run, withdrawn_at: int) -> str:
-    """The cache key, with the time of creation: ids repeat when a database is recreated."""
+    """Return the cache key, with the time of creation: ids repeat when a database is recreated."""
     return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}:{withdrawn_at}"
 
 
 def corrected_since(runs: Sequence[Run]) -> dict[int, int]:
-    """By run: how many of the items that it answers have other words or pictures since. None of most runs."""
+    """Count, by run, the items it answers whose texts or images have changed since; most runs have none."""
     changes = Correction.objects.filter(item__benchmark=runs[0].benchmark_id) if runs else Correction.objects.none()
     rows = list(changes.exclude(place=WHOLE).exclude(item__withdrawn=True).values_list("item", "at"))
     found: dict[int, int] = {}
@@ -196,7 +196,7 @@ def corrected_since(runs: Sequence[Run]) -> dict[int, int]:
 
 
 def reported(run: Run) -> dict:
-    """Printed figures in the same format: shares without interval and n, but for those of a release."""
+    """Return reported scores in the same format: shares without interval and n, except for a release's."""
     groups = [{**group, "measures": shares(group["measures"])} for group in run.figures.get("groups", [])]
     measures, n = shares(run.figures.get("measures", {})), run.figures.get("n")
     return {"n": n, "measures": measures, "groups": groups, "notes": [], "ties": {}}
@@ -212,5 +212,5 @@ def shares(values: Mapping[str, Value]) -> dict[str, dict]:
 
 @shared_task
 def compute_figures(runs: list[int]) -> None:
-    """`compute_missing`, in the worker."""
+    """Run `compute_missing`, in the worker."""
     compute_missing(runs)

@@ -1,4 +1,4 @@
-"""The forms of the pages that import predictions and reported figures."""
+"""Forms of the pages that import predictions and reported scores."""
 
 from django import forms
 
@@ -17,7 +17,7 @@ class PredictionsForm(AnswersForm):
 
 
 class ReportedForm(forms.Form):
-    """Either a file of figures, or tables included in Winnow."""
+    """Either a file of scores, or tables included in Winnow."""
 
     kind = forms.ChoiceField(choices=KIND_CHOICES)
     tables = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)

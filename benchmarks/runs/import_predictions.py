@@ -1,7 +1,7 @@
 """Import predictions made elsewhere as a run: all that match, or nothing, with the reasons.
 
 Everything is read, matched and evaluated before anything is stored. Unmatched answers are listed in the job's report
-and do not reject the import, since published files may have more items than a benchmark.
+and do not reject the import, because published files may have more items than a benchmark.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from benchmarks.records import Problem, Refused
 from benchmarks.runs import material
 
 KIND = "predictions"
-TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a score for any image has no item to belong to
+TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a retrieval score does not belong to a single item
 
 
 class OneLineField(forms.CharField):
@@ -46,7 +46,7 @@ class OneLineField(forms.CharField):
 
 @dataclass(frozen=True)
 class PredictionsOrder:
-    """Whose predictions they are. `kind`: of evaluation, if not the benchmark's own."""
+    """The model with these predictions. `kind`: of evaluation, if not the benchmark's own."""
 
     model: str = orders.described(
         OneLineField(
@@ -147,7 +147,7 @@ class PredictionsImport(BenchmarkWork):
         self.finish({"look": True, **columns.looked(path.name, names, sample, mapping.as_json())})
 
     def store(self, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
-        """Of two imports of a file the second finds the first."""
+        """Store predictions; the second of two imports of a file finds the first."""
         params, benchmark, digest = self.job.params, self.benchmark, digest_of(self.job.params["kind"], rows)
         twice = params.get("asked_in_both_orders", False) and any(answer.choice for _, answer in rows)
         with self.storing():
@@ -167,7 +167,7 @@ class PredictionsImport(BenchmarkWork):
 
 
 def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[ItemAnswers]:
-    """The complete items, on which figures can be computed. Raises Refused."""
+    """Return the complete items, whose scores can be computed. Raises Refused."""
     if not matching.matched:
         reasons = "; ".join(dict.fromkeys(reason for _, reason in matching.unmatched[:100]))
         advice = f"None of the {len(matching.unmatched):,} items matches an item of this benchmark: {reasons}."
@@ -185,20 +185,20 @@ def left_out(log: ProblemLog) -> dict:
 
 
 def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
-    """A digest of the answers and their items, whatever the names of file and model."""
+    """Hash the answers and their items, regardless of the names of file and model."""
     answers = sorted((item, answer.question, repr(answer.score), answer.choice or "") for item, answer in rows)
     return hashlib.sha256(repr((kind, answers)).encode()).hexdigest()
 
 
 def stored_alike(benchmark: Benchmark, digest: str, model: str) -> Run | None:
-    """The run with the same answers. `model`: added for choices without scores, in which two models may well agree."""
+    """Return the run with the same answers. `model` is compared for choices without scores, where models may agree."""
     there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
     return (there.filter(title__iexact=model) if model else there).first()
 
 
 def _refuse_stored(run: Run, params: dict, given: dict[str, bool]) -> None:
-    """Raises Refused, which names the options that the run does not have as they are given now; unless what is stored
-    is accepted, and it is of the same model with the same options."""
+    """Raise Refused with the options that differ from those of the run, unless a stored run is accepted and has the
+    same model and options."""
     labels = {name: f"“{one.field.label}”" for name, one in orders.options_of(PredictionsOrder).items()}
     differ = [f"{'without' if on else 'with'} {labels[name]}" for name, on in given.items() if getattr(run, name) != on]
     if params.get("skip_stored") and not differ and run.title.lower() == params["model"].lower():

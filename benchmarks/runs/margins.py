@@ -1,4 +1,4 @@
-"""How a model answers a question about each item, and by how much. Pure.
+"""A model's answers to a question about each item, and their margins. Pure.
 
 Scores are columns under the names that a metric compares (`benchmarks/metrics/`), each with the items that have it.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.metrics.base import Pairs, Z, beats
 from benchmarks.predictions.kinds import RIGHT, Kind
 
-Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score of each
+Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and the score of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class AnsweredItems:
     margin: np.ndarray
 
     def about(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For these items 1 (right), 0 (not) or -1 (not answered), and the margins, NaN if there are none."""
+        """Return 1 (right), 0 (not) or -1 (not answered) for these items, and the margins, NaN if there are none."""
         if not len(self.items):
             return np.full(len(items), -1, np.int8), np.full(len(items), np.nan)
         places = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
@@ -38,7 +38,7 @@ class AnsweredItems:
 
     @property
     def scaled(self) -> "AnsweredItems":
-        """Margins as multiples of their root mean square, so that models of different scales compare; 0 stays 0."""
+        """Divide margins by their root mean square, to compare models of different scales; 0 stays 0."""
         there = self.margin[np.isfinite(self.margin)]
         size = float(np.sqrt(np.mean(there**2))) if len(there) else 0.0
         return AnsweredItems(self.items, self.right, self.margin / size if size else self.margin)
@@ -48,7 +48,7 @@ NOTHING = AnsweredItems(np.array([], np.int64), np.array([], bool), np.array([],
 
 
 def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> AnsweredItems:
-    """Answers for the items with every score that the pairs compare. A tie is not right."""
+    """Return answers for the items with every score that the pairs compare. A tie is not right."""
     names = sorted({name for pair in pairs for name in pair})
     if any(name not in columns for name in names):
         return NOTHING
@@ -60,7 +60,7 @@ def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> AnsweredItems:
 
 
 def of_choices(chosen: Mapping[int, str], right: str) -> AnsweredItems:
-    """Answers from choices by item, for a question with this correct option."""
+    """Return answers from choices by item, for a question with this correct option."""
     items = np.array(sorted(chosen), np.int64)
     found = np.array([chosen[item] in (right, RIGHT) for item in items.tolist()], bool)
     return AnsweredItems(items, found, np.full(len(items), np.nan))
@@ -75,7 +75,7 @@ def _together(parts: Sequence[AnsweredItems]) -> AnsweredItems:
 
 
 def _every(parts: Sequence[AnsweredItems]) -> AnsweredItems:
-    """Right if all parts are; the smallest margin. For the items that answer every part."""
+    """Combine: right if all parts are, with the smallest margin, for items that answer every part."""
     items = reduce(np.intersect1d, (part.items for part in parts))
     rows = [part.about(items) for part in parts]
     right = np.all([right == 1 for right, _ in rows], axis=0)
@@ -85,7 +85,7 @@ def _every(parts: Sequence[AnsweredItems]) -> AnsweredItems:
 def answers(
     kind: Kind, columns: Mapping[str, Column], choices: Mapping[str, Mapping[int, str]], questions: Collection[str]
 ) -> AnsweredItems:
-    """The answers, in an evaluation of this kind, to these questions, all of which must be right."""
+    """Return the answers, in this kind of evaluation, to these questions, all of which must be right."""
     found = []
     for name in questions:
         by_choice = of_choices(choices.get(name, {}), kind.questions[name].right)
@@ -94,21 +94,21 @@ def answers(
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """From 1, shape (n,); equal values share the mean of their places."""
+    """Return ranks from 1, shape (n,); equal values share the mean of their ranks."""
     _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[group]
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Spearman's ρ: Pearson's correlation of these ranks, shapes (n,); neither may be the same throughout."""
+    """Return Spearman's ρ: Pearson's correlation of these ranks, shapes (n,); neither may be constant."""
     return float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
 
 
 def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] | None:
-    """Spearman's rank correlation of n pairs with its 95% interval; None for fewer than 4, or where one never varies.
+    """Return Spearman's rank correlation of n pairs with its 95% interval; None for n < 4, or if one is constant.
 
-    The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000). Where one order
-    is the other or its reverse, it is that of ranks of which two neighbors have changed places, up to ρ.
+    The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000). If one order is
+    the other or its reverse, the interval is that of ranks with two neighbours swapped, extended to ρ.
     """
     n = len(one)
     if n < 4 or np.all(one == one[0]) or np.all(other == other[0]):

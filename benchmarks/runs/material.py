@@ -1,5 +1,5 @@
-"""A benchmark, or a study’s result on it, as models are asked about it: the contents of captions and images, some
-hundred items at a time.
+"""A benchmark, or a study’s result on it, as input for models: the contents of captions and images, a few hundred items
+at a time.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ class Material:
 
 
 def kind(benchmark: Benchmark) -> str:
-    """The benchmark's kind of evaluation."""
+    """Return the benchmark's kind of evaluation."""
     captions = Caption.objects.filter(item__benchmark=benchmark).order_by().values_list("role", flat=True).distinct()
     images = ItemImage.objects.filter(item__benchmark=benchmark).order_by().values_list("role", flat=True).distinct()
     return kind_of(benchmark.source, captions, images)
@@ -36,8 +36,8 @@ def kind(benchmark: Benchmark) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a study has kept when models are asked about it. `chosen`: by kept item the negative image that people chose
-    (its `ItemImage`), or None; `written`: by item and role the captions that they wrote.
+    """What a study has kept when models are asked about it. `chosen`: by kept item, the negative image that people
+    chose (its `ItemImage`), or None; `written`: by item and role, the captions that they wrote.
     """
 
     study: int
@@ -45,17 +45,17 @@ class Result:
     written: Mapping[int, Mapping[str, str]]
 
     def params(self) -> dict:
-        """JSON-able, for a job's parameters; `result_in` reads them."""
+        """Return it for a job's parameters, JSON-able; `result_in` reads them."""
         return {"study": self.study, "result": {"chosen": self.chosen, "written": self.written}}
 
     def texts(self, items: Iterable[int] | None = None) -> dict[str, str]:
-        """The captions written, of some items or all, by their contents."""
+        """Return the captions written, for some items or all, by content."""
         found = self.written if items is None else (item for item in items if item in self.written)
         return {of_text(text): text for item in found for text in self.written[item].values()}
 
 
 def result_in(params: Mapping) -> Result | None:
-    """The result that a job is about; None if it is about a whole benchmark."""
+    """Return the result that a job is about; None if it is about a whole benchmark."""
     if "result" not in params:
         return None
     chosen, written = ({int(item): of for item, of in params["result"][name].items()} for name in ("chosen", "written"))
@@ -64,7 +64,7 @@ def result_in(params: Mapping) -> Result | None:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What models are asked about: the items of a benchmark that are not withdrawn, or a study's result among them."""
+    """What models are asked about: a benchmark's items that are not withdrawn, or a study's result among them."""
 
     benchmark: Benchmark
     result: Result | None = None
@@ -79,7 +79,7 @@ class Scope:
         return found.filter(pk__in=list(self.result.chosen)) if self.result else found
 
     def images(self) -> QuerySet[ItemImage]:
-        """The images that scores need."""
+        """Return the images that scores need."""
         own = Q(item__benchmark=self.benchmark, role__in=IMAGE_ROLES, position=0)
         if self.result is None:
             return ItemImage.objects.filter(own)
@@ -87,12 +87,12 @@ class Scope:
         return ItemImage.objects.filter(own & Q(item__in=list(self.result.chosen)) | Q(pk__in=chosen))
 
     def captions(self) -> QuerySet[Caption]:
-        """The imported captions that scores need."""
+        """Return the imported captions that scores need."""
         found = Caption.objects.filter(item__benchmark=self.benchmark, role__in=CAPTION_ROLES)
         return found.filter(item__in=list(self.result.chosen)) if self.result else found
 
     def chunks(self) -> Iterator[list[Material]]:
-        """All items in their order."""
+        """Yield all items in order."""
         after = -1
         while rows := list(
             self.items.filter(position__gt=after).order_by("position").values_list("pk", "key", "position")[:CHUNK]
@@ -105,13 +105,13 @@ class Scope:
             after = rows[-1][2]
 
     def texts(self, items: Iterable[int]) -> dict[str, str]:
-        """The captions of items, imported and written, by their contents."""
+        """Return items' captions, imported and written, by content."""
         items = list(items)
         imported = Caption.objects.filter(item__in=items).order_by().values_list("text", flat=True).distinct()
         return {of_text(text): text for text in imported} | (self.result.texts(items) if self.result else {})
 
     def digest(self, *facts: str) -> str:
-        """A digest, equal for two runs that would give the same results; `facts`: further inputs."""
+        """Return a digest, equal for two runs that would give the same results; `facts`: further inputs."""
         of_study = [f"study {self.result.study}"] if self.result else []
         found = hashlib.sha256(json.dumps([*facts, *of_study]).encode())
         for chunk in self.chunks():
@@ -130,7 +130,7 @@ def _fill(found: Mapping[int, Material]) -> None:
 
 
 def _put(result: Result, found: Mapping[int, Material]) -> None:
-    """Put what people chose and wrote in its place; an image that is no longer there leaves it empty."""
+    """Put what people chose and wrote into its place; an image that no longer exists leaves it empty."""
     chosen = {item: image for item in found if (image := result.chosen[item])}
     contents = dict(ItemImage.objects.filter(pk__in=chosen.values()).values_list("pk", "image__sha256"))
     for item, image in chosen.items():

@@ -1,7 +1,7 @@
 """Stored answers of generative models: what has been answered once is never asked again.
 
-A question is known by the hash of model, messages and settings (workers.models.chat.key_of). Each answer is committed
-as soon as it comes, so a killed worker loses only the questions that are underway.
+A question is identified by the hash of model, messages and settings (workers.models.chat.key_of). Each answer is
+committed as soon as it arrives, so a killed worker loses only the questions in flight.
 """
 
 import time
@@ -22,7 +22,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(slots=True)
 class Usage:
-    """What a job has spent, in all its attempts; `unanswered` has the reasons by the questions' keys."""
+    """A job's total usage, in all its attempts; `unanswered` has the reasons by the questions' keys."""
 
     answered: int = 0
     prompt_tokens: int = 0
@@ -30,13 +30,13 @@ class Usage:
     unanswered: dict[str, str] = field(default_factory=dict)
 
     def cost(self, prices: Sequence[float]) -> float:
-        """By the prices of a million tokens in prompts and in answers."""
+        """Return the cost, given the prices of a million tokens in prompts and in answers."""
         return (self.prompt_tokens * prices[0] + self.completion_tokens * prices[1]) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What asking will take, roughly: four characters of English count as a token."""
+    """A rough estimate of asking: four characters of English count as one token."""
 
     questions: int
     prompt_tokens: int
@@ -45,12 +45,12 @@ class Estimate:
 
 
 def estimate_of(questions: int, usage: Usage, prices: Sequence[float]) -> Estimate:
-    """The estimate of that many questions that will use so much."""
+    """Return the estimate for that many questions with this usage."""
     return Estimate(questions, usage.prompt_tokens, usage.completion_tokens, usage.cost(prices))
 
 
 def usage_of(job: Job) -> Usage:
-    """What the job has spent so far."""
+    """Return the job's usage so far."""
     sums = ModelAnswer.objects.filter(job=job).aggregate(
         answered=Count("pk"), prompt=Coalesce(Sum("prompt_tokens"), 0), completion=Coalesce(Sum("completion_tokens"), 0)
     )
@@ -58,12 +58,12 @@ def usage_of(job: Job) -> Usage:
 
 
 def answers(keys: Iterable[str]) -> dict[str, ModelAnswer]:
-    """Stored answers by key; missing ones are left out."""
+    """Return stored answers by key; missing ones are left out."""
     return {row.key: row for chunk in _chunks(dict.fromkeys(keys)) for row in ModelAnswer.objects.filter(key__in=chunk)}
 
 
 def missing(keys: Iterable[str]) -> list[str]:
-    """The keys without a stored answer, each once, in their order."""
+    """Return the keys without a stored answer, each once, in order."""
     wanted = dict.fromkeys(keys)
     for chunk in _chunks(dict(wanted)):
         for key in ModelAnswer.objects.filter(key__in=chunk).values_list("key", flat=True):
@@ -72,7 +72,7 @@ def missing(keys: Iterable[str]) -> list[str]:
 
 
 class Asker:
-    """Asks for a job. What it uses stands in `usage`, and from time to time in the job's `report` and row, for its
+    """Asks questions for a job. Its `usage` is written from time to time to the job's `report` and row, for its
     page."""
 
     def __init__(self, job: Job, report: dict[str, Any], prices: Sequence[float], progress: jobs.Progress):
@@ -80,8 +80,8 @@ class Asker:
         self.usage, self.shown = usage_of(job), 0.0
 
     def ask(self, model: ChatModel, name: str, questions: Iterable[Question]) -> None:
-        """Ask the questions, which `missing` has named, and keep each answer under its key. What another job has stored
-        in the meantime is kept. Raises Cancelled."""
+        """Ask the questions returned by `missing`, and keep each answer under its key. Answers stored by another job in
+        the meantime are kept. Raises Cancelled."""
 
         def keep(question: Question, answer: Answer | Unanswered) -> None:
             if isinstance(answer, Unanswered):

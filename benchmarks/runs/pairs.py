@@ -1,6 +1,6 @@
 """Pairs of an image and a caption that a benchmark's scores need, for models that read both together.
 
-The score of a pair is stored like a vector (`embeddings`), under a content that is made of the two.
+The score of a pair is stored like a vector (`embeddings`), under a content made from the two.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ Wanted = Callable[[Mapping[Place, str]], list[WantedScore]]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`content`: of the pair; `path`: of the image's original."""
+    """`content`: the pair's; `path`: that of the image's original."""
 
     content: str
     path: str
@@ -24,12 +24,12 @@ class Pair:
 
 
 def of_pair(caption: str, image: str) -> str:
-    """The content of a pair, from those of its caption and image."""
+    """Return a pair's content, from those of its caption and image."""
     return hashlib.sha256(f"{image} {caption}".encode()).hexdigest()
 
 
 def missing_pairs(model: ScoringModel, scope: material.Scope, wanted: Wanted) -> Iterator[Pair]:
-    """Pairs that this model has not scored yet, in the items' order, some hundred items in memory at a time."""
+    """Yield pairs that this model has not scored yet, in the items' order, a few hundred items in memory at a time."""
     for chunk in scope.chunks():
         asked = _asked(chunk, wanted)
         stored = Embedding.objects.filter(model=model, content__in=list(asked))
@@ -40,7 +40,7 @@ def missing_pairs(model: ScoringModel, scope: material.Scope, wanted: Wanted) ->
 
 
 def _asked(chunk: list[material.Material], wanted: Wanted) -> dict[str, tuple[str, str]]:
-    """The contents of captions and images, by the content of their pair."""
+    """Return the contents of captions and images, by the content of their pair."""
     asked = {}
     for one in chunk:
         for score in wanted(one.captions):
@@ -54,5 +54,5 @@ def _with_files(asked: dict[str, tuple[str, str]], by_content: Mapping[str, str]
     shown = Image.objects.filter(sha256__in={image for _, image in asked.values()})
     paths = {image.sha256: image.original_path for image in shown.only("sha256")}
     for content, (caption, image) in asked.items():
-        if caption in by_content and image in paths:  # otherwise an import has just replaced it; `compared` says so
+        if caption in by_content and image in paths:  # otherwise an import has just replaced it; `compared` reports it
             yield Pair(content, paths[image], by_content[caption])

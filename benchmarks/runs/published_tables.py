@@ -1,11 +1,11 @@
-"""The papers' tables as printed, to compare with models measured here: a CSV file each, in `published_tables/`.
+"""The papers' tables as printed, to compare with models scored by Winnow: CSV files in `published_tables/`.
 
 They are shown only if a manager adds them, always marked as reported and with their source. A file has a line for each
-model and a column for each measure, in percent: `t2i` of the whole benchmark, `swap/t2i` of a type,
-`replace/mean of subtypes/original` of a subtype. An empty cell is not printed in the paper. What they were taken from:
+model and a column for each measure, in percent: `t2i` for the whole benchmark, `swap/t2i` for a type, `replace/mean of
+subtypes/original` for a subtype. An empty cell is not printed in the paper. The sources:
 
 - BiVLC (Miranda et al. 2024): Table 2 (people, generative models), Table 3 (contrastive models) and Table 4 (by type).
-  Of Open CapPa the text that this was taken from lacks the Group score of Table 2; the rest agrees with Table 4.
+  For Open CapPa, the text used as the source lacks the Group score of Table 2; the rest agrees with Table 4.
 - SugarCrepe: the column of that name in the same Tables 2 and 3.
 - VISLA (Dumpala et al. 2024): Tables 2 and 3 (text encoders), 8 (vision-language models, generic) and 9 (spatial).
 - The Hard Positive Truth (Kamath et al. 2024): Table 1, which reports only its two parts; its REPLACE is the mean of
@@ -24,7 +24,7 @@ FOLDER = Path(__file__).resolve().parent / "published_tables"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`name` is that of its file; `kind` that of the benchmarks it is about."""
+    """`name` is that of its file; `kind` that of the benchmarks it covers."""
 
     name: str
     kind: str

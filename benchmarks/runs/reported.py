@@ -1,9 +1,9 @@
-"""Reported figures: printed in a source, and read from a file or from an included table (`published_tables.py`).
+"""Reported scores: printed in a source, and read from a file or from an included table (`published_tables.py`).
 
 `read_reported` needs no database; `enter_reported` stores a run for each model.
 
 A file is CSV or a JSON list of objects with the same fields: model, measure, value (percent), source; optional type,
-subtype (the figure is of that part of the benchmark), family (as the source groups its models).
+subtype (of the part of the benchmark scored), family (the source's group of models).
 """
 
 import hashlib
@@ -47,14 +47,14 @@ class ReportedRow:
     n: int | None = None
 
     def figures(self) -> dict:
-        """JSON-able: what `Run.figures` holds."""
+        """Return the contents of `Run.figures`, JSON-able."""
         groups = [{"type": kind, "subtype": sub, "measures": of} for (kind, sub), of in self.groups.items()]
         own = {} if self.n is None else {"n": self.n}
         return {"family": self.family, "measures": self.measures, "groups": groups, **own}
 
 
 def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
-    """A row for each model and source, in the file's order. Problems go to the log."""
+    """Return a row for each model and source, in the file's order. Problems go to the log."""
     if path.suffix.lower() not in (".csv", ".json"):
         log.error("WRONG_TYPE", path.name, None, "", "Give reported figures as a .csv or .json file.")
         return []
@@ -66,7 +66,7 @@ def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
         lacking = [name for name in FIELDS if name not in row.values]
         for name in lacking:
             missing_column(name, [*row.values], path.name, row.number, log)
-        if lacking:  # of a CSV file, every row does
+        if lacking:  # in a CSV file, every row lacks it
             break
         _add((path.name, row.number, row.values), found, kind, log)
     return list(found.values())
@@ -124,7 +124,7 @@ def _percent(value: object, row: Row, log: ProblemLog) -> float:
 
 
 def _digest(one: ReportedRow, kind: Kind) -> str:
-    """A digest, equal for the same figures of the same model from the same source."""
+    """Return a digest, equal for the same scores of the same model from the same source."""
     said = json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The pages that import predictions and reported figures, and deleting a run."""
+"""Pages that import predictions and reported scores, and deleting a run."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -57,7 +57,7 @@ def entered(request: StaffRequest, benchmark: Benchmark, form: ReportedForm) -> 
 
 
 def uploaded(file, kind: str) -> list[reported.ReportedRow]:
-    """The rows of an uploaded file, which is then deleted. Raises Refused for problems."""
+    """Return the rows of an uploaded file, which is then deleted. Raises Refused for problems."""
     log, folder = ProblemLog(), uploads.new_folder()
     try:
         rows = reported.read_reported(uploads.keep([file], folder / "data"), KINDS[kind], log)

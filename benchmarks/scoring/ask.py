@@ -1,9 +1,9 @@
 """Ask a vision endpoint a benchmark's questions, each in both orders of its options, and store one run of choices.
 
-Each answer is committed as it comes (`runs.model_answers`), so a killed worker resumes, and nothing is paid for twice.
-An option counts as chosen if both orders agree on it. Refusals and answers that name no option are choices of none, and
-are counted apart; a question that the endpoint did not answer at all is left out. The job's report also has the figures
-of each order on its own.
+Each answer is committed as it arrives (`runs.model_answers`), so a killed worker resumes, and nothing is paid for
+twice. An option counts as chosen if both orders agree on it. Refusals and answers that do not name an option are
+choices of none, and are counted separately; a question that the endpoint did not answer at all is left out. The job's
+report also has the scores for each single order.
 """
 
 import base64
@@ -32,13 +32,13 @@ from workers.models.pictures import picture
 from workers.models.refusals import CannotScore
 
 KIND = "ask"
-SIDE = 1024  # pixels of the long side of an image that is sent, at most
+SIDE = 1024  # maximum long side, in pixels, of an image sent
 REFUSED = {"refusal", "content_filter"}
 
 
 @dataclass(frozen=True)
 class AskOrder:
-    """What to ask whom. The page offers only the addresses that the administrator has named."""
+    """What to ask, and which model. The page offers only the addresses configured by the administrator."""
 
     address: str = orders.text("Endpoint", "Its address up to the version: https://api.example.org/v1.")
     model: str = orders.model("Model", "The name of the model at that endpoint. It must accept images.")
@@ -77,7 +77,7 @@ def queue_ask(
 
 
 def check_order(order: AskOrder) -> None:
-    """Raises Refused with one sentence."""
+    """Raise Refused with one sentence if the order is invalid."""
     with refused():
         if not order.address.strip():
             raise CannotScore(
@@ -89,7 +89,7 @@ def check_order(order: AskOrder) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A choice as it is put once: about an item, in one order. Captions are texts; images are contents."""
+    """A choice as put once: about an item, in one order. Captions are texts; images are contents."""
 
     item: int
     choice: Choice
@@ -98,12 +98,12 @@ class Put:
     images: Mapping[Any, str]
 
     def shown(self) -> list[str]:
-        """The options in their order: captions, or contents of images."""
+        """Return the options in order: captions, or contents of images."""
         of = self.captions if self.choice.captions else self.images
         return [of[self.choice.options[number]] for number in self.order]
 
     def parts(self) -> list[dict]:
-        """The message's content; an image is {"image": content}, to be replaced before it is sent."""
+        """Return the message's content; an image is {"image": content}, to be replaced before sending."""
         lettered = list(zip(choices.LETTERS, self.shown(), strict=False))
         if self.choice.captions:
             lines = [choices.WHICH_CAPTION, *(f"{letter}. {caption}" for letter, caption in lettered)]
@@ -115,12 +115,12 @@ class Put:
         return parts
 
     def key(self, identity: str, settings: chat.Settings) -> str:
-        """The answer's key: by the images' contents and what is made of them, without reading them."""
+        """Return the answer's key, from the contents of images rather than their bytes, which it does not read."""
         return chat.key_of(f"{identity} {SIDE}", [{"role": "user", "content": self.parts()}], settings)
 
 
 def puts(scope: material.Scope, kind: str) -> Iterator[Put]:
-    """Every question in both orders, in the items' order."""
+    """Yield every question in both orders, in the items' order."""
     for chunk in scope.chunks():
         texts = scope.texts(one.item for one in chunk)
         for one in chunk:
@@ -131,7 +131,7 @@ def puts(scope: material.Scope, kind: str) -> Iterator[Put]:
 
 
 def estimated(order: AskOrder, asked: Iterator[Put]) -> model_answers.Estimate:
-    """An image counts as a thousand tokens."""
+    """Estimate the order; an image counts as a thousand tokens."""
     usage, count = model_answers.Usage(), 0
     for put in asked:
         count += 1
@@ -143,7 +143,7 @@ def estimated(order: AskOrder, asked: Iterator[Put]) -> model_answers.Estimate:
 def estimate_for(
     benchmark: Benchmark, order: AskOrder, result: material.Result | None = None
 ) -> model_answers.Estimate:
-    """The estimate of what is not answered yet, before anything is asked."""
+    """Estimate what is not answered yet, before anything is asked."""
     check_order(order)
     return estimated(order, _unanswered(order, puts(material.Scope(benchmark, result), material.kind(benchmark))))
 
@@ -184,7 +184,7 @@ class Asking(BenchmarkWork):
         self.store(digest, verdicts, len(asked) // 2)
 
     def fingerprint(self) -> str:
-        """Of an endpoint's model there are no weights: its address, name, settings and how we ask."""
+        """Return a fingerprint of address, name, settings and prompts, because an endpoint's weights are unknown."""
         asked = [choices.WHICH_CAPTION, choices.WHICH_IMAGE, SIDE, asdict(self.order.settings)]
         return hashlib.sha256(f"{self.identity} {asked}".encode()).hexdigest()
 
@@ -211,8 +211,8 @@ class Asking(BenchmarkWork):
         return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}}
 
     def verdicts(self, asked: list[Put], keys: list[str], answers: dict) -> Iterator[tuple[int, str, Verdict]]:
-        """Item, question and verdict of each question that was answered in both orders."""
-        self.first = Counter[bool]()  # whether the option shown first was picked, over all answers that name one
+        """Yield item, question and verdict for each question answered in both orders."""
+        self.first = Counter[bool]()  # whether the first option shown was picked, over all answers that name one
         for start in range(0, len(asked), 2):
             found = [answers[key] for key in keys[start : start + 2] if key in answers]
             if len(found) < 2:
@@ -251,7 +251,7 @@ class Asking(BenchmarkWork):
             self.finish({**self.report, "run": run.pk, **facts})
 
     def by_order(self, verdicts: list[tuple[int, str, Verdict]]) -> dict[str, dict[str, Any]]:
-        """The measures if the questions had been asked in one order alone, of each order: `stored.summarize`'s."""
+        """Return, for each order, the measures as if the questions had been asked only in it: `stored.summarize`'s."""
         kind, found = of_answers(KINDS[self.kind], 1), {}
         rows_of_items = self.scope.items.values_list("pk", "type", "subtype")
         types = {item: (type, subtype) for item, type, subtype in rows_of_items}
@@ -265,7 +265,7 @@ class Asking(BenchmarkWork):
 
 
 def orders_in_words(report: Mapping[str, Any]) -> dict[str, str]:
-    """Of the report of a job that asked: the figures of each order on its own, by its name."""
+    """Return the scores for each single order, by name, from the report of a job that asked."""
     told = {}
     for order, measures in report.get("orders", {}).items():
         shares = ((one.short, measures[one.name]) for one in NAMES[report["kind"]] if one.name in measures)

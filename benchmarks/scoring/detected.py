@@ -1,8 +1,8 @@
 """A detector's answers to BiVLC's questions (§5.3).
 
-A detector says of an image or a caption how probable it is that a model made it. Given an image, it first decides of
-which type that is. If that is right, it chooses the caption that is more probably of the same type; otherwise it has
-not found the caption. Given a caption it does the same with the images.
+A detector estimates the probability that a model made an image or a caption. Given an image, it first decides its type.
+If that is right, it chooses the caption that is more probably of the same type; otherwise it has not found the caption.
+Given a caption, it does the same with the images.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from benchmarks.predictions.kinds import BIVLC, SUGARCREPE
 from benchmarks.predictions.plan import C0, C1, Place
 from benchmarks.scoring.similarity import Scores
 
-QUESTIONS = {  # by kind: the question of the metric → one of `answers`
+QUESTIONS = {  # by kind: the metric's question → one of `answers`
     BIVLC.name: {name: name for name in BIVLC.questions},
     SUGARCREPE.name: {"caption": "i_pos2t"},
 }
@@ -45,7 +45,7 @@ def _contents(one) -> set[str]:
 
 
 def answers(captions: Mapping[Place, float], images: Mapping[Place, float]) -> dict[str, str]:
-    """The chosen option by question, of those for which all places are there; the values are probabilities.
+    """Return the chosen option for each question with all its places; the values are probabilities.
 
     A probability of exactly one half counts as natural; a tie between two candidates is not right.
     """

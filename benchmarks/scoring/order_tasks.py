@@ -1,9 +1,9 @@
-"""ARO's order tasks over several seeds (ARO §2.2, Tables 1 and 5): how often a model prefers a caption to its four
+"""ARO's order tasks over several seeds (ARO §2.2, Tables 1 and 5): how often a model prefers a caption over its four
 wrong orders.
 
-The captions and images are a benchmark's own: its items of the type `order` if it has any, otherwise all that have a
-positive image. Each seed draws the four orders of every caption anew (`construction.order.perturbed`), and the result
-is the mean accuracy and its standard deviation over the seeds. It is the job's report; it holds no predictions.
+The captions and images are the benchmark's: its items of the type `order` if it has any, otherwise all with a positive
+image. Each seed draws new orders for every caption (`construction.order.perturbed`), and the result is the mean
+accuracy and its standard deviation over the seeds. The job's report has it, without predictions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class OrderTasks(Perturbed):
     """The work of a job of kind `order-tasks`."""
 
     def read(self) -> None:
-        """Pairs of an image and a caption with their task (coco, flickr30k), and the wrong orders by seed.
+        """Read pairs of an image and a caption with their task (coco, flickr30k), and the wrong orders by seed.
 
         A caption without four different orders under every seed is left out, so that all seeds have the same n.
         """
@@ -39,7 +39,7 @@ class OrderTasks(Perturbed):
         captions = Caption.objects.filter(item__in=own, role__in=ROLES).order_by("item__position", "role", "position")
         rows = captions.values_list("item", "item__type", "item__subtype", "text")
         pairs = [(own[item].sha256, text, subtype if kind == aro.ORDER else "") for item, kind, subtype, text in rows]
-        self.orders: dict[str, list[list[str]]] = {}  # caption → by seed: itself in its one form, and its wrong orders
+        self.orders: dict[str, list[list[str]]] = {}  # caption → by seed: its normalised form, and its wrong orders
         for text in dict.fromkeys(text for _, text, _ in pairs):
             with suppress(Dropped):
                 self.orders[text] = self.drawn(text)
@@ -53,7 +53,7 @@ class OrderTasks(Perturbed):
             raise CannotScore("NOTHING_TO_SCORE", advice)
 
     def drawn(self, text: str) -> list[list[str]]:
-        """By seed: the caption in its one form, and its four wrong orders. Raises Dropped."""
+        """Return, by seed, the normalised caption and its four wrong orders. Raises Dropped."""
         found = self.tagger.tags(order.words_of(text))
 
         def tags(words: order.Words) -> order.Words:
@@ -72,7 +72,7 @@ class OrderTasks(Perturbed):
         return {"images": len(self.images), "captions": len(self.pairs), "left_out": self.left_out, "rows": rows}
 
     def accuracies(self, model: ScoringModel, seed: int) -> dict[str, Figure]:
-        """Over all pairs, and by task if there are several."""
+        """Return accuracies over all pairs, and by task if there are several."""
         texts = {text: self.orders[text][seed] for _, text, _ in self.pairs}
         self.add(model, "captions", {embeddings.of_text(one): one for orders in texts.values() for one in orders})
         self.progress.begin("comparing", len(self.pairs))
@@ -85,14 +85,14 @@ class OrderTasks(Perturbed):
         return {OVERALL: aro.overall(records, aro.ORDER), **(by_task if len(by_task) > 1 else {})}
 
     def scores(self, model: ScoringModel, asked: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]]:
-        """Of each image with its captions, in their order."""
+        """Return each image's scores with its captions, in order."""
         contents = {embeddings.of_text(text) for _, texts in asked for text in texts} | {key for key, _ in asked}
         vectors = embeddings.vectors(model, contents)
         return [[float(vectors[key] @ vectors[embeddings.of_text(text)]) for text in texts] for key, texts in asked]
 
 
 def table_of(reports: Sequence[Mapping]) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """A table like ARO's Table 5: its heads after the model, and for each report the model and its cells."""
+    """Make a table like ARO's Table 5: its heads after the model, and for each report the model and its cells."""
     names = list(dict.fromkeys(row["name"] for report in reports for row in report["rows"]))
     rows = []
     for report in reports:

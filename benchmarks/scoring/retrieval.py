@@ -1,8 +1,8 @@
-"""Retrieval with perturbed order (ARO §3.1, Tables 3 and 4): recall of a model whose captions or images are shuffled.
+"""Retrieval with perturbed order (ARO §3.1, Tables 3 and 4): a model's recall if captions or images are shuffled.
 
-The queries are a benchmark's positive images and their captions. Vectors are kept by content like those of scoring, and
-a shuffled caption or image has a content of its own, so a run again computes only what is new. The result is the job's
-report; it holds no predictions.
+The queries are a benchmark's positive images and their captions. Vectors are kept by content as in scoring, and a
+shuffled caption or image has its own content, so a repeated run computes only what is new. The result is the job's
+report, without predictions.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ from workers.models.refusals import CannotScore
 COLUMNS = (  # as in ARO's tables: text recall is that of captions for an image
     ("text R@1", "i2t_r1"), ("text R@5", "i2t_r5"), ("image R@1", "t2i_r1"), ("image R@5", "t2i_r5"),
 )  # fmt: skip
-ROLES = ("positive", "second_positive")  # of captions that are true of the positive image
+ROLES = ("positive", "second_positive")  # roles of captions that are true of the positive image
 LOOKED_UP = 2000  # contents in one query
 
 
 @dataclass
 class Material:
-    """`images`: where each image is stored, by its SHA-256. `captions`: (SHA-256 of the image, words as imported), each
-    pair once.
+    """`images`: each image's path, by its SHA-256. `captions`: (SHA-256 of the image, text as imported), each pair
+    once.
     """
 
     images: dict[str, str] = field(default_factory=dict)
@@ -72,17 +72,17 @@ class ShuffledImage:
 
 
 def over_seeds(shares: Sequence[float]) -> dict[str, float | None]:
-    """Their mean and standard deviation, with n − 1."""
+    """Return their mean and standard deviation, with n − 1."""
     return {"mean": statistics.fmean(shares), "sd": statistics.stdev(shares) if len(shares) > 1 else None}
 
 
 def in_words(cell: Mapping[str, float | None]) -> str:
-    """A mean with its standard deviation, as shares with three decimals."""
+    """Write a mean with its standard deviation, as shares with three decimals."""
     return f"{cell['mean']:.3f}" + ("" if cell["sd"] is None else f" ± {cell['sd']:.3f}")
 
 
 def table_of(report: Mapping) -> list[dict]:
-    """The rows of a report for a page: what is shuffled, how, and the figures in the order of COLUMNS."""
+    """Return a report's rows for a page: what is shuffled, how, and the scores in the order of COLUMNS."""
     return [
         {**row, "name": parts(row), "cells": [in_words(row["measures"][measure]) for _, measure in COLUMNS]}
         for row in report["rows"]
@@ -90,19 +90,19 @@ def table_of(report: Mapping) -> list[dict]:
 
 
 def parts(row: Mapping) -> str:
-    """The name of its shuffle; of images with the number of parts: 4 rows."""
+    """Name its shuffle; for images with the number of parts: 4 rows."""
     return f"{math.prod(image_order.GRIDS[row['name']])} {row['name']}" if row["of"] == "image" else row["name"]
 
 
 def results_of(benchmark: Benchmark, kind: str = RETRIEVAL) -> list[Job]:
-    """The jobs of this kind with results on this benchmark, the newest of each model."""
+    """Return the jobs of this kind with results on this benchmark, the newest of each model."""
     done = Job.objects.filter(kind=kind, state="done", params__benchmark=benchmark.pk).order_by("finished_at")
     newest = {job.report["fingerprint"]: job for job in done}
     return sorted(newest.values(), key=lambda job: job.report["model"])
 
 
 class Perturbed(Scoring):
-    """The work of a job whose material is shuffled with several seeds, and whose result is its report."""
+    """The work of a job that shuffles its material with several seeds and whose result is its report."""
 
     def run(self) -> None:
         if self.model_name.kind != "open_clip":
@@ -122,11 +122,11 @@ class Perturbed(Scoring):
         self.finish(report)
 
     def read(self) -> None:
-        """Read and shuffle the material. Raises CannotScore if it does not suffice."""
+        """Read and shuffle the material. Raises CannotScore if it is not enough."""
         raise NotImplementedError
 
     def measured(self, model: ScoringModel) -> dict:
-        """What its report says of the model, and of how much."""
+        """Return the report's content on the model, and the amount of material."""
         raise NotImplementedError
 
     def add(self, model: ScoringModel, what: str, sources: Mapping[str, Contents | str]) -> None:
@@ -164,7 +164,7 @@ class Retrieval(Perturbed):
         return {"images": len(self.material.images), "captions": len(self.material.captions), "rows": rows}
 
     def row(self, model: ScoringModel, of: str, name: str, seeds: int) -> dict:
-        """Recalls under a condition, with their mean and standard deviation over the seeds."""
+        """Return recalls under a condition, with their mean and standard deviation over the seeds."""
         found = [self.recalls(model, Condition(of, name, seed)) for seed in range(seeds)]
         measures = {measure: over_seeds([one[measure] for one in found]) for measure in retrieval.MEASURES}
         return {"of": of, "name": name, "measures": measures}
@@ -181,7 +181,7 @@ class Retrieval(Perturbed):
         return compare(pictures, captions, [places[key] for key, _ in self.material.captions])
 
     def image(self, key: str, place: str, condition: Condition) -> tuple[str, Contents]:
-        """Its content and what is encoded."""
+        """Return its content and what to encode."""
         if condition.of != "image":
             return key, kept.contents(place)
         parts = image_order.permutation(condition.name, key, condition.seed)
@@ -207,7 +207,7 @@ def material_of(benchmark: Benchmark) -> Material:
 
 
 def _stored(model: ScoringModel, contents: Sequence[str]) -> tuple[np.ndarray, list[int]]:
-    """Vectors of the different contents, shape (n, dimensions), and which of them each content has."""
+    """Return vectors of the distinct contents, shape (n, dimensions), and each content's index among them."""
     different = {content: place for place, content in enumerate(dict.fromkeys(contents))}
     found = [embeddings.vectors(model, part) for part in batches(different, LOOKED_UP)]
     by_content = {content: vector for part in found for content, vector in part.items()}
@@ -217,7 +217,7 @@ def _stored(model: ScoringModel, contents: Sequence[str]) -> tuple[np.ndarray, l
 def compare(
     images: tuple[np.ndarray, list[int]], captions: tuple[np.ndarray, list[int]], own: Sequence[int]
 ) -> dict[str, float]:
-    """Recalls by name. Equal contents are compared once, so that they tie exactly. `own`: each caption's image."""
+    """Return recalls by name, comparing equal contents once so that they tie. `own`: each caption's image."""
     table = (images[0] @ captions[0].T)[np.ix_(images[1], captions[1])]
     found = retrieval.recalls(retrieval.queries(table, own))
     return {name: figure.share or 0.0 for name, figure in found.items()}

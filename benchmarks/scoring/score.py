@@ -29,14 +29,14 @@ from workers.models.loading import load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
-KIND, RETRIEVAL, ORDER_TASKS = "score", "retrieval", "order-tasks"  # of jobs: scores of items; perturbed order (ARO)
+KIND, RETRIEVAL, ORDER_TASKS = "score", "retrieval", "order-tasks"  # of jobs: item scores; perturbed order (ARO)
 MEASURES = {  # what a job does, in its title and in a form
     KIND: ("Score", "The benchmark’s questions"),
     RETRIEVAL: ("Perturbed retrieval on", "Retrieval with perturbed order"),
     ORDER_TASKS: ("Order tasks on", "Order tasks"),
 }
 SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}  # as in ARO §3.1 and §2.3
-RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
+RECIPES = 20  # recipes kept per model: machines and versions that loaded it
 AGAIN = "nothing new: this run stands"
 
 
@@ -133,7 +133,7 @@ class Scoring(BenchmarkWork):
     # The model
 
     def known(self) -> ScoringModel | None:
-        """The model's row by its recipe, without loading the model, if it has already encoded everything."""
+        """Return the model's row by its recipe, without loading the model, if it has already encoded everything."""
         model = known_model(self.model_name, self.device)
         return model if model and self.complete(model) else None
 
@@ -158,7 +158,7 @@ class Scoring(BenchmarkWork):
         }
 
     def written(self, model: ScoringModel) -> dict[str, str]:
-        """The captions that the study's people wrote and that this model has not encoded yet, by content."""
+        """Return captions by the study's annotators that this model has not encoded yet, by content."""
         texts = self.scope.result.texts() if self.scope.result else {}
         there = embeddings.known(model, texts)
         return {content: text for content, text in texts.items() if content not in there}
@@ -191,7 +191,7 @@ class Scoring(BenchmarkWork):
     def fill(
         self, model: ScoringModel, what: str, count: int, rows: Iterable[tuple[str, object, str]], encode: Callable
     ) -> None:
-        """As `embeddings.fill`, in a phase of its own."""
+        """Call `embeddings.fill` in a separate phase."""
         if not count:
             return
         self.progress.begin("scoring pairs" if what == "pairs" else f"encoding {what}", count)
@@ -262,7 +262,7 @@ class Scoring(BenchmarkWork):
 
 
 def _vectors(model: ScoringModel, contents: set[str]) -> dict:
-    """The scores of all items; CannotScore if an import added items after the others were encoded."""
+    """Return the scores of all items. Raises CannotScore if an import added items after the others were encoded."""
     found = embeddings.vectors(model, contents)
     if len(found) < len(contents):
         advice = "Items have been added to the benchmark in the meantime. Score it again; finished encodings are kept."
@@ -271,13 +271,13 @@ def _vectors(model: ScoringModel, contents: set[str]) -> dict:
 
 
 def known_model(named: ModelName, device: str) -> ScoringModel | None:
-    """The model's row by its recipe, without loading the model."""
+    """Return the model's row by its recipe, without loading the model."""
     found = recipe(named, device)
     return ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
 
 
 def model_row(encoder: Encoder | PairScorer, named: ModelName, device: str) -> ScoringModel:
-    """The loaded model's row by its fingerprint; it also stores the recipe."""
+    """Return the loaded model's row by its fingerprint, and store the recipe."""
     loaded, made_by = encoder.loaded, recipe(named, device)
     defaults = {
         "name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300],
@@ -293,5 +293,5 @@ def model_row(encoder: Encoder | PairScorer, named: ModelName, device: str) -> S
 
 
 def cut_digest(tokens: Sequence[int] | None, image: str = "") -> str:
-    """`Embedding.cut` of a caption of which a model reads these tokens."""
+    """Return the `Embedding.cut` of a caption of which a model reads these tokens."""
     return hashlib.sha256(f"{image} {[*tokens]}".encode()).hexdigest() if tokens is not None else ""

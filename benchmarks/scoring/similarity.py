@@ -14,8 +14,8 @@ Vectors = Mapping[str, np.ndarray]  # by content
 @dataclass
 class Scores:
     """`columns`: by score name, the items and their scores, equally long. `choices`: items, questions and the options
-    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions that are too long for the model;
-    `alike`: the items without scores, since the model reads two of their captions alike.
+    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions too long for the model; `alike`:
+    the items without scores, because the model reads two of their captions as identical.
     """
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
@@ -25,12 +25,12 @@ class Scores:
     alike: list[str] = field(default_factory=list)
 
     def predictions(self) -> Iterator[tuple[int, str, float | None, str | None]]:
-        """Item, question, score and choice, one of which is None."""
+        """Yield item, question, score and choice, one of which is None."""
         yield from ((*row, None) for row in self.rows())
         yield from ((item, question, None, choice) for item, question, choice in self.choices)
 
     def rows(self) -> Iterator[tuple[int, str, float]]:
-        """Triples of item, score name and score."""
+        """Yield item, score name and score."""
         for name, parts in self.columns.items():
             for items, scores in parts:
                 yield from ((item, name, score) for item, score in zip(items.tolist(), scores.tolist(), strict=True))
@@ -42,8 +42,8 @@ class Scores:
 
 @dataclass(frozen=True)
 class Asker:
-    """The scores a model can compute: captions with images (`images`), captions with captions (`texts`), or a caption
-    alone (`alone`, a language model: the same for every image). `pair`: the content of a caption and an image, for a
+    """The scores a model can compute: captions with images (`images`), captions with captions (`texts`), or just a
+    caption (`alone`, a language model: the same for every image). `pair`: the content of a caption and an image, for a
     model that scores them together; without it their vectors are compared."""
 
     images: bool
@@ -52,7 +52,7 @@ class Asker:
     pair: Callable[[str, str], str] | None = None
 
     def contents(self, score: WantedScore, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
-        """The contents to compare; None if this model cannot score them. KeyError names an empty place."""
+        """Return the contents to compare; None if this model cannot score them. Raises KeyError for an empty place."""
         if self.alone:
             return None if score.text else (captions[score.one],)
         if score.text:
@@ -67,8 +67,8 @@ def compare(
     scores: Scores, chunk: list, wanted: Callable[[Mapping], list[WantedScore]], asker: Asker,
     look_up: Callable[[set[str]], Vectors], cuts: Callable[[set[str]], Mapping[str, str]] = lambda contents: {},
 ) -> None:  # fmt: skip
-    """Add a model's scores of some items (`runs.material.Material`). `cuts`: `Embedding.cut` of those contents whose
-    captions the model cuts.
+    """Add a model's scores of some items (`runs.material.Material`). `cuts`: `Embedding.cut` for contents whose
+    captions the model truncates.
     """
     asked: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
     of_item: dict[int, set[str]] = defaultdict(set)
@@ -101,8 +101,8 @@ def compare(
 
 
 def _read_alike(contents: set[str], cut: Mapping[str, str], found: Vectors) -> bool:
-    """Whether a model that cuts some of these contents cannot tell one of them from another: it reads the same of both,
-    or what it reads of one is all of the other.
+    """Return whether a model that truncates some of these contents cannot distinguish two of them: it reads the same
+    part of both, or the part it reads of one is the whole of the other.
     """
     same = Counter(cut[content] for content in contents if content in cut)
     whole = [found[content] for content in contents if content not in cut and len(found[content]) > 1]
@@ -111,7 +111,7 @@ def _read_alike(contents: set[str], cut: Mapping[str, str], found: Vectors) -> b
 
 
 def name_of_gap(score: WantedScore, captions: Mapping) -> str:
-    """`negative image`, `second positive caption`."""
+    """Name a gap: `negative image`, `second positive caption`."""
     for place in (score.one, *((score.other,) if score.text else ())):
         if place not in captions:
             return f"{place[0].replace('_', ' ')} caption"
@@ -119,7 +119,7 @@ def name_of_gap(score: WantedScore, captions: Mapping) -> str:
 
 
 def products(rows: list[tuple[int, tuple[str, ...]]], found: Vectors) -> tuple[np.ndarray, np.ndarray]:
-    """Items, and the dot products of their two vectors, in float32; for a single one-dimensional vector, its number."""
+    """Return items, and their two vectors' dot products (float32), or a single one-dimensional vector's value."""
     items = np.array([item for item, _ in rows], dtype=np.int64)
     first, *second = (
         np.stack([found[content] for content in side]) for side in zip(*(c for _, c in rows), strict=True)

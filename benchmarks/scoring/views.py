@@ -1,4 +1,4 @@
-"""The pages for scoring a benchmark with a model, and for asking an endpoint its questions."""
+"""Pages to score a benchmark with a model, and to ask an endpoint its questions."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from workers.models.model_name import FOLDER, HUB
 START = {"model": "ViT-B-32-quickgelu", "pretrained": "openai"}  # small, and its weights are public
 LISTED = 100  # trained models to choose from
 CLIP, SENTENCE, TRAINED = "open_clip", "sentence-transformers", "trained"
-KINDS = {  # what a model's name starts with, but for the first and the last: the kind, and what its name is
+KINDS = {  # prefixes of models' names, except for the first and the last: the kind, and what its name is
     CLIP: ("CLIP of open_clip", "An architecture and its weights: ViT-B-32-quickgelu with openai."),
     HUB: ("CLIP from the Hugging Face Hub", "An id: laion/CLIP-ViT-B-32-laion2B-s34B-b79K."),
     FOLDER: ("CLIP on this server", "A folder in the server’s model folder."),
@@ -35,7 +35,7 @@ KINDS = {  # what a model's name starts with, but for the first and the last: th
 
 class ScoreForm(OrderForm):
     """A model by its kind and name on the page, or by its whole name in the API. The worker checks whether the model
-    exists: this process does not know open_clip."""
+    exists, because this process does not load open_clip."""
 
     takes = score.ScoreOrder
     kind = forms.ChoiceField(label="Kind of model", required=False, widget=forms.RadioSelect)
@@ -56,7 +56,7 @@ class ScoreForm(OrderForm):
         self.fields["pretrained"].widget.attrs |= {"list": "weights", "placeholder": "openai"}
 
     def clean(self) -> None:
-        """Make the whole name of the model; what its kind does not take was hidden."""
+        """Make the whole name of the model; fields that its kind does not use were hidden."""
         given, kind = self.cleaned_data, self.cleaned_data.get("kind")
         if kind == TRAINED:
             given["model"] = given.get("trained", "")
@@ -81,14 +81,13 @@ def score_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     asked = asked_before(request, *score.MEASURES)
     if "seeds" in asked:
-        asked.setdefault("measure", score.RETRIEVAL)  # of jobs from before there were order tasks
+        asked.setdefault("measure", score.RETRIEVAL)  # from jobs before there were order tasks
     form = ScoreForm(request.POST or None, initial=in_parts({"model": request.GET.get("model", "")} | asked))
     return benchmark_order_page(request, "scoring/new.html", form, benchmark, score.queue_score)
 
 
 class AskForm(OrderForm):
-    """The worker connects from inside the network, so that only endpoints which the administrator has named can be
-    chosen."""
+    """The worker connects from inside the network, so only endpoints configured by the administrator can be chosen."""
 
     takes, not_asked = ask.AskOrder, ("parallel", "timeout")
     address = forms.ChoiceField(
@@ -104,7 +103,7 @@ class AskForm(OrderForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def ask_new(request: StaffRequest, pk: int) -> HttpResponse:
-    """The form; with `estimate`, what asking would take and cost."""
+    """Show the form; with `estimate`, the estimated requests and cost of asking."""
     benchmark, asked = permissions.benchmark_for(request.user, pk), asked_before(request, ask.KIND).get("order", {})
     form = AskForm(request.POST or None, initial=asked)
     return benchmark_order_page(request, "scoring/ask.html", form, benchmark, ask.queue_ask, estimate=ask.estimate_for)

@@ -3,9 +3,9 @@ leaves no half file; parts of it that the storage keeps aside are for a rule of 
 (docs/guide/storage.md).
 
 Each object has its SHA-256 in its metadata, which `copy_out` checks. Objects are read in windows of bytes, so that one
-file of a large zip costs one small request, and a broken connection is only a window to ask for again.
+file of a large zip costs one small request, and a broken connection means repeating just one window.
 
-A web process waits only briefly for the storage (`_promptly`), with a part of its threads; jobs wait longer.
+A web process waits only briefly for the storage (`_promptly`), with some of its threads; jobs wait longer.
 """
 
 import contextlib
@@ -31,28 +31,28 @@ from storages.backends.s3 import S3Storage
 from benchmarks.storage.files import Stored, Unavailable
 from workers.neighbours import Neighbour, Unresponsive, is_serving
 
-THREADS = 16  # requests at once where many small files move
+THREADS = 16  # concurrent requests for moving many small files
 BATCH = 1000
 TRIES = 3
 CONNECT_SECONDS, READ_SECONDS = 5, 20
 SMALL = 8 * 2**20  # bytes; larger files are uploaded in parts
-WINDOW, WIDEST = 2**18, 2**23  # bytes of a request where a file is read in parts
+WINDOW, WIDEST = 2**18, 2**23  # bytes per request if a file is read in parts
 SIGNED_SECONDS = 300
 SHA256 = "sha256"  # in the metadata
 REFUSED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "InvalidToken", "ExpiredToken", "403"}
 
-# Of the 8 threads of a web process, what annotators see takes 3 at most, and what managers do 2
+# Of a web process's 8 threads, annotators' requests use at most 3, and managers' 2
 SHOWING = Neighbour("The object storage", seconds=1.5, at_once=3)
 MANAGING = Neighbour("The object storage", seconds=10, at_once=2)
-PACE = 2**20  # bytes a second that are waited for besides
+PACE = 2**20  # bytes per second allowed in addition
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
 def _promptly(neighbour: Neighbour, size: Callable[..., int] = lambda *given: 0) -> Callable[[Callable], Callable]:
-    """Decorator for methods of the bucket. While a request is answered, they raise Unavailable if the storage does not
-    answer soon. `size`: the bytes that a call with these arguments moves."""
+    """Decorator for methods of the bucket. During a request, they raise Unavailable if the storage does not answer
+    soon. `size`: the bytes moved by a call with these arguments."""
 
     def decorate(method: Callable[..., Made]) -> Callable[..., Made]:
         @functools.wraps(method)
@@ -85,7 +85,7 @@ class Bucket(S3Storage):
         self._made: dict[int, Any] = {}
         super().__init__(client_config=config, file_overwrite=True, **options)
 
-    # The library's hooks: one client for all threads, which are many, and a new one after a fork.
+    # The library's hooks: one client for all threads, because there are many, and a new one after a fork.
 
     @property
     def connection(self):
@@ -143,7 +143,7 @@ class Bucket(S3Storage):
             return self.client.head_object(Bucket=self.bucket_name, Key=name)
 
     def sha256(self, name: str) -> str:
-        """From its metadata; empty if another program has put the object there."""
+        """Return it from the metadata; empty if another program has stored the object."""
         return self._head(name)["Metadata"].get(SHA256, "")
 
     @_promptly(SHOWING)
@@ -155,7 +155,7 @@ class Bucket(S3Storage):
         return self._bytes_of(name, Range=f"bytes={start}-{last}")
 
     def _bytes_of(self, name: str, **given: str) -> bytes:
-        """Read again if the connection breaks."""
+        """Read bytes, again if the connection breaks."""
         for tries_left in reversed(range(TRIES)):
             try:
                 with self.plain_errors(name):
@@ -183,14 +183,14 @@ class Bucket(S3Storage):
             self.save(name, File(file))
 
     def sync(self) -> None:
-        """Objects are durable as soon as they exist."""
+        """Do nothing: objects are durable as soon as they exist."""
 
     def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
         for _ in all_at_once(lambda file: self.copy_in(*file), files):
             pass
 
     def copy_out(self, name: str, local: Path) -> None:
-        """Raises Unavailable if the bytes are not those that were stored."""
+        """Copy it out. Raises Unavailable if the bytes are not those that were stored."""
         sha256, digest = self.sha256(name), hashlib.sha256()
         with self.open(name) as source, local.open("wb") as target:
             while piece := source.read(WIDEST):
@@ -224,7 +224,7 @@ class Bucket(S3Storage):
     def below(self, name: str, after: str = "") -> Iterator[Stored]:
         for page in self._pages(Prefix=f"{name}/" if name else "", StartAfter=after):
             for one in page.get("Contents", ()):
-                if one["Key"].startswith("/") or ".." in one["Key"].split("/"):  # it would leave a local folder
+                if one["Key"].startswith("/") or ".." in one["Key"].split("/"):  # would be outside a local folder
                     raise Unavailable(f"Another program has stored “{one['Key']}” in the bucket. Delete it.")
                 yield Stored(one["Key"], one["Size"], one["LastModified"].timestamp())
 
@@ -244,7 +244,7 @@ class Bucket(S3Storage):
     def signed(self, name: str, download: str) -> str:
         if not self.downloads:
             return ""
-        self._head(name)  # or the browser would show the storage's own error
+        self._head(name)  # otherwise the browser would show the storage's own error
         browsers = self._create_session().client(
             "s3", region_name=self.region_name, endpoint_url=self.downloads, config=self.client_config
         )
@@ -267,10 +267,10 @@ class Bucket(S3Storage):
                 )
 
     def try_out(self) -> None:
-        """Write, read, list and delete a file. Raises Unavailable with what is wrong."""
+        """Write, read, list and delete a file. Raises Unavailable with the problem."""
         name, content = f"staging/try-{os.urandom(8).hex()}", b"Winnow can write here."
         with self.plain_errors():
-            self.client.list_objects_v2(Bucket=self.bucket_name, MaxKeys=1)  # names a missing bucket, as no HEAD does
+            self.client.list_objects_v2(Bucket=self.bucket_name, MaxKeys=1)  # names a missing bucket, unlike HEAD
         self.write(name, content)
         try:
             if self.read(name) != content:
@@ -284,7 +284,7 @@ class Bucket(S3Storage):
 
     @contextlib.contextmanager
     def plain_errors(self, name: str = "") -> Iterator[None]:
-        """The library's errors as FileNotFoundError and Unavailable."""
+        """Turn the library's errors into FileNotFoundError and Unavailable."""
         try:
             yield
         except ClientError as error:
@@ -297,7 +297,7 @@ class Bucket(S3Storage):
             if code in REFUSED or status == 403:
                 what = f"{self.where} refuses the key for bucket “{self.bucket_name}” ({code})."
                 raise Unavailable(f"{what} Correct WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY.") from error
-            reason = f" ({code})" if code and code != str(status) else ""  # an answer to HEAD gives none
+            reason = f" ({code})" if code and code != str(status) else ""  # answers to HEAD do not have one
             raise Unavailable(f"{self.where} failed with status {status}{reason}. Try again later.") from error
         except (BotoCoreError, Boto3Error) as error:
             what = f"{self.where} does not answer. Check that it is running, and WINNOW_S3_URL."
@@ -305,7 +305,7 @@ class Bucket(S3Storage):
 
 
 def all_at_once(work: Callable[[Given], Made], given: Iterable[Given]) -> Iterator[Made]:
-    """`work` of each in threads, in order, a batch at a time."""
+    """Call `work` on each in threads, in order, a batch at a time."""
     given = iter(given)
     with ThreadPoolExecutor(THREADS, thread_name_prefix="bucket") as pool:
         while batch := list(islice(given, BATCH)):
@@ -331,7 +331,7 @@ class _Contents:
 
 
 class _Reader(io.RawIOBase):
-    """An object as a file. Reading on makes the windows larger; a jump makes them small again."""
+    """An object as a file. Sequential reading enlarges the windows; a jump shrinks them again."""
 
     def __init__(self, bucket: Bucket, name: str, size: int):
         self.bucket, self.path, self.length = bucket, name, size

@@ -1,4 +1,4 @@
-"""What a place for files offers. Names are paths with slashes, such as `originals/ab/….jpg`."""
+"""The interface of a file storage. Names are paths with slashes, such as `originals/ab/….jpg`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ class Stored(NamedTuple):
 
 
 class Files(Protocol):
-    """Django's storage and more. Each method may raise Unavailable; those that read one file, FileNotFoundError."""
+    """Extends Django's storage. All methods may raise Unavailable; those reading a file, FileNotFoundError."""
 
     in_bucket: bool
 
@@ -40,49 +40,49 @@ class Files(Protocol):
     def size(self, name: str) -> int: ...
 
     def contents(self, name: str) -> Contents:
-        """The file, to be read later and in any thread."""
+        """Return a handle that can be read later, from any thread."""
 
     def write(self, name: str, content: bytes) -> None:
-        """The file is there whole and durably when this returns, or not at all, whoever else writes it now."""
+        """Write the file completely and durably or not at all, even if others write it at the same time."""
 
     def copy_in(self, local: Path, name: str) -> None:
-        """The file is there whole or not at all, and durable after `sync`. The local file stays."""
+        """Copy the local file in completely or not at all; it is durable after `sync`. The local file stays."""
 
     def sync(self) -> None:
-        """What was copied in is durable when this returns."""
+        """Make what was copied in durable."""
 
     def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
-        """Local files, each with its name here. All are durable when this returns."""
+        """Move local files in, each with its name in the storage. All are durable on return."""
 
     def sha256(self, name: str) -> str:
-        """Of the bytes as they are, or as they were when stored; empty if nobody knows."""
+        """Return the hash of the bytes, now or when stored; empty if unknown."""
 
     def copy_out(self, name: str, local: Path) -> None:
-        """Into a new local file, whose folder exists."""
+        """Copy it to a new local file, whose folder exists."""
 
     def move(self, name: str, to: str) -> None: ...
 
     def remove(self, names: Iterable[str]) -> None:
-        """Those that exist."""
+        """Remove those that exist."""
 
     def remove_folder(self, name: str) -> None:
-        """With all that is below it, if it exists."""
+        """Remove the folder with everything in it, if it exists."""
 
     def folders(self, name: str) -> list[str]:
-        """The names of the folders directly below, in order; none if there is no such folder."""
+        """Return the names of its direct subfolders, in order; none if there is no such folder."""
 
     def below(self, name: str, after: str = "") -> Iterator[Stored]:
-        """All files below a folder ("": all files), one at a time; `after`: those whose names sort after that one."""
+        """Yield all files below a folder ("": all files); `after`: only those whose names sort after that one."""
 
     def lookup(self, *folders: str) -> Callable[[str], bool]:
-        """Whether a file exists, for many files of these folders."""
+        """Return a function that checks whether a file exists, for many files in these folders."""
 
     def try_out(self) -> None:
-        """Raises Unavailable if files cannot be stored and read."""
+        """Raise Unavailable if files cannot be stored and read."""
 
     def signed(self, name: str, download: str) -> str:
-        """An address that downloads the file for a short while, as `download`. Empty if Winnow sends it itself; then
-        nobody has looked whether there is such a file."""
+        """Return a short-lived URL that downloads the file as `download`. Empty if Winnow sends it itself, in which
+        case the file may not exist."""
 
 
 kept = cast(Files, default_storage)

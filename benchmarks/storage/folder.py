@@ -1,4 +1,4 @@
-"""Files below MEDIA_ROOT, of this machine or on a file system that machines share."""
+"""Files below MEDIA_ROOT, on this machine or on a file system shared by machines."""
 
 import contextlib
 import errno
@@ -24,7 +24,7 @@ class Folder(FileSystemStorage):
         return Path(self._inside(name))
 
     def read(self, name: str) -> bytes:
-        path = self._inside(name)  # a release reads a million: a Path takes longer
+        path = self._inside(name)  # a release reads a million of these: a Path would take longer
         with open(path, "rb", opener=_no_link) as file:
             return file.read()
 
@@ -43,7 +43,7 @@ class Folder(FileSystemStorage):
         self.appear(name, lambda part: shutil.copyfile(local, part))
 
     def appear(self, name: str, fill: Callable[[Path], object]) -> None:
-        """`fill` writes the file to another path; then it is there whole."""
+        """Let `fill` write the file to another path; then it appears complete."""
         target = self.contents(name)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{secrets.token_hex(8)}")
@@ -66,7 +66,7 @@ class Folder(FileSystemStorage):
             target = self._inside(name)
             try:
                 os.replace(local, target)
-            except FileNotFoundError:  # the first file of its folder; looking each time is slow
+            except FileNotFoundError:  # the first file in its folder; checking each time would be slow
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 os.replace(local, target)
         self.sync()
@@ -114,14 +114,14 @@ class Folder(FileSystemStorage):
         return self.exists
 
     def try_out(self) -> None:
-        """A folder's faults show where a file is written."""
+        """Do nothing: a folder's faults show when a file is written."""
 
     def signed(self, name: str, download: str) -> str:
         return ""
 
 
 def _no_link(path: str, flags: int) -> int:
-    """Winnow makes no links, so one among its files was left by somebody who wants to read another file."""
+    """Refuse links: Winnow does not make any, so somebody left one in order to read another file."""
     try:
         return os.open(path, flags | os.O_NOFOLLOW)
     except OSError as error:

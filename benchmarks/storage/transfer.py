@@ -1,4 +1,4 @@
-"""Copy all kept files from a folder to a bucket, or back. The source stays, and what is there already is skipped."""
+"""Copying all kept files from a folder to a bucket, or back. The source stays; existing files are skipped."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ Tell = Callable[[int, int], None]  # called with the numbers of files and bytes 
 
 @dataclass(slots=True)
 class Copied:
-    """Numbers of files, and the bytes of those that were copied."""
+    """Numbers of files, and the bytes of those copied."""
 
     files: int = 0
     bytes: int = 0
@@ -24,11 +24,11 @@ class Copied:
 
 
 class Damaged(Exception):
-    """A file's bytes are not those that it should have. The message names it."""
+    """A file's bytes are not what they should be. The message names it."""
 
 
 def to_bucket(folder: Folder, bucket: Bucket, tell: Tell) -> Copied:
-    """Raises Damaged for a file that is wrong in the folder, or arrived differently, and Unavailable."""
+    """Copy all files. Raises Damaged for a file that is wrong in the folder or changes, and Unavailable."""
 
     def copy(file: Stored) -> int | None:
         try:
@@ -51,7 +51,7 @@ def to_bucket(folder: Folder, bucket: Bucket, tell: Tell) -> Copied:
 
 
 def to_folder(bucket: Bucket, folder: Folder, tell: Tell) -> Copied:
-    """Raises Damaged for a file that is wrong in the bucket, and Unavailable."""
+    """Copy all files. Raises Damaged for a file that is wrong in the bucket, and Unavailable."""
 
     def copy(file: Stored) -> int | None:
         sha256 = bucket.sha256(file.name)
@@ -72,7 +72,7 @@ def to_folder(bucket: Bucket, folder: Folder, tell: Tell) -> Copied:
 
 
 def only_in(target: Folder | Bucket, source: Folder | Bucket) -> list[str]:
-    """The files that the source does not have."""
+    """Return the files that the source does not have."""
     there = {file.name for file in source.below("")}
     return [file.name for file in target.below("") if file.name not in there and _is_kept(PurePosixPath(file.name))]
 

@@ -1,4 +1,4 @@
-"""The items to train on: from a benchmark, dealt 80/20 by item and image, or from a release as it was split."""
+"""Items to train on: from a benchmark, dealt 80/20 by item and image, or from a release with its splits."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from workers.models.training_task import Example
 
 SHARES = {"train": 80, "validation": 20}  # BiVLC, §5.1 and §5.2
 CHUNK = 500  # items
-NAMED = 3  # items by name in a refusal
+NAMED = 3  # items listed by name in a refusal
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class TrainingItem:
     split: str = ""
 
     def lacks(self, preset: Preset) -> str:
-        """The first thing that the preset needs of it and that it lacks; empty: it lacks nothing."""
+        """Return the first thing it lacks that the preset needs; empty if nothing."""
         there = {
             "positive caption": self.captions.get("positive"),
             "positive image": self.images.get("positive"),
@@ -52,7 +52,7 @@ class TrainingItem:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """`lacking`: how many items lack what the preset needs, by what they lack."""
+    """`lacking`: how many items lack something the preset needs, by what they lack."""
 
     train: list[Example]
     validation: list[Example]
@@ -60,7 +60,7 @@ class Sides:
 
 
 def of_benchmark(benchmark: Benchmark) -> Iterator[TrainingItem]:
-    """All items in their order."""
+    """Yield all items in order."""
     after = -1
     rows = benchmark.present.order_by("position").values_list("pk", "key", "type", "subtype", "position")
     while chunk := list(rows.filter(position__gt=after)[:CHUNK]):
@@ -77,7 +77,7 @@ def of_benchmark(benchmark: Benchmark) -> Iterator[TrainingItem]:
 
 
 def of_release(release: ReleasedSplit) -> Iterator[TrainingItem]:
-    """Its items on the training and the validation side, with the negative image that people chose."""
+    """Yield its training and validation items, with the negative image that people chose."""
     for line in release.lines():
         if line["split"] not in SHARES:
             continue
@@ -92,7 +92,7 @@ def of_release(release: ReleasedSplit) -> Iterator[TrainingItem]:
 
 
 def sides(benchmark: Benchmark, release: ReleasedSplit | None, preset: Preset, seed: int) -> Sides:
-    """What to train on and what to validate on. Raises CannotScore: TOO_FEW_ITEMS, IN_A_TEST_SPLIT."""
+    """Return the items to train and to validate on. Raises CannotScore: TOO_FEW_ITEMS, IN_A_TEST_SPLIT."""
     usable, lacking = _usable(of_release(release) if release else of_benchmark(benchmark), preset)
     if len(usable) < LEAST:
         why = "".join(f", {count:,} lack a {what}" for what, count in lacking.items())
@@ -131,7 +131,7 @@ def _dealt(units: list[Unit], seed: int) -> list[str]:
 
 
 def _check_disjoint(benchmark: Benchmark, usable: list[TrainingItem]) -> None:
-    """No item, and no image of one, is in the test split of any release."""
+    """Check that no item, and no image of one, is in the test split of any release."""
     keys, images = {one.key: one.key for one in usable}, {image: one.key for one in usable for image in one.every_image}
     for release in releases():
         if "test" not in release.splits:

@@ -1,4 +1,4 @@
-"""A training's curve as coordinates of a plot, in two panels: the loss and the validation accuracy. Pure."""
+"""A training curve as coordinates of a plot with two panels: the loss and the validation accuracy. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ LINES = 12  # of the table, at most
 
 
 def panels(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Panels with a `title`, `points` as SVG writes them, the `last` value with its `x` and `y`, and the values at the
-    `top` and `bottom`; none if there are no values yet."""
+    """Return panels with a `title`, `points` in SVG syntax, the `last` value with its `x` and `y`, and the values at
+    the `top` and `bottom`; none if there are no values yet."""
     steps = max(1, curve.get("steps", 1))
     found = [
         ("Loss", "loss", curve.get("losses", [])),
@@ -28,6 +28,6 @@ def _panel(title: str, kind: str, values: Sequence[Sequence[float]], steps: int)
 
 
 def thinned(values: Sequence[Sequence[float]]) -> list[dict[str, float]]:
-    """At most `LINES` rows of a table, evenly spread, with the last one."""
+    """Return at most `LINES` rows of a table, evenly spaced, including the last one."""
     every = -(-len(values) // LINES)
     return [{"step": step, "value": value} for step, value in reversed(values[::-1][::every])]

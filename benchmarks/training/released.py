@@ -1,4 +1,4 @@
-"""Releases as trainings need them. `annotation` registers where to find them, as it registers listeners of imports."""
+"""Releases for training. `annotation` registers how to find them, as it registers import listeners."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from benchmarks.models import Benchmark
 
 @dataclass(frozen=True, slots=True)
 class ReleasedSplit:
-    """A frozen release: `title` is its name and version, `splits` those that it has. `lines()` reads its items, lines
-    of items.jsonl, each with its `split`; the image chosen as the negative one has `chosen`."""
+    """A frozen release: `title` is its name and version, `splits` its splits. `lines()` reads its items, lines of
+    items.jsonl, each with its `split`; the image chosen as the negative has `chosen`."""
 
     title: str
     benchmark: int
@@ -23,7 +23,7 @@ _FINDERS: list[Find] = []
 
 
 def find_with(find: Find) -> None:
-    """`find(user)` yields all frozen releases; with a user, those that this user may see."""
+    """Register `find(user)`, which yields all frozen releases; with a user, those that this user may see."""
     if find not in _FINDERS:
         _FINDERS.append(find)
 
@@ -34,5 +34,5 @@ def releases(user=None) -> Iterator[ReleasedSplit]:
 
 
 def to_train_on(benchmark: Benchmark, user=None) -> list[ReleasedSplit]:
-    """Releases of the benchmark that have a training side."""
+    """Return the benchmark's releases that have a training side."""
     return [one for one in releases(user) if one.benchmark == benchmark.pk and "train" in one.splits]

@@ -1,7 +1,7 @@
 """Train a model: deal the items, train with checkpoints, store the weights and one row of provenance.
 
-Checkpoints lie in the folder of models under a key of all that decides the weights, so a job that was killed or
-cancelled, or a second one like it, continues there. The row is stored with the job's report when the weights are there.
+Checkpoints are in the folder of models under a key of everything that determines the weights, so a killed or cancelled
+job, or a second one like it, continues from them. The row is stored with the job's report once the weights exist.
 """
 
 import re
@@ -31,13 +31,13 @@ from workers.models.training_task import Curve, Task, Trained, Trainer
 
 KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
-TRAINED, UNFINISHED = "trained", "training"  # folders in that of models
+TRAINED, UNFINISHED = "trained", "training"  # subfolders of the folder of models
 CHANGES = ("epochs", "batch", "rate", "rates", "hard_negative", "neighbours", "choose", "seed")
 AGAIN = "nothing new: this model stands"
 
 
 def _setting(name: str, label: str, help_text: str = "") -> Any:
-    """A number instead of the preset's."""
+    """Make a field for a number that overrides the preset's."""
     low, high = LIMITS[name]
     kind: type = forms.FloatField if isinstance(low, float) else forms.IntegerField
     return orders.described(kind(min_value=low, max_value=high, required=False, label=label, help_text=help_text))
@@ -45,7 +45,7 @@ def _setting(name: str, label: str, help_text: str = "") -> Any:
 
 @dataclass(frozen=True)
 class TrainOrder:
-    """What to train, from which weights, on which items. Numbers that are None are the preset's."""
+    """What to train, from which weights, on which items. Numbers that are None default to the preset's."""
 
     preset: str = orders.choice(
         "Preset", [(name, preset.title) for name, preset in PRESETS.items()], "The losses and numbers of a paper."
@@ -102,7 +102,7 @@ def queue_train(*, benchmark: Benchmark, order: TrainOrder, by: str, created_by=
 
 
 def params_of(benchmark: Benchmark, order: TrainOrder, user=None) -> dict:
-    """The order as a job has it, with all of the preset's settings. Raises Refused."""
+    """Return the order in a job's form, with all of the preset's settings. Raises Refused."""
     with refused():
         given = {name: None if value == "" else value for name in CHANGES for value in [getattr(order, name)]}
         chosen = settings_of(order.preset, **given | {"rates": _rates(order.rates) or None})
@@ -124,7 +124,7 @@ def _rates(text: str) -> tuple[float, ...]:
 
 
 def follow(params: dict) -> None:
-    """The part of each further process that `torchrun` starts: it computes rows of every batch and stores nothing."""
+    """Run each further process started by `torchrun`, which computes rows of every batch and stores nothing."""
     with refused():
         job = Job(params=params)
         training = Training(job, jobs.Progress(job))
@@ -134,7 +134,7 @@ def follow(params: dict) -> None:
 
 
 class Unwatched:
-    """A Watch of a process whose training another one reports."""
+    """A Watch for a process whose training is reported by another one."""
 
     def begin(self, phase: str, left: int | None) -> None: ...
 
@@ -162,7 +162,7 @@ def check_name(name: str) -> None:
 
 
 def release_of(benchmark: Benchmark, title: str, user=None) -> ReleasedSplit:
-    """The release to train on, if the user may see it."""
+    """Return the release to train on, if the user may see it."""
     there = to_train_on(benchmark, user)
     found = next((one for one in there if one.title == title), None)
     if found is None:
@@ -183,7 +183,7 @@ class Training(BenchmarkWork):
         self.notes: list[str] = []
         self.counts: dict = {}
         self.shown = 0.0
-        self.steps = 0  # of this attempt; a resumed one has fewer than the training
+        self.steps = 0  # in this attempt; a resumed one has fewer than the training
 
     def run(self) -> None:
         self.progress.begin("reading items")
@@ -191,7 +191,7 @@ class Training(BenchmarkWork):
         self.progress.begin("loading the model")
         trainer = load_trainer(task)
         if same := stored(trainer.key):
-            trainer.forget()  # of a job that was killed when it had just stored the row
+            trainer.forget()  # from a job killed just after storing the row
             return self.finish_with(same, note=AGAIN)
         check_name(self.job.params["name"])
         self.store(trainer, trainer.run(self))
@@ -224,7 +224,7 @@ class Training(BenchmarkWork):
     # Afterwards
 
     def store(self, trainer: Trainer, trained: Trained) -> None:
-        """Write the weights to a folder of their hash, then the row with the job's report."""
+        """Write the weights to a folder named by their hash, then the row with the job's report."""
         self.progress.begin("storing the model")
         name = self.job.params["name"]
         path = f"{TRAINED}/{name}-{trained.weights[:12]}"
@@ -258,13 +258,13 @@ class Training(BenchmarkWork):
         trainer.forget()
 
     def export(self, trainer: Trainer, folder: Path) -> None:
-        """Whole or not at all: a killed job leaves a hidden folder, which the next one replaces."""
+        """Export completely or not at all: a killed job leaves a hidden folder, which the next one replaces."""
         partial = folder.with_name(f".{folder.name}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
             trainer.export(partial)
-            shutil.rmtree(folder, ignore_errors=True)  # of a job that was killed before it stored the row
+            shutil.rmtree(folder, ignore_errors=True)  # from a job killed before storing the row
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -281,7 +281,7 @@ class Training(BenchmarkWork):
 
 
 def stored(key: str) -> TrainedModel | None:
-    """The model of that training, if its files are there: a backup does not contain them."""
+    """Return that training's model, if its files exist: a backup does not contain them."""
     found = TrainedModel.objects.filter(key=key).first()
     return found if found and (settings.MODELS / found.path).is_dir() else None
 
@@ -291,7 +291,7 @@ def image(content: str) -> Contents:
 
 
 def estimate(benchmark: Benchmark, chosen: Settings) -> float | None:
-    """Seconds that a training of so many items takes at the pace of the last one with this preset; None: unknown."""
+    """Estimate a training's seconds at the pace of the last one with this preset; None if unknown."""
     last = TrainedModel.objects.filter(preset=chosen.preset).first()
     if last is None:
         return None

@@ -17,7 +17,7 @@ SHOWN = 20  # trained models
 
 
 class TrainForm(OrderForm):
-    """Offers the releases that the user may train on, and proposes a base model."""
+    """Offers the releases that the user may train on, and a default base model."""
 
     takes = train.TrainOrder
 
@@ -46,7 +46,7 @@ def train_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _changes(settings: dict) -> dict:
-    """A job's preset and the settings that differ from it, since empty fields are the preset's."""
+    """Return a job's preset and the settings that differ from it, because empty fields are the preset's."""
     usual = PRESETS[settings["preset"]].settings.as_json()
     other = {name for name in train.CHANGES if settings.get(name, usual[name]) != usual[name]}
     other |= {"epochs"} if settings["image_epochs"] != usual["image_epochs"] else set()
@@ -55,7 +55,7 @@ def _changes(settings: dict) -> dict:
 
 
 def presets_for(benchmark: Benchmark) -> list[dict]:
-    """Each preset with its numbers, and how long the benchmark takes with it at the pace of its last training."""
+    """Return each preset with its numbers, and its duration on the benchmark at the pace of its last training."""
     return [
         {"preset": preset, "settings": preset.settings, "seconds": train.estimate(benchmark, preset.settings)}
         for preset in PRESETS.values()

@@ -1,4 +1,4 @@
-"""The list of benchmarks, and the page of one with its items."""
+"""The list of benchmarks, and a benchmark's page with its items."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -35,7 +35,7 @@ SEARCH = 200  # characters
 @require_safe
 @permissions.staff_only
 def benchmark_list(request: StaffRequest) -> HttpResponse:
-    """The address has the search `q`, `state=archived`, the order and the page."""
+    """List benchmarks; the query has the search `q`, `state=archived`, the order and the page."""
     search, archived = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state") == "archived"
     found = Benchmark.objects.filter(Q(name__icontains=search) | Q(source__icontains=search))
     counts = {one: found.filter(archived=one).count() for one in (False, True)}
@@ -53,7 +53,7 @@ def benchmark_list(request: StaffRequest) -> HttpResponse:
 
 
 def _is_listed(job: Job) -> bool:
-    """Whether the import has become a benchmark, which the list has."""
+    """Return whether the import has become a listed benchmark."""
     return job.state == JobState.DONE and not (job.report.get("look") or job.report.get("check_only"))
 
 
@@ -81,7 +81,7 @@ COLUMNS = [
 @require_POST
 @permissions.staff_only
 def benchmark_archive(request: StaffRequest, pk: int) -> HttpResponse:
-    """Archive the benchmark, or with `to=list` take it back."""
+    """Archive the benchmark, or with `to=list` restore it to the list."""
     benchmark, back = permissions.benchmark_for(request.user, pk, change=True), request.POST.get("to") == "list"
     set_archived(thing=benchmark, archived=not back, by=audit.named(request.user))
     messages.success(request, f"“{benchmark}” is {'in the list again' if back else 'archived'}.")
@@ -106,8 +106,8 @@ class NameForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def benchmark_settings(request: StaffRequest, pk: int) -> HttpResponse:
-    """Its name, archiving, what deletion would remove, or why it cannot. A POST with a `new_name` renames it, one with
-    its `name` deletes it."""
+    """Show its name, archiving, and what deletion would remove or why it is impossible. A POST with a `new_name`
+    renames it, one with its `name` deletes it."""
     benchmark = permissions.benchmark_for(request.user, pk, change=True)
     renames = "new_name" in request.POST
     new = RenameForm(request.POST if renames else None, initial={"new_name": benchmark.name})
@@ -142,7 +142,7 @@ def benchmark_settings(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @permissions.staff_only
 def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?type=swap&subtype=att&q=cup`: only those items; `after=` or `before=`: a page of them."""
+    """Show its items. `?type=swap&subtype=att&q=cup`: only those items; `after=` or `before=`: a page of them."""
     benchmark = permissions.benchmark_for(request.user, pk)
     kinds = list(queries.kinds(benchmark.items.all()))
     chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
@@ -164,7 +164,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Page:
-    """Items in their order, and the query strings of the previous and next page ("" if there is none)."""
+    """Items in order, and the query strings of the previous and next page ("" if there is none)."""
 
     items: list[Item]
     earlier: str
@@ -172,7 +172,7 @@ class Page:
 
 
 def _page_of(items: QuerySet[Item], asked, kept: str) -> Page:
-    """Keyset paging: `after=` or `before=` a position, so that page 300 costs what page 1 costs."""
+    """Page by keyset: `after=` or `before=` a position, so that page 300 costs the same as page 1."""
     after, before = _place(asked.get("after")), _place(asked.get("before"))
     if before is not None:
         chosen = items.filter(position__lt=before).order_by("-position")
@@ -192,5 +192,5 @@ def _to(way: str, item: Item, kept: str) -> str:
 
 
 def _place(text: str | None) -> int | None:
-    """A position from the URL; anything else counts as not given."""
+    """Return a position from the URL; anything else counts as missing."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,7 +1,6 @@
 """Images and videos under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
 
-No header tells anything of the file but its type and size, and no database is asked but for a variant that has not been
-made yet.
+Headers reveal only the file's type and size, and the database is queried only for a variant that has not been made yet.
 """
 
 from contextlib import suppress
@@ -22,7 +21,7 @@ HEADERS = {"Content-Type": "image/jpeg", **CACHE}
 
 @require_safe
 def served(request: HttpRequest, opaque: str) -> HttpResponse:
-    """An image as it is, or in the frame of its item: the address does not tell which."""
+    """Send an image as it is, or in its item's frame: the URL does not reveal which."""
     framed, as_it_is = _path("framed", opaque), _path("served", opaque)
     found = _found(framed) or _found(as_it_is)
     return found or send_image(framed if frames.make(opaque) else as_it_is)
@@ -30,7 +29,7 @@ def served(request: HttpRequest, opaque: str) -> HttpResponse:
 
 @require_safe
 def small(request: HttpRequest, opaque: str) -> HttpResponse:
-    """The smaller copy, for phones, of what `served` has under that name."""
+    """Send the smaller copy, for phones, of the image that `served` sends under that name."""
     path = _path("small", opaque)
     if found := _found(path):
         return found
@@ -45,7 +44,7 @@ def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
 
 @require_safe
 def video(request: HttpRequest, opaque: str, ending: str) -> HttpResponseBase:
-    """A video, or the range of its bytes that a browser's player asks for."""
+    """Send a video, or the range of its bytes that a browser's player requests."""
     path = video_path(opaque)
     if settings.ACCEL_REDIRECT:
         kind = {"Content-Type": f"video/{ending}"}
@@ -66,9 +65,9 @@ def _path(folder: str, opaque: str) -> str:
 
 
 def send_image(path: str) -> HttpResponse:
-    """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies.
+    """Send the file or, with ACCEL_REDIRECT, its path to nginx.
 
-    From a bucket too Winnow sends it: the bucket's own answer would have the time at which the image was stored.
+    Winnow also sends files from a bucket, whose own answer would reveal when the image was stored.
     """
     if settings.ACCEL_REDIRECT:
         return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})
@@ -79,7 +78,7 @@ def send_image(path: str) -> HttpResponse:
 
 
 def _found(path: str) -> HttpResponse | None:
-    """The same, or None if there is no such file. A bucket is asked once, not first whether it has the file."""
+    """Return the same, or None if there is no such file. A bucket is not asked first whether it exists."""
     if settings.ACCEL_REDIRECT and not kept.exists(path):
         return None
     with suppress(Http404):

@@ -24,7 +24,7 @@ STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
 
 
 def likeness(benchmark: Benchmark) -> dict:
-    """`lexical.overlap` of all items; {} if they have no second positive. Cached until captions are added."""
+    """Return `lexical.overlap` of all items; {} if they have no second positive. Cached until captions are added."""
     seconds = Caption.objects.filter(item__benchmark=benchmark, role=Role.SECOND_POSITIVE, position=0)
     state = seconds.aggregate(count=Count("pk"), last=Max("pk"))
     if not state["count"]:
@@ -34,7 +34,7 @@ def likeness(benchmark: Benchmark) -> dict:
 
 
 def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
-    """The first caption of each of the three roles, for every item with all three."""
+    """Return the first caption of each of the three roles, for every item with all three."""
     found: dict[int, dict[str, str]] = {}
     written = Caption.objects.filter(item__benchmark=benchmark, role__in=ROLES, position=0).order_by()
     for item, role, text in written.values_list("item_id", "role", "text"):
@@ -44,7 +44,7 @@ def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
 
 
 def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
-    """Panels from the result of `lexical.overlap`; none if there are no items."""
+    """Return panels from the result of `lexical.overlap`; none if there are no items."""
     if not any(found["n"] for found in overlap.values()):
         return []
     return [_panel(measure, {pair: found[measure] for pair, found in overlap.items()}) for measure in TITLES]
@@ -53,7 +53,7 @@ def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
 def _panel(measure: str, pairs: Mapping[str, Mapping]) -> dict:
     every: list[Sequence[Bin]] = [found["bins"] for found in pairs.values()]
     last = max(place for bins in every for place, one in enumerate(bins, 1) if one["count"])
-    shown = len(every[0]) if measure == "overlap" else max(LEAST, last)  # the axis of overlap has an end
+    shown = len(every[0]) if measure == "overlap" else max(LEAST, last)  # the overlap axis has an end
     most = max(one["count"] for bins in every for one in bins)
     bins = every[0][:shown]
     return {
@@ -81,13 +81,13 @@ def _row(pair: str, found: Mapping, shown: int, most: int) -> dict:
 
 
 def _bar(place: int, count: int, shown: int, most: int) -> dict:
-    """The bar's height, at least one pixel if it is not empty."""
+    """Return the bar's height, at least one pixel if it is not empty."""
     height = max(1.0, round((HIGH - 2) * count / most, 2))
     return {"x": round(100 * place / shown, 3), "width": round(92 / shown, 3), "y": HIGH - height, "height": height}
 
 
 def _place_of(value: float, bins: Sequence[Bin]) -> float:
-    """A value's position on the axis, in bins from the start, interpolated within a bin."""
+    """Return a value's position on the axis, in bins from the start, interpolated within a bin."""
     for place, one in reversed(list(enumerate(bins))):
         if one["from"] <= value:
             return place + ((value - one["from"]) / (one["to"] - one["from"]) if one["to"] else 0.5)
@@ -95,7 +95,7 @@ def _place_of(value: float, bins: Sequence[Bin]) -> float:
 
 
 def _marks(bins: Sequence[Bin]) -> Iterator[dict]:
-    """Round numbers at which bins begin, as many as fit."""
+    """Yield round numbers at which bins begin, as many as fit."""
     begin = [round(one["from"] * (10 if isinstance(one["from"], float) else 1)) for one in bins]
     step = next(step for step in STEPS if sum(start % step == 0 for start in begin) <= MARKS)
     for place, start in enumerate(begin):
@@ -104,7 +104,7 @@ def _marks(bins: Sequence[Bin]) -> Iterator[dict]:
 
 
 def _label(one: Bin) -> str:
-    """A bin's label: `0`, `5 to 9`, `100 or more` for counts; `0.2 to 0.3` for shares, up to the next bin's start."""
+    """Label a bin: `0`, `5 to 9`, `100 or more` for counts; `0.2 to 0.3` for shares, up to the next bin's start."""
     low, high = one["from"], one["to"]
     if high is None:
         return f"{low:g}" if low == 1 else f"{low:g} or more"

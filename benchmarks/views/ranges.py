@@ -1,9 +1,9 @@
 """Resumable downloads: a file or part of one, whole or from any byte on (RFC 9110, sections 13 and 14).
 
-Own code, since nothing well kept does it for a file in Django's storage: Django's FileResponse knows no ranges, and its
-`get_conditional_response`, which is used here, leaves If-Range out; WhiteNoise serves ranges of static files on disk
-alone; django-sendfile2 hands ranges to the server in front, which an install need not have; django-ranged-response has
-been unmaintained for years and has no ETag.
+This is our own code because no maintained library does it for a file in Django's storage: Django's FileResponse does
+not support ranges, and its `get_conditional_response`, which is used, omits If-Range; WhiteNoise serves ranges only of
+static files on disk; django-sendfile2 leaves ranges to a proxy, which is optional in our case; django-ranged-response
+has been unmaintained for years and lacks ETag.
 """
 
 import mimetypes
@@ -23,10 +23,10 @@ ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,18})?-([0-9]{1,18})?[ \t]*", re.AS
 def ranged(
     request: HttpRequest, open_file: Callable[[], File], size: int, name: str, etag: str, offset: int = 0
 ) -> HttpResponseBase:
-    """The `size` bytes of a file from `offset` on, as a download called `name`, or the requested range of them.
+    """Send the `size` bytes of a file from `offset` on, or the requested range of them, as a download called `name`.
 
     `etag` identifies the content (its hash). The file is opened when bytes are sent, and closed with the response.
-    Requests for several ranges, or with an invalid one, get the whole.
+    Requests for several ranges, or an invalid one, get everything.
     """
     head = _head(size, name, quote_etag(etag))
     answer = get_conditional_response(request, head["ETag"], None, head) or head
@@ -45,7 +45,7 @@ def ranged(
 
 
 def _head(size: int, name: str, etag: str) -> HttpResponse:
-    """The response without its bytes, which is the answer to HEAD."""
+    """Return the response without its bytes, which is the answer to HEAD."""
     kind, packed = mimetypes.guess_type(name)
     return HttpResponse(
         content_type="application/octet-stream" if packed or not kind else kind,
@@ -59,7 +59,7 @@ def _head(size: int, name: str, etag: str) -> HttpResponse:
 
 
 def _asked(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """First and last byte. None: the whole; first after last: an unsatisfiable range."""
+    """Return first and last byte. None: everything; first after last: an unsatisfiable range."""
     found = ONE_RANGE.fullmatch(request.headers.get("Range", ""))
     if found is None or not any(found.groups()) or not size:
         return None

@@ -1,4 +1,4 @@
-"""The page of users, for admins: add one, close an account, open it again."""
+"""The page of users, for admins: add users, close and reopen accounts."""
 
 from django import forms
 from django.conf import settings
@@ -39,7 +39,7 @@ class UserForm(forms.Form):
 @permissions.staff_only
 @sensitive_variables("password")
 def user_list(request: StaffRequest) -> HttpResponse:
-    """A POST adds a user; its answer alone has the one-time password."""
+    """List users. A POST adds one; only its response has the one-time password."""
     permissions.check_admin(request.user)
     form, made, password = UserForm(request.POST if request.method == "POST" else None), None, ""
     if form.is_valid():
@@ -89,7 +89,7 @@ COLUMNS = [
 @require_POST
 @permissions.staff_only
 def user_change(request: StaffRequest, pk: int) -> HttpResponse:
-    """Close the account, or with `to=open` open it again."""
+    """Close the account, or with `to=open` reopen it."""
     permissions.check_admin(request.user)
     user, opens = get_object_or_404(User, pk=pk), request.POST.get("to") == "open"
     if user.pk == request.user.pk:

@@ -1,4 +1,4 @@
-"""Columns of answers: where a table has what people or models answered. Pure."""
+"""Columns of answers: where people's or models' answers are in a table. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from benchmarks.formats.own.mapping import (
 from benchmarks.formats.own.rows import every_column, sampled
 from benchmarks.formats.table import spelled
 
-FEW_ROWS, LONGEST_ID, MOST_ID_COLUMNS = 20, 100, 12  # in which ids of several columns are looked for
+FEW_ROWS, LONGEST_ID, MOST_ID_COLUMNS = 20, 100, 12  # searched for ids that span several columns
 JOINTS = ("/", "-", "_", ":", ".", " ")
 _ITEM = (
     re.compile(r"item(?:_?(?:id|key|name|index))?"),
@@ -37,8 +37,8 @@ _ITEM = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an answer stands: in places, or in `voters` (value → place of those who gave it). `values`: what a value
-    of the file is called by the protocol."""
+    """Where an answer is found: in places, or in `voters` (value → place of those who gave it). `values`: the
+    protocol's name for a value in the file."""
 
     places: tuple[str, ...] = ()
     voters: Mapping[str, str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def source_in(value: object, where: str) -> Source:
 
 
 class Place(Protocol):
-    """Where one of a mapping's answers or attributes stands."""
+    """Where one of a mapping's answers or attributes is found."""
 
     @property
     def all_places(self) -> tuple[str, ...]: ...
@@ -79,8 +79,8 @@ class Place(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AnswerMapping:
-    """Which column is what in a table of answers. Its fields are those of `PLAIN`, each a place, and of `NAMED`: name →
-    where it stands, as the function reads it."""
+    """The meaning of the columns in a table of answers. Its fields are those of `PLAIN`, each a place, and of `NAMED`:
+    name → where it is found, as read by the function."""
 
     item: str = ""
     VERSION: ClassVar[str]
@@ -100,7 +100,7 @@ class AnswerMapping:
 
     @classmethod
     def from_json(cls, value: object, whole: bool = True) -> Self:
-        """Raises NotAMapping, also for one that lacks something if it is to be `whole`."""
+        """Read it from JSON. Raises NotAMapping, also if `whole` and something is missing."""
         given = mapping_in(value, cls.VERSION, {*cls.PLAIN, *cls.NAMED})
         found: dict[str, Any] = {name: column_in(given[name], name) for name in cls.PLAIN if name in given}
         for name, read in cls.NAMED.items():
@@ -115,15 +115,15 @@ class AnswerMapping:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Raises NotAMapping."""
+        """Read it from text. Raises NotAMapping."""
         return cls.from_json(mapping_json(text))
 
     def lacks(self) -> str:
-        """What is needed to read a file by it; "" if nothing is missing."""
+        """Return what is missing to read a file with it; "" if nothing is."""
         raise NotImplementedError
 
     def by_column(self, columns: Iterable[str]) -> list[Choice]:
-        """What each column is; further places, as of an id in several columns, come first."""
+        """Return each column's meaning; additional places, such as an id in several columns, come first."""
         found = {place: name for name in self.PLAIN if (place := getattr(self, name))}
         for name in self.NAMED:
             for key, of in getattr(self, name).items():
@@ -135,7 +135,7 @@ class AnswerMapping:
 
     @classmethod
     def chosen(cls, found: Iterable[Choice], values: Iterable[tuple[str, str, str]] = ()) -> Self:
-        """The mapping of these choices. `values`: (answer, value of the file, what the answer calls it). Raises
+        """Return the mapping for these choices. `values`: (answer, value in the file, the answer's own value). Raises
         NotAMapping."""
         made: dict[str, Any] = {"winnow": cls.VERSION, **{name: {} for name in cls.NAMED}}
         for one in found:
@@ -160,12 +160,12 @@ class AnswerMapping:
 
 
 def word_of(column: str) -> str:
-    """Its name in small letters, without the objects in which it stands."""
+    """Return the column's name in lower case, without enclosing objects."""
     return re.sub(r"\W+", "_", spelled(column.rpartition(".")[2] or column)).strip("_")
 
 
 def item_column(words: Mapping[str, str], sample: Sequence[Row] = (), keys: frozenset[str] = frozenset()) -> str:
-    """The place that probably has the item's id: where the rows have the `keys` of the items, or by its name; "" if
+    """Return the place that probably has the item's id: one whose values are the items' `keys`, or by its name; "" if
     there is none. `words`: `word_of` each column."""
     by_name = next((name for pattern in _ITEM for name, word in words.items() if pattern.fullmatch(word)), "")
     rows = sample[:FEW_ROWS]
@@ -188,7 +188,7 @@ def text_in(row: Row, place: str) -> str:
 def understood(
     path: Path, given: str, kind: type[Found], guess: Callable[[Sequence[str], Sequence[Row]], Found], log: ProblemLog
 ) -> tuple[Found, list[str]]:
-    """The mapping of a file, `given` as JSON or guessed from its columns and first rows, and its columns. Raises
+    """Return a file's mapping, `given` as JSON or guessed from its columns and first rows, and its columns. Raises
     Unreadable, with the reason in the log."""
     sample = sampled(path, log)
     names = every_column(sample)
@@ -200,7 +200,7 @@ def understood(
 
 
 def refuse_missing(path: Path, mapping: AnswerMapping, columns: Sequence[str], log: ProblemLog) -> None:
-    """Raises Unreadable if the log has errors, of columns that the mapping names and the file lacks among them."""
+    """Raise Unreadable if the log has errors, including mapped columns that the file lacks."""
     for column, advice in missing(mapping, columns).items():
         log.error("COLUMN_MISSING", path.name, None, column, f"The mapping names this column. {advice}")
     if log.count:

@@ -1,4 +1,4 @@
-"""A mapping of items column by column, as a page shows it and takes it. Pure."""
+"""A mapping of items column by column, for a page to show and submit. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from benchmarks.formats.own.mapping import KINDS, PLAIN, TOGETHER, VERSION, Colu
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one column is: `what` is "text" or "image", with a role, or "id", "type", "subtype", "together" or ""."""
+    """One column's meaning: `what` is "text" or "image", with a role, or "id", "type", "subtype", "together" or ""."""
 
     place: str
     what: str = ""
@@ -17,7 +17,7 @@ class Choice:
 
 
 def choices(mapping: ColumnMapping, columns: Sequence[str]) -> list[Choice] | None:
-    """The mapping, column by column; None if it says more than that."""
+    """Return the mapping, column by column; None if it cannot be expressed so."""
     found = {place: (what[:-1], role) for what in KINDS for role, part in getattr(mapping, what).items()
              for place in part.places}  # fmt: skip
     found |= {place: (name, "") for name in PLAIN if (place := getattr(mapping, name))}
@@ -29,7 +29,7 @@ def choices(mapping: ColumnMapping, columns: Sequence[str]) -> list[Choice] | No
 
 
 def chosen(found: Iterable[Choice]) -> ColumnMapping:
-    """The mapping of these choices. Raises NotAMapping."""
+    """Return the mapping for these choices. Raises NotAMapping."""
     value: dict[str, Any] = {"winnow": VERSION, "texts": {}, "images": {}}
     for one in found:
         if one.what in PLAIN:

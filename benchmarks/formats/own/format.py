@@ -1,4 +1,4 @@
-"""The format of files of one's own: rows of any table, made into items by a mapping."""
+"""The format of users' own files: rows of any table, made into items by a mapping."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ from workers.archives.archive import Source, open_archive
 
 
 def proposed(path: Path, log: ProblemLog, files: Sequence[str] = ()) -> tuple[ColumnMapping, list[str], list[rows.Row]]:
-    """A mapping for the file, its columns, and its first rows. `files`: names of its images, if they are known."""
+    """Propose a mapping for the file; also return its columns and first rows. `files`: its images' names, if known."""
     sample = rows.first_rows(path, log)
     names = rows.columns(sample)
     return guess(names, sample, files), names, sample
 
 
 def read(path: Path, log: ProblemLog, mapping: str = "") -> Iterator[ItemRecord]:
-    """The items of all rows. `mapping`: its JSON; without one, columns are what they probably are."""
+    """Yield the items of all rows. `mapping`: its JSON; without one, the columns' meanings are guessed."""
     how = read_mapping(mapping) if mapping else proposed(path, ProblemLog())[0]
     with rows.opened(path, log) as there:
         yield from items(rows.read(there, log), how, log)
@@ -30,7 +30,7 @@ def read(path: Path, log: ProblemLog, mapping: str = "") -> Iterator[ItemRecord]
 
 @contextmanager
 def images(path: Path) -> Iterator[Source | None]:
-    """The pictures that the files bring themselves: inside parquet files, or beside the table in a folder or archive.
+    """Return the images that the files contain: inside parquet files, or beside the table in a folder or archive.
     Raises ArchiveRefused."""
     with rows.unpacked(path) as there:
         if shards := [file for file in files(there) if parquet_rows.is_parquet(file)]:

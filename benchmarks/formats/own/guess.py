@@ -1,8 +1,8 @@
-"""Which column is probably what, by names and contents of the first rows. Pure.
+"""A guess of each column's meaning, from names and the contents of the first rows. Pure.
 
-Roles with a meaning (`positive`, `negative`) are given where a foil or nothing else stands beside a caption; where a
-column has the right answer of each row, the caption may be wrong, so its role is `caption`. A guess is a proposal: the
-page shows it with the first rows, and the mapping that is stored is the one that a person has seen.
+Meaningful roles (`positive`, `negative`) are used if a foil or nothing else accompanies a caption; if a column has each
+row's right answer, the caption may be wrong, so its role is `caption`. A guess is a proposal: the page shows it with
+the first rows, and the stored mapping is always one that a person has seen.
 """
 
 import re
@@ -17,8 +17,8 @@ from benchmarks.formats.own.parquet_rows import ImageName
 from benchmarks.formats.table import WRONG, spelled
 from benchmarks.records import MAX_ROLE, NAME
 
-FEW, ONCE = 5, 0.75  # rows, and the share of them with a value of their own, for a column of ids
-MOST = 0.8  # share of a column's cells from which it is taken for what they are
+FEW, ONCE = 5, 0.75  # rows, and the share of distinct values, for a column of ids
+MOST = 0.8  # share of a column's cells that must fit a meaning
 PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?|mp4|webm|mov|mkv|avi)", re.IGNORECASE)
 LONGEST_PATH = 400
 FOILS = WRONG | {
@@ -40,18 +40,18 @@ ID = re.compile(
 TYPE = re.compile(r"(?!sub|file|image|mime|media|content|licen[cs]e)(?:\w+_)?(?:type|category)")
 GROUP = re.compile(r"subset|task|relation|kind|class|phenomenon|perturbation|skill|dataset")  # a type if values repeat
 SUBTYPE = re.compile(r"sub_?type|sub_?category|sub_?task")
-CANDIDATE = re.compile(r"hn_img_\d+|(?:candidate|generated)(?:_image)?_?\d+")  # BiVLC's, and names like those
+CANDIDATE = re.compile(r"hn_img_\d+|(?:candidate|generated)(?:_image)?_?\d+")  # BiVLC's, and similar names
 WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link|source|(?<![a-z])id(?![a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
     name: str
-    values: Sequence[object]  # of cells that are not empty, lists taken apart
+    values: Sequence[object]  # non-empty cells, with lists flattened
 
     @property
     def word(self) -> str:
-        """Its name in small letters, without the objects in which it stands."""
+        """Return its name in lower case, without enclosing objects."""
         return re.sub(r"\W+", "_", spelled(self.name.rpartition(".")[2] or self.name)).strip("_")
 
     @property
@@ -83,14 +83,14 @@ class _Column:
 
 
 def guess(names: Sequence[str], rows: Sequence[Row], files: Sequence[str] = ()) -> ColumnMapping:
-    """A mapping for a table with these columns and first rows; one without roles if nothing is recognised. `files` has
-    the names of the images, if they are known."""
+    """Guess a mapping for a table with these columns and first rows; one without roles if nothing is recognised.
+    `files` has the names of the images, if known."""
     found = [_column(name, rows) for name in names]
     paths = {one.name: place for one in found if (place := _path(one, files))}
     pictures = [one for one in found if one.has_pictures or one.name in paths]
     if local := [one for one in pictures if not one.mostly(lambda value: ADDRESS.match(as_text(value)))]:
         pictures = local
-    # Files may be called after an id, which is then no second image
+    # Files may be named after an id, which is then not a second image
     pictures = [one for one in pictures if one.has_pictures or not ID.fullmatch(one.word)] or pictures
     rest = [one for one in found if not one.has_pictures and one not in pictures]
     texts = _texts([one for one in rest if one.has_texts])
@@ -103,7 +103,7 @@ def _column(name: str, rows: Sequence[Row]) -> _Column:
 
 
 def _texts(columns: Iterable[_Column]) -> dict[str, list[str]]:
-    """Role → columns. A caption is `caption` here, a foil `negative`."""
+    """Map roles to columns. A caption is `caption`, a foil `negative`."""
     found: dict[str, list[str]] = {}
     for one in columns:
         if role := _role_of_text(one):
@@ -125,7 +125,7 @@ def _role_of_text(one: _Column) -> str:
 
 
 def _path(column: _Column, files: Sequence[str]) -> str:
-    """How its cells name the images: the column, or it with a folder before it and an ending behind it; "" if they do
+    """Return how its cells name the images: the column, with any folder before it and extension after it; "" if they do
     not."""
     whole = {*files}
     if column.mostly(lambda one: as_text(one) in whole):
@@ -138,7 +138,7 @@ def _path(column: _Column, files: Sequence[str]) -> str:
 
 
 def _images(columns: Iterable[_Column], paths: Mapping[str, str]) -> dict[str, list[str]]:
-    """Role → places: foils, those with a word of their own (`left_image`), and all others as `picture`."""
+    """Map roles to places: foils, those with a word of their own (`left_image`), and all others as `picture`."""
     found: dict[str, list[str]] = {}
     for one in columns:
         own = re.sub(r"_?\d+$", "", WORDS.sub("", one.word)).strip("_")[:MAX_ROLE].strip("_")
@@ -168,7 +168,7 @@ def _with_meaning(
 
 
 def _plain(columns: Sequence[_Column], texts: Mapping[str, Sequence[str]], rows: Sequence[Row]) -> dict[str, object]:
-    """`id`, `type`, `subtype` and `together`, where a column has them."""
+    """Return `id`, `type`, `subtype` and `together`, if a column has them."""
     taken = {name for names in texts.values() for name in names}
     free = [one for one in columns if one.name not in taken and one.is_short]
     named = [("type", one.name) for one in free if TYPE.fullmatch(one.word)]
@@ -177,9 +177,9 @@ def _plain(columns: Sequence[_Column], texts: Mapping[str, Sequence[str]], rows:
     found: dict[str, object] = dict(reversed(named))  # the first of each
     ids = [one for one in free if ID.fullmatch(one.word) and len(one.values) == len(rows)]
     for one in sorted(ids, key=_distinct, reverse=True)[:1]:
-        if len(rows) < FEW or _distinct(one) >= ONCE * len(rows):  # a value that comes again is then a mistake
+        if len(rows) < FEW or _distinct(one) >= ONCE * len(rows):  # a repeated value is then a mistake
             found["id"] = one.name
-        elif len([*groupby(map(as_text, one.values))]) == _distinct(one):  # rows of an item follow one another
+        elif len([*groupby(map(as_text, one.values))]) == _distinct(one):  # an item's rows are adjacent
             found |= {"id": one.name, "together": (one.name,)}
     return found
 

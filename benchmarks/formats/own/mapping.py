@@ -1,4 +1,4 @@
-"""Which part of an item stands in which column: a small JSON file, kept with the benchmark. Pure.
+"""Mappings from columns to the parts of an item: small JSON files, kept with the benchmark. Pure.
 
 {"winnow": "mapping/1",
  "id": "{item_id}-{model}", "type": "category", "together": ["item_id"],
@@ -7,9 +7,9 @@
  "images": {"picture": "images/{item_id}.png"}}
 
 A place is a column's name, or a text with columns in braces, of which a part can be taken: `{id[:-2]}-img0.png`, or the
-rest after what another column has: `{image_name - prompt_id}`. Names of columns inside an object are joined by a dot.
-Several places, or a cell with a list, give several members of a role; an empty cell gives none. Of an address, the last
-part is the image's name. All other columns go into the item's `meta`.
+rest after another column's value: `{image_name - prompt_id}`. Names of columns inside an object are joined by a dot.
+Several places, or a cell with a list, give several members of a role; an empty cell gives none. In a URL, the last part
+is the image's name. All other columns go into the item's `meta`.
 """
 
 import ast
@@ -40,10 +40,10 @@ from benchmarks.records import (
 from workers import outside_json
 
 VERSION = "mapping/1"
-HOLE = re.compile(r"\{([^{}]+?)(?:\[(-?\d*):(-?\d*)\])?\}")  # a column, and from where to where
-LESS = " - "  # {a - b}: a without b, with which it begins
+HOLE = re.compile(r"\{([^{}]+?)(?:\[(-?\d*):(-?\d*)\])?\}")  # a column, with an optional slice
+LESS = " - "  # {a - b}: a without b at its beginning
 MOST_PLACES = 50  # of a role
-LONGEST_STEM = 100  # characters of a file's name in the id of its items
+LONGEST_STEM = 100  # characters of a file's name used in its items' ids
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 LISTED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
 PLAIN = ("id", "type", "subtype")
@@ -51,12 +51,12 @@ Row = Mapping[str, Any]
 
 
 class NotAMapping(ValueError):
-    """The text says what is wrong, and where."""
+    """The message explains what is wrong, and where."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where the members of a role stand; `attributes`: name → place."""
+    """Where the members of a role are found; `attributes`: name → place."""
 
     places: tuple[str, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -68,8 +68,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """`id`: a place; without one, an item has its file's name and a number. `together`: rows that are alike in these
-    columns are one item. `literal`, of a known format: a cell is one member as it stands, also one like a list."""
+    """`id`: a place; without one, an item has its file's name and a number. `together`: rows with equal values in these
+    columns are one item. `literal`, for a known format: a cell is one member as it is, even if it looks like a list."""
 
     texts: Mapping[str, Part] = field(default_factory=dict)
     images: Mapping[str, Part] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class ColumnMapping:
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """Raises NotAMapping."""
+        """Read it from JSON. Raises NotAMapping."""
         given = mapping_in(value, VERSION, {*PLAIN, TOGETHER, *KINDS})
         plain: dict[str, Any] = {name: column_in(given[name], name) for name in PLAIN if name in given}
         texts, images = (_parts(given.get(kind, {}), kind) for kind in KINDS)
@@ -111,12 +111,12 @@ TOGETHER = "together"
 
 
 def read_mapping(text: str) -> ColumnMapping:
-    """Raises NotAMapping."""
+    """Read a mapping from text. Raises NotAMapping."""
     return ColumnMapping.from_json(mapping_json(text))
 
 
 def mapping_json(text: str) -> object:
-    """Raises NotAMapping."""
+    """Parse a mapping's JSON. Raises NotAMapping."""
     try:
         return outside_json.read(text)
     except ValueError as error:
@@ -124,7 +124,7 @@ def mapping_json(text: str) -> object:
 
 
 def mapping_in(value: object, version: str, known: Iterable[str]) -> dict[str, Any]:
-    """The object of a mapping of this version. Raises NotAMapping."""
+    """Return the object of a mapping of this version. Raises NotAMapping."""
     given = object_in(value, "the mapping", {"winnow", *known})
     if given.get("winnow") != version:
         raise NotAMapping(f'Begin the mapping with "winnow": "{version}".')
@@ -183,7 +183,7 @@ def _part(value: object, where: str) -> Part:
 
 
 def columns_of(place: str, columns: Iterable[str]) -> list[str]:
-    """The columns that a place names: itself, or those in braces."""
+    """Return the columns in a place: itself, or those in braces."""
     known = {*columns}
     if place in known or not HOLE.search(place):
         return [place]
@@ -200,7 +200,7 @@ class Mapped(Protocol):
 
 
 def missing(mapping: Mapped, columns: Sequence[str]) -> dict[str, str]:
-    """The columns that the mapping names and the file lacks, each with what to do."""
+    """Return the mapped columns that the file lacks, each with advice."""
     found = {}
     for place in mapping.places():
         for name in columns_of(place, columns):
@@ -212,7 +212,7 @@ def missing(mapping: Mapped, columns: Sequence[str]) -> dict[str, str]:
 
 
 def cell(row: Row, place: str) -> Any:
-    """What stands in a place; None where it, or a column in its braces, is empty."""
+    """Return the value of a place; None if it, or a column in its braces, is empty."""
     if place in row or not HOLE.search(place):
         value = row[place] if place in row else _inside(row, place)
         return None if isinstance(value, str) and not value.strip() else value
@@ -221,7 +221,7 @@ def cell(row: Row, place: str) -> Any:
 
 
 def _rest(row: Row, place: str, beginning: str = "") -> Any:
-    """What stands in a place, without what the place `beginning` has, and what parts the two."""
+    """Return the value of a place, without the value of `beginning` and the separator between the two."""
     if not beginning or f"{place}{LESS}{beginning}" in row:
         return cell(row, f"{place}{LESS}{beginning}" if beginning else place)
     whole, first = cell(row, place), cell(row, beginning)
@@ -231,7 +231,7 @@ def _rest(row: Row, place: str, beginning: str = "") -> Any:
 
 
 def _inside(row: Row, place: str) -> Any:
-    """The value of `outer.inner`, where the outer name may have dots itself."""
+    """Return the value of `outer.inner`; the outer name may itself contain dots."""
     for name, value in row.items():
         if isinstance(value, dict) and place.startswith(f"{name}."):
             return cell(value, place.removeprefix(f"{name}."))
@@ -244,12 +244,12 @@ def _cut(value: str, hole: re.Match[str]) -> str:
 
 
 def as_text(value: object) -> str:
-    """A value as the file wrote it, as far as it can be known: 3, 0.5, true, text as it is, the rest as JSON."""
+    """Return a value as the file wrote it, as far as known: 3, 0.5, true, text unchanged, the rest as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def members(value: object) -> list[Any]:
-    """The members in a cell: its list, a list that is written in it (`["a", "b"]`, `['a', 'b']`), or itself."""
+    """Return the members in a cell: its list, a list written as text (`["a", "b"]`, `['a', 'b']`), or itself."""
     if isinstance(value, str) and LISTED.fullmatch(value):
         for read in (json.loads, ast.literal_eval):
             try:
@@ -264,7 +264,7 @@ def members(value: object) -> list[Any]:
 
 
 def items(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping, log: ProblemLog) -> Iterator[ItemRecord]:
-    """The items of the rows. Rows with the same values in `together` must follow one another."""
+    """Yield the items of the rows. Rows with the same values in `together` must be adjacent."""
     seen: set[tuple[str, ...]] = set()
     counts: Counter[str] = Counter()
     addresses: dict[str, list[str]] = {}
@@ -290,7 +290,7 @@ def items(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping, log: Probl
 
 
 def own_key(origin: Origin, counts: Counter[str]) -> str:
-    """The id of an item if the mapping names none: its file's name and a number."""
+    """Return an item's id if the mapping has none: its file's name and a number."""
     file = PurePosixPath(origin.file).stem[:LONGEST_STEM]
     counts[file] += 1
     return f"{file}-{counts[file]}"
@@ -305,8 +305,8 @@ def _keyed(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping) -> Iterat
 def item(
     rows: Sequence[tuple[Origin, Row]], mapping: ColumnMapping, key: str, addresses: dict[str, list[str]] | None = None
 ) -> ItemRecord:
-    """The item of one row, or of several that belong together: what all of them say is said once. `key`: if no column
-    is its id. Adds the images' addresses to `addresses`, by name."""
+    """Make an item of one row, or of several that belong together, whose common values are kept once. `key`: used if no
+    column is its id. Adds the images' URLs to `addresses`, by name."""
     origin, first = rows[0]
     texts = [one for _, row in rows for one in _captions(row, mapping)]
     images = [one for _, row in rows for one in _images(row, mapping, {} if addresses is None else addresses)]
@@ -324,7 +324,7 @@ def item(
 
 
 def _once(found: Iterable[Any]) -> list[Any]:
-    """Without those that an earlier one equals, attributes included."""
+    """Remove repeated values, comparing attributes too."""
     kept: list[Any] = []
     for one in found:
         if not any(one == other and one.attributes == other.attributes for other in kept):
@@ -348,7 +348,7 @@ def _images(row: Row, mapping: ColumnMapping, addresses: dict[str, list[str]]) -
 
 
 def _found(row: Row, parts: Mapping[str, Part], literal: bool) -> Iterator[tuple[str, object, Attributes]]:
-    """(role, value, attributes) of every member; an attribute with as many values as members gives each its own."""
+    """Yield (role, value, attributes) of every member; an attribute with one value per member is distributed."""
     for role, part in parts.items():
         found = [one for place in part.places for one in ([row[place]] if literal else members(cell(row, place)))]
         said = {name: members(cell(row, place)) for name, place in part.attributes.items()}
@@ -363,7 +363,7 @@ def _said(values: list[Plain], number: int, of: int) -> Plain | list[Plain]:
 
 
 def _meta(rows: Sequence[Row], mapping: ColumnMapping) -> dict[str, Any]:
-    """What no part of the mapping takes: the value that all rows share, or the list of theirs."""
+    """Collect the unmapped columns: the value that all rows share, or the list of theirs."""
     used = {name for place in mapping.places() for name in columns_of(place, rows[0])}
     kept = [name for name in rows[0] if name not in used]
     found = {name: [row.get(name) for row in rows] for name in kept}

@@ -1,4 +1,4 @@
-"""Rows of parquet files with whatever columns they have; the images in them become names."""
+"""Rows of parquet files with any columns; embedded images become names."""
 
 import datetime
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ from benchmarks.formats.parquet_images import ImageNames
 from benchmarks.records import Origin
 from workers import parquet
 
-IMAGE = {"bytes", "path"}  # fields of an image, as the `datasets` library embeds it
+IMAGE = {"bytes", "path"}  # fields of an image embedded by the `datasets` library
 
 
 class ImageName(str):
-    """The name of an image that the file holds."""
+    """The name of an image that the file contains."""
 
 
 def is_parquet(path: Path) -> bool:
@@ -36,7 +36,7 @@ def read(path: Path, log: ProblemLog, called: ImageNames) -> Iterator[tuple[Orig
 
 
 def images(files: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of every image, in the order in which `read` meets them."""
+    """Yield (name, content) of every image, in the order in which `read` meets them."""
     called = ImageNames()
     for file in files:
         for row in _rows(file, ProblemLog()):

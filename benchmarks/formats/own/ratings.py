@@ -1,14 +1,14 @@
-"""Files of ratings from elsewhere: any table, with a mapping that says which column is what. Pure.
+"""Files of imported ratings: any table, with a mapping that assigns its columns. Pure.
 
 {"winnow": "ratings/1",
  "item": "{t2i_model}/{item_id}", "annotator": "worker_id",
  "answers": {"fit": "answer", "sure": {"from": "confidence", "values": {"1": "low", "2": "high"}}},
  "attributes": {"model": "t2i_model"}}
 
-Places are those of `mapping`. A row has the answers of one annotator, or of several: from several places
-(`["rater_1", "rater_2"]`), from a list in a cell, from an object of annotator and answer, or from lists of who gave
-which answer (`{"voters": {"yes": "voted_true", "no": "voted_false"}}`; a number stands for so many people). Where
-nothing names the annotators, those of an item are numbered in the order of its rows.
+Places are as in `mapping`. A row has the answers of one annotator, or of several: from several places (`["rater_1",
+"rater_2"]`), from a list in a cell, from an object of annotator and answer, or from lists of who gave which answer
+(`{"voters": {"yes": "voted_true", "no": "voted_false"}}`; a number stands for that many people). If nothing identifies
+the annotators, those of an item are numbered in the order of its rows.
 """
 
 import re
@@ -27,8 +27,8 @@ from benchmarks.formats.own.mapping import LISTED, Row, as_text, cell, column_in
 from benchmarks.formats.table import TableLimits
 from benchmarks.records import Origin
 
-WHOLE = "item"  # whose attributes are those of an item as a whole
-REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating of an item by the same annotator
+WHOLE = "item"  # the part for attributes of the item as a whole
+REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # for a second rating of an item by the same annotator
 REPEATED = (
     "This annotator has already rated this item. Remove one of the two rows, state which counts (--repeated), or say "
     "in a mapping which columns tell items apart (--mapping)."
@@ -37,7 +37,7 @@ MOST_VOTERS = 1_000  # of one value in one row
 
 
 class Parts(dict[str, str]):
-    """Where an attribute stands, by part of the item."""
+    """Where an attribute is found, by part of the item."""
 
     @property
     def all_places(self) -> tuple[str, ...]:
@@ -54,8 +54,8 @@ def _by_part(value: object, where: str) -> Parts:
 
 @dataclass(frozen=True, slots=True)
 class RatingsMapping(AnswerMapping):
-    """`item`: a place; without one, each row is an item of its own, named as an import without ids names it.
-    `attributes`: name → part of the item → place."""
+    """`item`: a place; without one, each row is a separate item, named as in an import without ids. `attributes`: name
+    → part of the item → place."""
 
     question: str = ""
     annotator: str = ""
@@ -70,7 +70,7 @@ class RatingsMapping(AnswerMapping):
 
 
 class Given(NamedTuple):
-    """The answers of one annotator in one row; `attributes` by part of the item, `row` as the file has it."""
+    """The answers of one annotator in one row; `attributes` are by part of the item, `row` is the raw row."""
 
     origin: Origin
     item: str
@@ -82,14 +82,14 @@ class Given(NamedTuple):
 
 
 def read(path: Path, mapping: RatingsMapping, log: ProblemLog, at_most: TableLimits | None = None) -> Iterator[Given]:
-    """The ratings in the file's order."""
+    """Yield the ratings in the file's order."""
     with suppress(Unreadable):
         yield from given(rows.read(path, log, at_most), mapping, log)
 
 
 def given(numbered: Iterable[tuple[Origin, Row]], mapping: RatingsMapping, log: ProblemLog) -> Iterator[Given]:
-    """The ratings of these rows; rows without an item, an annotator or any answer are incomplete (`gap`). An annotator
-    whom a row names twice for one answer has rated twice."""
+    """Yield the ratings in these rows; rows without an item, an annotator or any answer are incomplete (`gap`). An
+    annotator named twice for one answer in a row has rated twice."""
     numbers: Counter[tuple[str, str]] = Counter()
     keys: Counter[str] = Counter()
     for origin, row in numbered:
@@ -115,7 +115,7 @@ def given(numbered: Iterable[tuple[Origin, Row]], mapping: RatingsMapping, log: 
 
 
 def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
-    """Log a row that lacks a value, which is not read."""
+    """Log a row that is skipped because it lacks a value."""
     if log.skip_incomplete:
         log.gap("VALUE_MISSING", origin.file, origin.row, column, "This cell is empty.")
     else:
@@ -124,7 +124,7 @@ def incomplete(origin: Origin, column: str, log: ProblemLog) -> None:
 
 
 def _answers(row: Row, source: Source, alone: str, is_named: bool) -> Iterator[tuple[str, str]]:
-    """(annotator, value) of a row. `alone`: whose row it is, where it has one annotator."""
+    """Yield (annotator, value) from a row. `alone`: the row's annotator, if it has only one."""
     number = 0
     for value, place in source.voters.items():
         found = cell(row, place)
@@ -159,7 +159,7 @@ def _attributes(row: Row, attributes: Mapping[str, Mapping[str, str]]) -> dict[s
     return found
 
 
-# A mapping from the first rows
+# A mapping guessed from the first rows
 
 _ANNOTATOR = re.compile(
     r"(?:annotator|rater|worker|user|participant|assessor|judge|coder|labell?er)(?:_?(?:id|name|no|number|code))?"
@@ -170,15 +170,15 @@ _VALUE = re.compile(
 _WIDE = re.compile(
     r"(?:annotator|rater|worker|assessor|judge|coder|annotation|rating|score|label|answer|vote|r|a)_?\d+"
 )
-_GROUP = "answer."  # how crowdsourcing sites begin the names of answers: Answer.quality
-LABEL = "label"  # the only answer, if nothing else names it
+_GROUP = "answer."  # the prefix of answers' names on crowdsourcing sites: Answer.quality
+LABEL = "label"  # the only answer, if it has no other name
 
 
 def guess(
     names: Sequence[str], sample: Sequence[Row] = (), wanted: Sequence[str] = (), keys: frozenset[str] = frozenset()
 ) -> RatingsMapping:
-    """A mapping for a table with these columns; without answers, or without an item, if none is recognised. `wanted`:
-    the answers that are asked for; `keys`: the items' ids, if they are known."""
+    """Guess a mapping for a table with these columns; without answers, or an item, if none is recognised. `wanted`: the
+    answers to find; `keys`: the items' ids, if known."""
     words = {name: word_of(name) for name in names}
     annotator = next((name for name in names if _ANNOTATOR.fullmatch(words[name])), "")
     question = "question" if wanted and "question" in names and "question" not in wanted else ""
@@ -189,7 +189,7 @@ def guess(
 
 
 def is_exact(mapping: RatingsMapping) -> bool:
-    """Whether its columns have the names that Winnow itself gives them."""
+    """Return whether its columns have the names that Winnow itself uses."""
     return (mapping.item, mapping.annotator) == ("item", "annotator")
 
 
@@ -217,8 +217,8 @@ def _guessed(names: Sequence[str], words: Mapping[str, str], wanted: Sequence[st
 
 
 def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = ()) -> RatingsMapping:
-    """The mapping of a file of ratings: `given` (JSON), or else the likely one, which is noted. Raises Unreadable, with
-    the reasons in the log, if the file has other columns, or none that is recognised as the answers `wanted`."""
+    """Return a ratings file's mapping: `given` (JSON), or else the likely one, which is noted. Raises Unreadable, with
+    reasons in the log, if the file has other columns, or none recognised as the answers `wanted`."""
     mapping, names = answer_columns.understood(path, given, RatingsMapping, partial(guess, wanted=wanted), log)
     there = f"The columns are: {', '.join(names[:20])}."
     if not given and not mapping.item:
@@ -242,7 +242,7 @@ def _unknown(path: Path, name: str, there: str, log: ProblemLog) -> None:
 
 
 def _in_words(mapping: RatingsMapping) -> str:
-    """Which column is what, in a sentence."""
+    """Describe the columns' meanings in a sentence."""
     answers = [f"{name} from {', '.join(source.all_places)}" for name, source in mapping.answers.items()]
     who = f"annotators from {mapping.annotator}" if mapping.annotator else "annotators numbered within each item"
     return f"Read as: items from {mapping.item or 'rows'}, {who}, {'; '.join(answers)}."

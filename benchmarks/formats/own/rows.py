@@ -1,7 +1,7 @@
 """Rows of any table: CSV, TSV and other separators, XLSX, JSON, JSON Lines, parquet, a dataset in a folder or archive.
 
-What a file is, its content says and never its name. A row has its values by column, as the file has them: text in a CSV
-table, any JSON value elsewhere. Pure.
+A file's type is determined by its content, never its name. A row has its values by column, as in the file: text in a
+CSV table, any JSON value elsewhere. Pure.
 """
 
 import csv
@@ -29,22 +29,22 @@ from workers.archives.archive import ArchiveRefused, open_archive
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[Origin, Row]]
-BEGINNING = 2**16  # bytes, from which the kind of a file is told
-FIRST = 100  # rows from which columns and a mapping are told
-SAMPLE = 20  # lines, from which the separator is told
+BEGINNING = 2**16  # bytes from which a file's type is determined
+FIRST = 100  # rows from which columns and a mapping are determined
+SAMPLE = 20  # lines from which the separator is determined
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".xlsx", ".json", ".jsonl", ".ndjson")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 ENDINGS = (*TABLES, ".parquet", *ARCHIVES)
-KEY = "key"  # the column of the keys where rows are an object
-FILE_NAME, LABEL = "file_name", "label"  # columns of a folder of pictures, as the `datasets` library calls them
-FLAT = 20  # keys of an object that is shown as columns of its own
-LONGEST_NAME = 200  # characters of a column's
+KEY = "key"  # the column of keys if the rows are an object's members
+FILE_NAME, LABEL = "file_name", "label"  # columns of a folder of images, named as in the `datasets` library
+FLAT = 20  # keys of an object that is expanded into columns
+LONGEST_NAME = 200  # characters of a column's name
 
 
 def read(path: Path, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
-    """The rows of a file, or of all tables in a folder or archive. Raises Unreadable or OSError where it ends early.
-    `at_most`: of a file that is no import."""
+    """Yield the rows of a file, or of all tables in a folder or archive. Raises Unreadable or OSError if it ends early.
+    `at_most`: limits for a file that is not an import."""
     called = ImageNames()
     if not is_several(path):
         with path.open("rb") as stream:
@@ -69,7 +69,7 @@ def is_several(path: Path) -> bool:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The file or folder itself; a folder of its parquet files for an archive that has some, since they are read from
+    """Yield the file or folder itself; for an archive with parquet files, a folder of these, because they are read from
     disk. Raises ArchiveRefused."""
     if path.is_dir() or not is_several(path):
         yield path
@@ -82,7 +82,7 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def _pictures(names: Sequence[str], file: str, log: ProblemLog) -> Rows:
-    """A row for each picture of a folder without a table; the folder that it lies in is its label."""
+    """Yield a row for each image of a folder without a table; the containing folder is its label."""
     found = [name for name in names if name.lower().endswith(PICTURES)]
     if not found:
         log.error("NO_ROWS", file, None, "", f"There is no table in it. Add one of: {', '.join(TABLES)}, .parquet.")
@@ -110,7 +110,7 @@ def _read(
 
 
 def _numbered(rows: Iterable[tuple[int, Row]], file: str, log: ProblemLog, at_most: TableLimits | None = None) -> Rows:
-    """Rows of which all text can be stored. Raises Unreadable at TOO_MANY_ROWS."""
+    """Yield the rows whose text can all be stored. Raises Unreadable at TOO_MANY_ROWS."""
     count = 0
     for number, row in rows:
         count += 1
@@ -142,7 +142,7 @@ def _table(name: str, stream: BinaryIO, beginning: str, log: ProblemLog, at_most
 
 
 def separator_of(beginning: str) -> str:
-    """The character that splits the first lines into most columns, the same number in each."""
+    """Return the character that splits the first lines into most columns, the same number in each."""
     lines = beginning.splitlines()[:SAMPLE]
 
     def score(separator: str) -> tuple[bool, int]:
@@ -156,7 +156,7 @@ def separator_of(beginning: str) -> str:
 
 
 def _quotes(stream: BinaryIO, name: str) -> bool:
-    """Whether a table with tabs has cells in quotes, as pandas writes them: then all rows are as long as the header."""
+    """Return whether a tab-separated table has quoted cells, as pandas writes them: all rows then match the header."""
     try:
         rows = quoted(text.lines(stream, name, ProblemLog()), name, ProblemLog(), delimiter="\t")
         widths = {len(cells) for _, cells in rows}
@@ -167,7 +167,7 @@ def _quotes(stream: BinaryIO, name: str) -> bool:
 
 
 def unique(header: Sequence[str]) -> list[str]:
-    """Names of columns: a number for one without, and for a second one of the same name."""
+    """Make column names unique: use a number for an empty one, and for a second one of the same name."""
     found: list[str] = []
     for number, given in enumerate(header, 1):
         name = given.strip()[:LONGEST_NAME] or f"column {number}"
@@ -177,7 +177,7 @@ def unique(header: Sequence[str]) -> list[str]:
 
 
 def _workbook(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
-    """The first sheet with cells. Formulas give the values that were saved with them."""
+    """Yield the first sheet with cells. Formulas give the values saved with them."""
     try:
         with zipfile.ZipFile(stream) as archive:
             if sum(info.file_size for info in archive.infolist()) > limits.MAX_FILE_BYTES:
@@ -189,7 +189,7 @@ def _workbook(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
         rows = next((rows for rows in sheets if any(value != "" for row in rows for value in row)), [])
         if next(sheets, None):
             log.note("FILE_IGNORED", name, None, "", "Only the first sheet with cells is read.")
-    except Exception as error:  # whatever a damaged workbook makes the library raise
+    except Exception as error:  # anything a damaged workbook makes the library raise
         advice = f"This Excel workbook cannot be read ({' '.join(str(error).split())[:150]}). Save it as CSV UTF-8."
         log.error("FILE_UNREADABLE", name, None, "", advice)
         return
@@ -214,7 +214,7 @@ def _cell(value: object) -> object:
 
 
 def _is_lines(beginning: str, name: str) -> bool:
-    """Whether a second value follows the first."""
+    """Return whether a second value follows the first."""
     try:
         _, end = json.JSONDecoder().raw_decode(beginning)
     except (ValueError, RecursionError):
@@ -236,7 +236,7 @@ def _json(name: str, stream: BinaryIO, log: ProblemLog, at_most: TableLimits | N
 
 
 def rows_in(value: object) -> list[Row]:
-    """The rows in a JSON value: its list, the one list of rows in it, its columns, the objects by key, or itself."""
+    """Return the rows in a JSON value: its list, its only list of rows, its columns, the objects by key, or itself."""
     if isinstance(value, list):
         return [as_row(one) for one in value]
     if not isinstance(value, dict) or not value:
@@ -252,7 +252,7 @@ def rows_in(value: object) -> list[Row]:
 
 
 def as_row(value: object) -> Row:
-    """An object as it is; the columns of a list are its places, from 1."""
+    """Return an object unchanged; a list's columns are its positions, from 1."""
     if isinstance(value, dict):
         return value
     return {str(place): one for place, one in enumerate(value if isinstance(value, list) else [value], 1)}
@@ -262,7 +262,7 @@ def as_row(value: object) -> Row:
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """The columns of these rows; those of an object with the same keys in every row are named `outer.inner`."""
+    """Return these rows' columns; an object with the same keys in every row is expanded to `outer.inner`."""
     found: list[str] = []
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row[name] for row in rows if row.get(name) is not None]
@@ -273,12 +273,12 @@ def columns(rows: Sequence[Row]) -> list[str]:
 
 
 def every_column(rows: Sequence[Row]) -> list[str]:
-    """The columns of these rows, and the objects in which some of them stand."""
+    """Return the columns of these rows, and the objects that contain some of them."""
     return list(dict.fromkeys((*columns(rows), *(name for row in rows for name in row))))
 
 
 def first_rows(path: Path, log: ProblemLog, most: int = FIRST) -> list[Row]:
-    """The first rows of a file or folder; fewer, with the problems in the log, where it cannot be read."""
+    """Return the first rows of a file or folder; fewer, with the problems in the log, if it cannot be read."""
     found: list[Row] = []
     with suppress(Unreadable), opened(path, log) as there:
         found.extend(row for _, row in islice(read(there, log), most))
@@ -286,7 +286,7 @@ def first_rows(path: Path, log: ProblemLog, most: int = FIRST) -> list[Row]:
 
 
 def sampled(path: Path, log: ProblemLog) -> list[Row]:
-    """The first rows that can be read of a table of answers. Raises Unreadable, with the problems in the log, if there
+    """Return the first readable rows of a table of answers. Raises Unreadable, with the problems in the log, if there
     are none."""
     sample = first_rows(path, ProblemLog(skip_incomplete=True)) or first_rows(path, log)
     if not sample:
@@ -298,7 +298,7 @@ def sampled(path: Path, log: ProblemLog) -> list[Row]:
 
 @contextmanager
 def opened(path: Path, log: ProblemLog) -> Iterator[Path]:
-    """A file or folder, unpacked. Raises Unreadable, with the reason in the log."""
+    """Yield a file or folder, unpacked. Raises Unreadable, with the reason in the log."""
     try:
         with unpacked(path) as there:
             yield there

@@ -1,4 +1,4 @@
-"""`manage.py api_token USER`: a token for the API, printed once."""
+"""`manage.py api_token USER`: create an API token, printed once."""
 
 from django.core.management.base import BaseCommand, CommandError
 

@@ -1,4 +1,4 @@
-"""`manage.py ask BENCHMARK --address ADDRESS --model NAME`: put a benchmark's questions to a vision endpoint."""
+"""`manage.py ask BENCHMARK --address ADDRESS --model NAME`: ask a vision endpoint a benchmark's questions."""
 
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.models import Job

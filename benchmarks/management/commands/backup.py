@@ -1,4 +1,4 @@
-"""`manage.py backup OUT`: write the database and all files, as of one moment, to a new folder; once or again."""
+"""`manage.py backup OUT`: write the database and all files, as of one moment, to a new folder, once or regularly."""
 
 import shutil
 import time
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{out}, in {manifest['seconds']} s")
 
     def _next(self, folder: Path, every: timedelta, link: bool, keep: int) -> datetime:
-        """Write a backup if it is time, read it back, and delete old ones. Returns when to look again."""
+        """Write a backup if it is due, read it back, and delete old ones; return when to check again."""
         kept = scheduled(folder)
         if kept and (due := _time_of(kept[-1]) + every) > _now():
             return due
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 
 def scheduled(folder: Path) -> list[Path]:
-    """The backups that `--every` has written there, oldest first."""
+    """Return the backups in the folder written by `--every`, oldest first."""
     return sorted(path for path in folder.glob("*T*Z") if (path / "manifest.json").exists())
 
 

@@ -1,4 +1,4 @@
-"""`manage.py blind BENCHMARK`: accuracy of models without images; `--refine A B --out FILE` balances it away."""
+"""`manage.py blind BENCHMARK`: accuracy of models without images; `--refine A B --out FILE` reduces it."""
 
 import json
 from pathlib import Path

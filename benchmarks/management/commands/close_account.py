@@ -1,4 +1,4 @@
-"""`manage.py close_account ana`: for somebody who has left; their studies and judgments stay."""
+"""`manage.py close_account ana`: close the account of somebody who has left; studies and judgments stay."""
 
 from django.core.management.base import BaseCommand
 

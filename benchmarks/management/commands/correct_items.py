@@ -1,4 +1,4 @@
-"""`manage.py correct_items BENCHMARK FILE [--images DIR]`: other words or pictures for items, or items withdrawn."""
+"""`manage.py correct_items BENCHMARK FILE [--images DIR]`: change texts or images of items, or withdraw items."""
 
 from pathlib import Path
 

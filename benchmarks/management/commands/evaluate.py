@@ -1,4 +1,4 @@
-"""`manage.py evaluate KIND --predictions FILE… [--items FILE] [--json]`: a model's figures. Uses no database."""
+"""`manage.py evaluate KIND --predictions FILE… [--items FILE] [--json]`: a model's scores, without a database."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def left_out(log: ProblemLog) -> dict:
 
 
 def notes_below(report: dict) -> list[str]:
-    """The lines below the table: skipped items and unmatched answers."""
+    """Return the lines below the table: skipped items and unmatched answers."""
     lines = in_words(report.get("mean_scores", {}))
     lines += [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
     lines += cut_captions.in_words(report["cut"])

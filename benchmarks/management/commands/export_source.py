@@ -1,4 +1,4 @@
-"""`manage.py export_source NAME --out DIR`: a benchmark in the layout of the files it was imported from."""
+"""`manage.py export_source NAME --out DIR`: write a benchmark in the layout of the files it was imported from."""
 
 from pathlib import Path
 

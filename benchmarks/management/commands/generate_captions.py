@@ -1,4 +1,4 @@
-"""`manage.py generate_captions BENCHMARK --kind KIND --model NAME --name NEW`: captions by a language model."""
+"""`manage.py generate_captions BENCHMARK --kind KIND --model NAME --name NEW`: generate captions by language model."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class Command(ModelCommand):
         return None
 
     def summary(self, job: Job) -> list[str]:
-        """The funnel, and what it took."""
+        """Return the funnel, and the resources used."""
         report, lines = job.report, []
         for step in report["funnel"]:
             lines.append(f"{step['count']:,} {step['step']}")

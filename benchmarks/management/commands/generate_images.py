@@ -1,4 +1,4 @@
-"""`manage.py generate_images BENCHMARK`: draw candidate images for the negative captions, here or by a worker."""
+"""`manage.py generate_images BENCHMARK`: generate candidate images for negative captions, here or by a worker."""
 
 from pathlib import Path
 

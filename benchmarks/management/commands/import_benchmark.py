@@ -1,4 +1,4 @@
-"""`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
+"""`manage.py import_benchmark FORMAT PATH --images … --name …`: import in the foreground, with progress."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
 
 def summary(report: dict) -> list[str]:
-    """The report, one line per sum; the sums add up."""
+    """Return the report, one line per sum; the sums add up."""
     if report.get("look"):
         return columns_of(report)
     images, files = report["images"], report["files"]

@@ -1,4 +1,4 @@
-"""`manage.py import_predictions BENCHMARK FILE… --model NAME --source WHERE`: a model's answers from elsewhere."""
+"""`manage.py import_predictions BENCHMARK FILE… --model NAME --source WHERE`: import a model's answers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`manage.py import_reported BENCHMARK FILE | --published NAME`: add figures printed in a source."""
+"""`manage.py import_reported BENCHMARK FILE | --published NAME`: add scores printed in a source."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`manage.py object_storage create|from-folder|to-folder`: the bucket of files, and the way into it and back."""
+"""`manage.py object_storage create|from-folder|to-folder`: create the bucket for files, and move files in or out."""
 
 import sys
 from typing import cast
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *, what, delete, **options):
         if not kept.in_bucket:
             raise CommandError("Set WINNOW_S3_BUCKET and the variables that belong to it for this command.")
-        from benchmarks.storage.bucket import Bucket  # late: nothing else without a bucket loads its client
+        from benchmarks.storage.bucket import Bucket  # late: only needed with a bucket
         from benchmarks.storage.transfer import Damaged
 
         bucket = cast(Bucket, default_storage)

@@ -1,4 +1,4 @@
-"""`manage.py remove_second_factor ana`: for somebody who has lost their device and their recovery codes."""
+"""`manage.py remove_second_factor ana`: help somebody who has lost their device and recovery codes."""
 
 from django.core.management.base import BaseCommand
 

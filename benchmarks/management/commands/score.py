@@ -51,7 +51,7 @@ def summary(report: dict) -> list[str]:
 
 
 def perturbed(report: dict) -> list[str]:
-    """A table like ARO's Tables 3 and 4: text recall is that of captions for an image."""
+    """Return a table like ARO's Tables 3 and 4: text recall is that of captions for an image."""
     heads = ["shuffled", "", *(name for name, _ in retrieval.COLUMNS)]
     rows = [heads]
     for row in report["rows"]:
@@ -68,7 +68,7 @@ def in_columns(report: dict, rows: list[list[str]]) -> list[str]:
 
 
 def ordered(report: dict) -> list[str]:
-    """A table like ARO's Table 5."""
+    """Return a table like ARO's Table 5."""
     heads, rows = order_tasks.table_of([report])
     chance = ["Chance", "", *[f"{order_tasks.CHANCE:.3f}"] * (len(heads) - 1)]
     lines = in_columns(report, [["", *heads], *([model, *cells] for model, cells in rows), chance])

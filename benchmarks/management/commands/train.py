@@ -13,7 +13,7 @@ class Command(ModelCommand):
     cancelled = "The checkpoint is kept; the same command continues from it."
 
     def queue(self, benchmark, order, now, options) -> Job | None:
-        if os.environ.get("RANK", "0") != "0":  # one of several processes of torchrun; the first one reports
+        if os.environ.get("RANK", "0") != "0":  # one of several processes of torchrun; only the first reports
             train.follow(train.params_of(benchmark, order))
             return None
         return train.queue_train(benchmark=benchmark, order=order, by=BY, foreground=now)
