@@ -1,4 +1,4 @@
-"""Builds the package without any other package, as PEP 517 asks: pip uses it, and the server that offers the wheel."""
+"""Builds the package without any other package, for PEP 517: used by pip, and by the server that offers the wheel."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: winnow-client\nRoot-Is-Purelib: true\nTa
 
 
 def wheel() -> tuple[str, bytes]:
-    """The wheel's file name and content."""
+    """Return the wheel's file name and content."""
     project = _project()
     base = f"{_stem(project)}.dist-info"
     sources = sorted((HERE / PACKAGE).glob("*.py"))

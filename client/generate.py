@@ -1,7 +1,7 @@
-"""Write what of the client is made from something else: `python client/generate.py`, with the server's packages.
+"""Generate parts of the client: `python client/generate.py`, with the server's packages.
 
-`schema.py` has the API's rows, settings and filters as TypedDicts, from its description; `asynchronous.py` has the
-asynchronous twin of each class, from the classes' signatures.
+`schema.py` has the API's rows, settings and filters as TypedDicts, from its description; `asynchronous.py` has each
+class's asynchronous twin, from the classes' signatures.
 """
 
 import ast
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE / "winnow_client"
 MADE = "Made by client/generate.py: change that, not this."
 ROWS = ["BenchmarkData", "StudyData", "StageData", "ItemData", "JudgmentData", "TaskData", "AnnotatorData", "FlagData"]
-OPTIONS = {  # name here: the body in the description, and its fields that a method's own parameters give
+OPTIONS = {  # name in the client: the body in the description, and its fields with parameters of their own
     "ImportOptions": ("ImportBody", "name items data second images look check_only skip_stored"),
     "PredictionOptions": ("PredictionsBody", "model source files look skip_stored"),
     "StageOptions": ("StageBody", ""),
@@ -32,7 +32,7 @@ FILTERS |= {"AnnotatorFilters": "annotators", "FlagFilters": "flags"}
 PAGING = {"limit", "offset", "cursor"}
 FORMATS = {"date-time": "datetime", "decimal": "str"}
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "dict[str, object]"}
-GIVEN = {  # where the client takes more than the API
+GIVEN = {  # fields for which the client accepts more than the API
     "stage": "int | str",
     "stages": "dict[str | int, StageOptions]",
     "since": "datetime | str",
@@ -54,7 +54,7 @@ OWN_IMPORTS = [
 
 
 class Schema:
-    """TypedDicts of an OpenAPI description."""
+    """The TypedDicts of an OpenAPI description."""
 
     def __init__(self, description: Mapping[str, Any]):
         self.schemas = description["components"]["schemas"]
@@ -83,7 +83,7 @@ class Schema:
         self.written[name] = f"class {name}({base}):\n{''.join(lines)}"
 
     def kind(self, of: Mapping[str, Any], total: bool, field: str = "") -> str:
-        """A type; rows have times as datetimes, and what is given may be a number where the API writes text."""
+        """Return a type; rows have times as datetimes, and arguments may be numbers if the API writes text."""
         if not total and field in GIVEN:
             return GIVEN[field]
         for several in ("oneOf", "anyOf", "allOf"):
@@ -114,13 +114,13 @@ class Schema:
             return ("str" if total else f"Literal[{', '.join(map(repr, values))}]") + other if values else "None"
         name = RENAMED.get(name, name)
         if name not in self.written:
-            self.written[name] = ""  # it comes before the one that names it
+            self.written[name] = ""  # it must come before the type that uses it
             self.add(name, of["properties"], total)
         return name
 
 
 def asynchronous() -> str:
-    """Of every class a twin with the same methods to await; those that return one of the classes return its twin."""
+    """Write each class's twin with the same methods to await; methods returning a class return its twin."""
     imports, bodies = [*OWN_IMPORTS], []
     for module, names in CLASSES.items():
         for node in ast.parse((PACKAGE / f"{module}.py").read_text()).body:
@@ -185,7 +185,7 @@ def _passed(taken: ast.arguments, first: int) -> list[str]:
 
 
 def description() -> dict[str, Any]:
-    """The API's own, from the server beside the client."""
+    """Return the API's own description, from the server beside the client."""
     sys.path.insert(0, str(HERE.parent))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django

@@ -1,4 +1,4 @@
-"""The project package. Celery's app is loaded here so that shared tasks find it in every process."""
+"""The project package. It loads Celery's app so that shared tasks find it in every process."""
 
 from workers.celery import app as celery_app
 

@@ -1,7 +1,7 @@
 """Light or dark, and whether single keys act: the viewer's choices, each kept in a cookie.
 
-The server writes them into the page, so nothing flashes while a page loads, and a look needs no script. Annotators'
-pages are rendered without their request, so the choices are in a context variable while a request is answered.
+The server writes them into the page, so nothing flashes while a page loads, and choices work without scripts.
+Annotators' pages are rendered without their request, so the choices are in a context variable during a request.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# By cookie. The first is what holds without one: pages follow the system, and keys act.
+# By cookie. The first is the default: pages follow the system, and keys act.
 CHOICES = {"appearance": ("auto", "light", "dark"), "keys": ("on", "off")}
 AGE = 365 * 24 * 3600  # seconds
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -19,12 +19,12 @@ _chosen: ContextVar[Mapping[str, str]] = ContextVar("choices", default=_NONE)
 
 
 def chosen(name: str) -> str:
-    """The choice of whoever sent the request that is being answered: one of CHOICES."""
+    """Return the choice for the current request: one of CHOICES."""
     return _chosen.get().get(name, CHOICES[name][0])
 
 
 def appearance(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: read the cookies for as long as the request is answered."""
+    """Middleware: read the cookies during the request."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         token = _chosen.set(_known(request.COOKIES))
@@ -37,7 +37,7 @@ def appearance(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
 
 
 def keep(response: HttpResponse, sent: Mapping[str, str]) -> None:
-    """Store what was chosen in the browser; anything else than a choice changes nothing."""
+    """Store a choice in the browser; anything other than a choice is ignored."""
     for name, choice in _known(sent).items():
         secure = settings.SESSION_COOKIE_SECURE
         response.set_cookie(name, choice, max_age=AGE, httponly=True, samesite="Lax", secure=secure)

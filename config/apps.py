@@ -1,4 +1,4 @@
-"""Registers the checks of Redis and of the providers of logins."""
+"""Registers the checks of Redis and of the login providers."""
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -16,7 +16,7 @@ class Config(AppConfig):
 
 
 def redis_works(**given) -> list[checks.CheckMessage]:
-    """Whether Redis answers: for `check --deploy`, since it asks another server."""
+    """Check that Redis answers: only for `check --deploy`, because it contacts another server."""
     if redis_answers():
         return []
     what = "No Redis answers at REDIS_URL, and without one no job is done; it looks like redis://host:6379/0."
@@ -24,7 +24,7 @@ def redis_works(**given) -> list[checks.CheckMessage]:
 
 
 def providers_work(**given) -> list[checks.CheckMessage]:
-    """Whether what each provider says of itself fits the settings. One that does not answer now is no error."""
+    """Check that each provider's metadata fit the settings. A provider that does not answer now is not an error."""
     found: list[checks.CheckMessage] = []
     for slug in settings.PROVIDERS:
         from requests import RequestException

@@ -1,6 +1,6 @@
-"""How large the body of a request may be, by its address. Refused before anything of it is read.
+"""Limits on the size of request bodies, by URL. Larger ones are refused before any of it is read.
 
-Only people who have logged in may send more than BUFFERED_BODY. The proxies' limits say the same (haproxy.cfg,
+Only people who have logged in may send more than BUFFERED_BODY. The proxies have the same limits (haproxy.cfg,
 docs/guide/deployment.md).
 """
 
@@ -18,7 +18,7 @@ from benchmarks.jobs.kept_uploads import CHUNK
 from benchmarks.permissions import staff_only
 from config.middleware import is_api
 
-FILES = {  # by the name of the address, which only staff may use
+FILES = {  # by URL name; only staff may use these
     "import-new": 10 * 2**30,
     "predictions-new": 10 * 2**30,
     "ratings-new": 10 * 2**30,
@@ -32,8 +32,8 @@ NO_LENGTH = "Winnow needs to know how long a request’s body is. Send it with C
 
 
 def bodies(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: refuse a body without a length (411) and one that is too large (413); and have who sends a large one
-    log in first, since the check of its CSRF token would read it."""
+    """Middleware: refuse a body without a length (411) and one that is too large (413); and make senders of large ones
+    log in first, because the CSRF check would read the body."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "HTTP_TRANSFER_ENCODING" in request.META:
@@ -49,7 +49,7 @@ def bodies(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
 
 
 def is_large(request: HttpRequest) -> bool:
-    """Whether its body is read from the client while it arrives."""
+    """Return whether its body is read from the client while it arrives."""
     length = request.META.get("CONTENT_LENGTH") or ""
     return length.isascii() and length.isdigit() and int(length) > settings.BUFFERED_BODY
 
@@ -62,7 +62,7 @@ def _name(request: HttpRequest) -> str:
 
 
 def _most(request: HttpRequest, name: str) -> int:
-    """Bytes. The API authenticates before it reads."""
+    """Return the limit in bytes. The API authenticates before it reads."""
     if name == "api-upload-detail":
         return CHUNK
     if is_api(request):
@@ -81,7 +81,7 @@ def too_large(request: HttpRequest, most: int) -> HttpResponse:
 
 
 def too_many(request: HttpRequest) -> HttpResponse:
-    """Of a page's form, which Django has begun to read."""
+    """Refuse a page's form that Django has begun to read."""
     fields, files = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
     text = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     says = f"A form can have at most {fields:,} fields with {text} of text, and {files} files. Send less at once."

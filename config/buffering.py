@@ -1,8 +1,8 @@
-"""gunicorn's threaded worker with a buffer between its threads and the clients: a thread gets a request when all of it
-has arrived, and leaves behind what a client does not take at once. Slow clients hold connections, but no threads.
+"""gunicorn's threaded worker with a buffer between its threads and the clients: a thread gets a request once all of it
+has arrived, and leaves behind what a client does not read at once. Slow clients hold connections, but not threads.
 
-Only a body of more than BUFFERED_BODY (settings.py) is read by a thread while it arrives, by half of the threads at
-most. Such bodies are for people who have logged in (bodies.py). A request that ends too late loses its connection.
+Only a body larger than BUFFERED_BODY (settings.py) is read by a thread while it arrives, by at most half of the
+threads. Such bodies are for people who have logged in (bodies.py). A request that ends too late loses its connection.
 """
 
 import io
@@ -29,17 +29,17 @@ from config.logs import Redacted
 from config.operations import share_numbers
 
 HEAD_BYTES = 64 * 1024
-HEAD_SECONDS = 10  # for all of a request's head
-BODY_SECONDS = 30  # for all of a body that is buffered, and between two pieces of another one
-SLOWEST = 4096  # bytes a second, of a body that is not buffered
-SEND_SECONDS = 120  # without any progress: the kernel holds megabytes, and says only now and then how far it is
-LINGER_SECONDS = 10  # for the client to read a refusal before it notices that its body is not wanted
+HEAD_SECONDS = 10  # for a request's whole head
+BODY_SECONDS = 30  # for a whole buffered body, and between two pieces of another one
+SLOWEST = 4096  # bytes per second, for a body that is not buffered
+SEND_SECONDS = 120  # without any progress: the kernel buffers megabytes, and rarely reports progress
+LINGER_SECONDS = 10  # for the client to read a refusal before it notices that its body is not read
 PIECE = 64 * 1024
-MOST_WAITING = 4 * PIECE  # bytes of an answer; more of it is made once the client has taken these
-MOST_HELD = 64 * 2**20  # bytes of requests that have not arrived
+MOST_WAITING = 4 * PIECE  # bytes of an answer; more is generated once the client has read these
+MOST_HELD = 64 * 2**20  # bytes of incomplete requests
 SPARE_FILES = 128  # open files of a worker that are not connections
-LONGEST_BODY = 2**60  # bytes; a longer one is no number to reckon with
-QUEUE_SECONDS = 60  # for a thread that reads a body that is not buffered
+LONGEST_BODY = 2**60  # bytes; longer lengths are not treated as numbers
+QUEUE_SECONDS = 60  # for a thread to read an unbuffered body
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LONG_HEAD = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
@@ -54,8 +54,8 @@ BUSY = (
 
 
 class Source:
-    """A request as gunicorn's parser reads it: its head, and once that is read (`begin`) what has arrived of its body
-    and then the rest of a streamed one. One without a length has no rest: it is refused unread."""
+    """A request as gunicorn's parser reads it: its head, and after that (`begin`) what has arrived of its body and then
+    the rest of a streamed one. A body without a length is refused unread."""
 
     def __init__(self, sock: socket.socket, head: bytes):
         self.sock, self.arrived = sock, io.BytesIO(head)
@@ -65,7 +65,7 @@ class Source:
         self.arrived, self.left, self.expects = io.BytesIO(arrived), left, expects
 
     def recv(self, size: int) -> bytes:
-        """Raises TimeoutError."""
+        """Read bytes. Raises TimeoutError."""
         if data := self.arrived.read(size):
             return data
         if not self.left:
@@ -85,15 +85,15 @@ class Source:
 
 
 class Head(NamedTuple):
-    """A request's head as gunicorn's parser reads it, which alone decides where the body ends: two readings of one head
-    would let a body pass for the next request. `streamed`: a thread reads the body while it arrives."""
+    """A request's head as read by gunicorn's parser, which alone decides where the body ends: parsing it twice might
+    let a body pass for the next request. `streamed`: a thread reads the body while it arrives."""
 
     size: int
     source: Source
     request: Request | Exception  # why it is none
     length: int = 0  # of the body
     streamed: bool = False
-    expects: bool = False  # the client waits until it is asked for the body
+    expects: bool = False  # the client waits to be asked for the body
 
     @classmethod
     def of(cls, conn: "Connection", size: int) -> "Head":
@@ -111,14 +111,14 @@ class Head(NamedTuple):
         return cls(size, source, request, reader.length, streamed, request._expected_100_continue)
 
     def parsed(self) -> Iterator[Request]:
-        """What gunicorn takes for its parser."""
+        """Yield the request in place of gunicorn's parser."""
         if isinstance(self.request, Exception):
             raise self.request
         yield self.request
 
 
 class Answer(NamedTuple):
-    """A response of which not all is written yet."""
+    """A response that is not fully written yet."""
 
     request: Any
     response: wsgi.Response
@@ -129,13 +129,13 @@ class Answer(NamedTuple):
 
 
 class Connection(TConn):
-    """Used by one thread at a time: that of the worker's loop while it is watched, otherwise by one of the pool."""
+    """Used by one thread at a time: by the worker's loop while it is watched, otherwise by one of the pool."""
 
     def __init__(self, cfg: Any, sock: socket.socket, client: Any, server: Any):
         super().__init__(cfg, sock, client, server)
-        self.initialized = True  # in place of TConn's own waiting for the first byte
+        self.initialized = True  # instead of TConn's own wait for the first byte
         self.received, self.searched = bytearray(), 0
-        self.head: Head | None = None  # of the request that is arriving, once it has
+        self.head: Head | None = None  # the arriving request's, once complete
         self.whole = 0  # bytes of that request that must arrive before it starts
         self.waiting = bytearray()  # to be sent
         self.answer: Answer | None = None
@@ -143,13 +143,13 @@ class Connection(TConn):
         self.deadline = 0.0
 
     def sendall(self, data: bytes) -> None:
-        """What gunicorn writes an answer to. Never waits."""
+        """Buffer an answer from gunicorn without waiting."""
         self.waiting += data
         if len(self.waiting) >= PIECE:
             self.push()
 
     def push(self) -> int:
-        """Send as much as the client takes now; returns how many bytes that is."""
+        """Send as much as the client accepts now; return the number of bytes."""
         pushed = 0
         try:
             while self.waiting:
@@ -167,7 +167,7 @@ class Worker(ThreadWorker):
 
     @classmethod
     def setup(cls) -> None:
-        """gunicorn calls this in its first process."""
+        """Set up the class; called by gunicorn in its first process."""
         share_numbers()
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -183,7 +183,7 @@ class Worker(ThreadWorker):
         self.stopping_at: float | None = None
 
     def init_process(self) -> None:
-        """Each connection is an open file, of which a process may have 1,024 where nobody has raised the limit."""
+        """Raise the limit on open files: each connection is one, and the default limit is 1,024 per process."""
         files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = self.worker_connections + SPARE_FILES
         if files < wanted:
@@ -204,7 +204,7 @@ class Worker(ThreadWorker):
         self._await_request(Connection(self.cfg, sock, client, listener.getsockname()))
 
     def on_client_socket_readable(self, conn: Connection, client: socket.socket) -> None:
-        """A kept connection has a new request."""
+        """Handle a new request on a kept connection."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
         self._await_request(conn)
@@ -229,7 +229,7 @@ class Worker(ThreadWorker):
             self._start_if_whole(conn)
 
     def _make_room(self) -> None:
-        """Drop those that have kept us waiting for the longest while there are too many, or have sent too much."""
+        """Drop connections that have kept us waiting longest while there are too many, or they have sent too much."""
         while self.nr_conns >= self.worker_connections or self.held > MOST_HELD:
             waiting = (conn for conn, act in self.watched.items() if act != self._send)
             if (longest := next(waiting, None)) is None:
@@ -247,7 +247,7 @@ class Worker(ThreadWorker):
         self._start(conn)
 
     def _read_head(self, conn: Connection) -> bool:
-        """Whether it has arrived."""
+        """Read the head; return whether it has arrived completely."""
         end = conn.received.find(b"\r\n\r\n", max(0, conn.searched - 3)) + 4
         conn.searched = len(conn.received)
         if end < 4:
@@ -278,7 +278,7 @@ class Worker(ThreadWorker):
             self.enqueue_req(conn)
 
     def _refuse(self, conn: Connection, answer: bytes) -> None:
-        """Without a thread; the connection ends."""
+        """Refuse without a thread; the connection ends."""
         conn.waiting += answer
         self._forget(conn, len(conn.received))
         conn.keeps = False
@@ -291,11 +291,11 @@ class Worker(ThreadWorker):
     # In the thread
 
     def handle_request(self, req: Any, conn: Connection) -> bool:
-        """Have the application answer; whether the connection can be kept."""
+        """Let the application answer; return whether the connection can be kept."""
         conn.sock.setblocking(False)
         self.cfg.pre_request(self, req)
         begun = datetime.now()
-        req._expected_100_continue = False  # the body has been asked for, or Source asks once the application reads it
+        req._expected_100_continue = False  # either done, or Source does it once the application reads the body
         response, environ = wsgi.create(req, conn, conn.client, conn.server, self.cfg)
         environ["wsgi.multithread"] = True
         self.nr += 1
@@ -313,12 +313,12 @@ class Worker(ThreadWorker):
         return self._write(conn)
 
     def _write(self, conn: Connection) -> bool:
-        """Write the answer, up to where the client has to take some of it first."""
+        """Write the answer, until the client has to read some of it."""
         answer = conn.answer
         assert answer
         try:
             for part in answer.parts:
-                answer.response.write(b"" if answer.request.method == "HEAD" else part)  # gunicorn logs what it drops
+                answer.response.write(b"" if answer.request.method == "HEAD" else part)  # gunicorn logs dropped bytes
                 if len(conn.waiting) >= MOST_WAITING:
                     return not answer.response.should_close()
             answer.response.close()
@@ -335,7 +335,7 @@ class Worker(ThreadWorker):
         return not answer.response.should_close()
 
     def _keepalive_after(self, conn: Connection, keepalive: bool) -> bool:
-        """Nothing is left to read: a body is with its request's Source, or the connection ends."""
+        """Return `keepalive`: nothing is left to read, as the body is with its request's Source."""
         return keepalive
 
     def _end_answer(self, conn: Connection, answer: Answer) -> None:
@@ -395,8 +395,8 @@ class Worker(ThreadWorker):
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_client_socket_readable, conn))
 
     def _take_leave(self, conn: Connection) -> None:
-        """Close once the client has read the answer: closing before would reset the connection where bytes of a body
-        are unread, and the client might not see the answer."""
+        """Close once the client has read the answer: closing earlier would reset the connection if part of a body is
+        unread, and the client might not see the answer."""
         try:
             conn.sock.shutdown(socket.SHUT_WR)
         except OSError:
@@ -439,7 +439,7 @@ class Worker(ThreadWorker):
         conn.close()
 
     def murder_pending(self) -> None:
-        """Drop who is too slow."""
+        """Drop clients that are too slow."""
         now = time.monotonic()
         if not self.alive and self.stopping_at is None:
             self.stopping_at = now

@@ -1,4 +1,4 @@
-"""Django's cache in Redis, which acts as empty while Redis is down or hangs: pages can recompute everything in it."""
+"""Django's cache in Redis, treated as empty while Redis is down or hangs: pages can recompute everything in it."""
 
 import logging
 from collections.abc import Callable
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def _even_without_redis(name: str, missing: Callable[..., Any]) -> Callable[..., Any]:
-    """The client's method of that name, which gives what `missing` gives while Redis does not answer."""
+    """Wrap the client's method of that name to return the result of `missing` while Redis does not answer."""
     usual = getattr(RedisCacheClient, name)
 
     def method(self: RedisCacheClient, *args: Any, **kwargs: Any) -> Any:
@@ -34,7 +34,7 @@ def _cannot_count(key, delta) -> int:
     raise ValueError(f"{key} is missing: Redis is down.")
 
 
-MISSING: dict[str, Callable[..., Any]] = {  # what each method gives of a missing key
+MISSING: dict[str, Callable[..., Any]] = {  # each method's result for a missing key
     "get": lambda key, default: default,
     "get_many": lambda keys: {},
     "has_key": lambda key: False,
@@ -52,7 +52,7 @@ Client = type(
 )
 
 
-# The times at which each of the last requests was let through, in one step: other processes do the same.
+# The times at which the latest requests were accepted, in one step because other processes do the same.
 TAKE = """
 local time, most, span = redis.call('TIME'), tonumber(ARGV[1]), ARGV[2] * 1000
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -82,8 +82,8 @@ class Cache(RedisCache):
         self._class = Client
 
     def take(self, key: str, most: int, seconds: int) -> tuple[int, float]:
-        """Take one of `most` places, each free again after so many seconds. How many were left (0: none was taken),
-        and in how many seconds the next is free. While Redis is down, all are.
+        """Take one of `most` places, each free again after `seconds`. Return how many were left (0: none was taken),
+        and in how many seconds the next is free. While Redis is down, all are free.
         """
         name = self.make_and_validate_key(key)
         try:

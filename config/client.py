@@ -1,4 +1,4 @@
-"""The Python client (client/) and its notebook, for everybody who can reach this server: pip has no session."""
+"""The Python client (client/) and its notebook, for everybody who can reach this server, as pip cannot log in."""
 
 import runpy
 from functools import cache
@@ -25,7 +25,7 @@ def client_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def client_file(request: HttpRequest, name: str) -> HttpResponse:
-    """The wheel of the present version, or the notebook."""
+    """Send the wheel of the current version, or the notebook."""
     file, content = wheel()
     if name == NOTEBOOK.name:
         content = NOTEBOOK.read_bytes()
@@ -36,6 +36,6 @@ def client_file(request: HttpRequest, name: str) -> HttpResponse:
 
 @cache
 def wheel() -> tuple[str, bytes]:
-    """Name and content, built from the sources beside the server in a few milliseconds."""
+    """Return its name and content, built from the sources beside the server in a few milliseconds."""
     built: tuple[str, bytes] = runpy.run_path(str(BACKEND))["wheel"]()
     return built

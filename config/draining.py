@@ -1,4 +1,4 @@
-"""gunicorn's configuration: a web server that stops leaves its balancer first.
+"""gunicorn's configuration: a stopping web server leaves its load balancer first.
 
 From SIGTERM on, `/healthz` answers 503 for WINNOW_DRAIN seconds while everything else is served as before, so that a
 balancer sends its requests elsewhere. Only then does gunicorn close its port and finish the requests in progress. A
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
 
-_shared: mmap.mmap | None = None  # between gunicorn's first process, which gets the signal, and those that it forks
+_shared: mmap.mmap | None = None  # between gunicorn's first process, which gets the signal, and its forks
 
 
 def is_on() -> bool:
@@ -21,7 +21,7 @@ def is_on() -> bool:
 
 
 def when_ready(server: "Arbiter") -> None:
-    """gunicorn calls this in its first process, before it forks. Exits if WINNOW_DRAIN is no number of seconds."""
+    """Set up draining; called by gunicorn before it forks. Exits if WINNOW_DRAIN is not a number of seconds."""
     given = os.environ.get("WINNOW_DRAIN") or "0"
     if not given.isdecimal():
         raise SystemExit(f"WINNOW_DRAIN must be a number of seconds, not {given!r}.")
@@ -30,7 +30,7 @@ def when_ready(server: "Arbiter") -> None:
 
 
 def drain_first(seconds: float) -> None:
-    """Have SIGTERM take effect that much later, and tell everyone who asks for the health meanwhile."""
+    """Delay SIGTERM by `seconds`, and report unhealthy in the meantime."""
     global _shared
     stop, shared = signal.getsignal(signal.SIGTERM), mmap.mmap(-1, 1)
     assert callable(stop)

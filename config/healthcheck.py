@@ -1,4 +1,4 @@
-"""The container's health check of its own web server. Run as a script, so that it need not load Django."""
+"""The container's health check of its own web server. Run as a script, so that it does not load Django."""
 
 import sys
 import urllib.error

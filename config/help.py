@@ -1,4 +1,4 @@
-"""The documentation inside the app: pages of docs/ as HTML, for everybody who manages, and the guide of each page."""
+"""The documentation inside the app: pages of docs/ as HTML, for all managers, and the guide for each page."""
 
 import posixpath
 import re
@@ -20,7 +20,7 @@ from config.help_search import Section, search
 
 DOCS = Path(settings.BASE_DIR) / "docs"
 START = "README"
-GUIDES = {  # name of an address, or how it begins → the page that explains it; the longest beginning counts
+GUIDES = {  # URL name, or its beginning → the page that explains it; the longest beginning counts
     "import-": "guide/imports",
     "benchmark-": "guide/imports",
     "job-": "guide/imports",
@@ -69,7 +69,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
 
 
 def guide_for(address: str) -> str:
-    """The page that explains the page with this name of an address; the list of all pages if there is none."""
+    """Return the page that explains the page with this URL name; the list of all pages if there is none."""
     found = [start for start in GUIDES if address.startswith(start)]
     return GUIDES[max(found, key=len)] if found else START
 
@@ -78,7 +78,7 @@ def guide_for(address: str) -> str:
 @staff_only
 def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
     path = DOCS / f"{page}.md"
-    if not path.is_file():  # the address allows no dots in `page`
+    if not path.is_file():  # the URL pattern does not allow dots in `page`
         raise Http404("No such page.")
     text, title, parts = rendered(page, path.stat().st_mtime_ns)
     context = {"section": "help", "text": text, "title": title, "parts": parts, "start": page == START}
@@ -92,13 +92,13 @@ def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
 @staff_only
 def help_picture(request: HttpRequest, name: str) -> FileResponse:
     path = DOCS / "pictures" / name
-    if not path.is_file():  # the address allows no slash in `name`
+    if not path.is_file():  # the URL pattern does not allow slashes in `name`
         raise Http404("No such picture.")
     return FileResponse(path.open("rb"))
 
 
 def all_sections() -> tuple[Section, ...]:
-    """Every section of every page, in the order of the addresses; the start page only leads to the others."""
+    """Return every section of every page, in the order of URLs; the start page only links to the others."""
     pages = sorted(path for path in DOCS.rglob("*.md") if path != DOCS / f"{START}.md")
     names = [(path.relative_to(DOCS).with_suffix("").as_posix(), path.stat().st_mtime_ns) for path in pages]
     return tuple(section for name, modified in names for section in _sections(name, modified))
@@ -106,13 +106,13 @@ def all_sections() -> tuple[Section, ...]:
 
 @lru_cache(maxsize=128)
 def _sections(page: str, modified: int) -> list[Section]:
-    """The page's sections, each from a heading to the next; `modified` renews what is kept."""
+    """Return the page's sections, each from a heading to the next; `modified` renews the cache."""
     tokens = _MARKDOWN.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     headings = _name_headings(tokens)
     address = reverse("help-page", args=[page])
     found = []
     for (heading, words), (following, _) in pairwise([*headings, (None, "")]):
-        begin = tokens.index(heading) + 3  # after its words and its end
+        begin = tokens.index(heading) + 3  # after its text and its end
         end = tokens.index(following) if following else len(tokens)
         text = " ".join(_words(token) for token in tokens[begin:end])
         found.append(Section(f"{address}#{heading.attrs['id']}", headings[0][1], words, text))
@@ -125,8 +125,8 @@ def _words(token: Token) -> str:
 
 @lru_cache(maxsize=64)
 def rendered(page: str, modified: int) -> tuple[SafeString, str, list[tuple[str, str]]]:
-    """The page as HTML, its title, and the id and words of each part. Raw HTML in it stays text; `modified` renews what
-    is kept.
+    """Return the page as HTML, its title, and the id and heading of each part. Raw HTML in it stays text; `modified`
+    renews the cache.
     """
     tokens = _MARKDOWN.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     headings = _name_headings(tokens)
@@ -139,7 +139,7 @@ def rendered(page: str, modified: int) -> tuple[SafeString, str, list[tuple[str,
 
 
 def _name_headings(tokens: list[Token]) -> list[tuple[Token, str]]:
-    """Give headings ids by which links find them, as on GitHub; returns each with its words."""
+    """Give headings ids for links, as on GitHub; return each with its text."""
     found = []
     taken: set[str] = set()
     for heading, inline in pairwise(tokens):
@@ -153,7 +153,7 @@ def _name_headings(tokens: list[Token]) -> list[tuple[Token, str]]:
 
 
 def _address(link: str, page: str) -> str:
-    """Where a link of a page leads inside the app."""
+    """Return where a page's link leads inside the app."""
     target, _, anchor = link.partition("#")
     if re.match(r"[a-z]+:", target):
         return link

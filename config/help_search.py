@@ -8,14 +8,14 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 AT_MOST = 12  # results
-START, STOP = "\x02", "\x03"  # around a word that is found; no text has them
+START, STOP = "\x02", "\x03"  # around a word found; these never occur in texts
 
-# The sections come with the question, since they are files: a table would have to be kept equal to them.
+# The query includes the sections, because they are files: a table would have to be kept in sync with them.
 VECTORS = """
 SELECT (setweight(to_tsvector('english', heading), 'A') || to_tsvector('english', body))::text
 FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS section (heading, body, place) ORDER BY place
 """
-# Sections with every word come before those with some; words of a heading count more than those of the text.
+# Sections with all words come before those with some; words in headings count more than those in the text.
 QUERY = """
 WITH question AS (
   SELECT websearch_to_tsquery('english', %(question)s) AS all_words,
@@ -32,7 +32,7 @@ SELECT place, ts_headline('english', body, any_word, %(marks)s) FROM found
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: its text up to the next heading, with what leads there."""
+    """A part of a page: its text up to the next heading, with its link."""
 
     address: str
     title: str
@@ -47,7 +47,7 @@ class Found:
 
 
 def search(sections: tuple[Section, ...], question: str) -> list[Found]:
-    """At most AT_MOST sections about the question, the best first, each with the words that were found in bold."""
+    """Return at most AT_MOST sections matching the question, the best first, with the words found in bold."""
     values = {
         "question": question,
         "vectors": _vectors(sections),

@@ -1,4 +1,4 @@
-"""A lock on `var` for the one process that runs its servers, released when the process ends, however it ends."""
+"""A lock on `var` for the one process that runs its servers, released when the process ends in any way."""
 
 import contextlib
 import fcntl
@@ -37,7 +37,7 @@ class Lock:
             file.close()
             raise Taken(self.holder()) from None
         self.file = file
-        os.register_at_fork(after_in_child=file.close)  # a child that outlives this process must not hold the lock
+        os.register_at_fork(after_in_child=file.close)  # children that outlive this process must not hold the lock
         self.tell(**holder)
 
     def tell(self, **holder: object) -> None:
@@ -61,7 +61,7 @@ class Lock:
 
 
 def take_from_the_stopping(lock: Lock, *, seconds: float, **holder: object) -> None:
-    """Take the lock, waiting if its holder is just stopping. Raises Taken."""
+    """Take the lock, waiting if its holder is currently stopping. Raises Taken."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -74,7 +74,7 @@ def take_from_the_stopping(lock: Lock, *, seconds: float, **holder: object) -> N
 
 @contextlib.contextmanager
 def servers_for(command: str, servers: services.Servers):
-    """For one command: use the running servers, or start servers for its duration."""
+    """For one command, use the running servers, or start servers for its duration."""
     lock = Lock(servers.var)
     if _uses_running(lock, command):
         yield
@@ -88,7 +88,7 @@ def servers_for(command: str, servers: services.Servers):
 
 
 def _uses_running(lock: Lock, command: str) -> bool:
-    """True when `make run` serves `var`; False when this process now holds it. Waits for another command to end."""
+    """Return True if `make run` serves `var`, False if this process now holds it. Waits for another command to end."""
     announced = False
     while True:
         try:

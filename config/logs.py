@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
-# Tokens and Prolific's ids in an address; in PostgreSQL's message about a key, or about a whole row.
+# Tokens and Prolific ids in URLs, and in PostgreSQL's messages about a key or a whole row.
 SECRET = re.compile(
     r"(/(?:judge|join)/|(?i:PROLIFIC_PID|STUDY_ID|SESSION_ID)=|\(token\)=\(|prolific_pid\)=\(\d+, )[\w%.~+-]+"
     r"|(Failing row contains \().*?(?=\)\.$)",
     re.MULTILINE | re.DOTALL,
 )
-# gunicorn's message about what is no request: the client's address, and whatever it sent.
+# gunicorn's message about an invalid request: the client's address, and whatever it sent.
 NO_REQUEST = re.compile(r"(Invalid request from )ip=.*?: ([^:'\"]*).*", re.DOTALL)
 
 
-request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that this thread answers
+request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that this thread handles
 
 
 class Redacted(logging.Formatter):
     """Format the time in UTC, the level, the request's id, and the message with its traceback, as text or JSON.
 
-    Annotators' links and ids, and invitations, are masked; in gunicorn's messages too (buffering.py).
+    Annotators' links and ids, and invitations, are masked, also in gunicorn's messages (buffering.py).
     """
 
     def __init__(self, as_json: bool = False):

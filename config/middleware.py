@@ -1,4 +1,4 @@
-"""Checks of every request before anything else handles it."""
+"""Checks of every request before it is handled."""
 
 import logging
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from benchmarks.api.errors import INVALID, refusal, wrong_field
 from benchmarks.jobs import room
 from benchmarks.storage.files import Unavailable
 
-LARGE = 8 * 2**20  # bytes; chunks of an upload, which holds room itself, are smaller
+LARGE = 8 * 2**20  # bytes; chunks of an upload, which reserves space itself, are smaller
 SOON = {"Retry-After": "2"}  # seconds
 log = logging.getLogger(__name__)
 
 
 class CompressedPages(GZipMiddleware):
-    """Compresses pages, but no files and nothing that streams. Against BREACH, which guesses a secret from lengths,
-    Django adds up to 100 random bytes to each page, and masks its CSRF token anew.
+    """Compresses pages, but not files or streams. Against BREACH, which guesses a secret from lengths, Django adds up
+    to 100 random bytes to each page, and masks its CSRF token anew.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -31,7 +31,7 @@ class CompressedPages(GZipMiddleware):
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether whoever asks reads JSON."""
+    """Return whether the client expects JSON."""
     return f"{request.path_info}/".startswith("/api/")
 
 
@@ -48,15 +48,15 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
 
 
 def wrong_address(why: str) -> JsonResponse:
-    """As the API refuses a filter."""
+    """Return the refusal that the API gives for a filter."""
     return JsonResponse(refusal(INVALID, why, [wrong_field("address", why)]), status=400)
 
 
 def content_security_policy(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """django-csp's header, built once: its own middleware builds it twice for every response. Views may replace parts
-    of it (`csp_replace`); no other decorator of django-csp has an effect.
+    """Set django-csp's header, built once: its own middleware builds it twice for every response. Views may replace
+    parts of it (`csp_replace`); no other decorator of django-csp has an effect.
     """
     usual = build_policy()
 
@@ -70,8 +70,8 @@ def content_security_policy(
 
 
 def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change. Tell
-    scripts how many requests they have left (benchmarks/accounts/tokens.py).
+    """Keep browsers and proxies from caching pages, API responses and downloads, because permissions may change. Report
+    to scripts how many requests they have left (benchmarks/accounts/tokens.py).
 
     Cacheable responses, such as images, set their own header.
     """
@@ -87,12 +87,12 @@ def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
 
 
 def room_for_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Hold room on the disk for the files of a large form before they are read; without room, answer 507."""
+    """Reserve disk space for the files of a large form before they are read; if there is none, answer 507."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or ""
         large = length.isascii() and length.isdigit() and int(length) > LARGE
-        if not large or not request.user.is_staff:  # strangers, whose bodies are small, hold nothing
+        if not large or not request.user.is_staff:  # requests by non-staff, whose bodies are small, reserve nothing
             return get_response(request)
         try:
             with room.held(int(length), "these files"):
@@ -104,8 +104,8 @@ def room_for_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Cal
 
 
 class ConnectionErrors:
-    """Answer 503 where files cannot be reached, of which only managers read which storage it is and why; and 400 where
-    the rest of a body does not come."""
+    """Answer 503 if files cannot be reached, showing only managers which storage and why; and 400 if the rest of a body
+    does not arrive."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response

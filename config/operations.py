@@ -1,7 +1,7 @@
-"""What operators and their machines ask for, whatever host they name: the health of a web server, its numbers for
-Prometheus, an id for each request, and a line for it in the log.
+"""Endpoints for operators and monitoring, whatever the host name: a web server's health, its metrics for Prometheus,
+and for each request an id and a line in the log.
 
-The three addresses are answered before anything looks at the host or wants HTTPS, and never in HTML.
+The three URLs are answered before the host is checked or HTTPS required, and never in HTML.
 """
 
 import atexit
@@ -32,7 +32,7 @@ Respond = Callable[[HttpRequest], HttpResponse]
 TEXT = "text/plain; charset=utf-8"
 GIVEN_ID = re.compile(r"[\w-]{8,64}", re.ASCII)
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # seconds
-# Rows in the database that tell whether work gets done, counted when Prometheus asks: name, help, label, statement
+# Rows that show whether work gets done, counted on Prometheus' request: name, help, label, statement
 COUNTED = (
     ("winnow_jobs", "Jobs by state", "state", "SELECT state, count(*) FROM benchmarks_job GROUP BY state"),
     (
@@ -44,12 +44,12 @@ COUNTED = (
         "SELECT count(*) FROM annotation_judgment WHERE created_at > now() - interval '1 hour'",
     ),
 )  # fmt: skip
-DATABASE = Neighbour("PostgreSQL", seconds=2, at_once=2)  # for /healthz alone; everything else waits for it
+DATABASE = Neighbour("PostgreSQL", seconds=2, at_once=2)  # only for /healthz; everything else waits for the database
 access = logging.getLogger("winnow.access")
 
 
 def identified(get_response: Respond) -> Respond:
-    """Give each request an id, the proxy's if there is one: it is in the answer and in every line of the log."""
+    """Give each request an id, the proxy's if there is one, in the answer and in every line of the log."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         given = request.headers.get("X-Request-Id", "") if settings.TRUSTED_PROXIES else ""
@@ -66,7 +66,7 @@ def identified(get_response: Respond) -> Respond:
 
 
 def measured(get_response: Respond) -> Respond:
-    """Count and time requests, and write the access log. Does nothing unless one of the two is wanted."""
+    """Count and time requests, and write the access log. Does nothing unless one of the two is enabled."""
     if not (settings.METRICS_TOKEN or settings.ACCESS_LOG):
         raise MiddlewareNotUsed
     seconds = _histogram() if settings.METRICS_TOKEN else None
@@ -88,13 +88,13 @@ def measured(get_response: Respond) -> Respond:
 
 
 def _who(request: HttpRequest) -> str:
-    """Staff by number. Annotators have no login, and their addresses are masked (logs.py)."""
+    """Identify staff by number. Annotators have no login, and their addresses are masked (logs.py)."""
     user = getattr(request, "user", None)
     return f"user {user.pk}" if user and user.is_authenticated else "-"
 
 
 def answered(get_response: Respond) -> Respond:
-    """Answer the three addresses of operators."""
+    """Answer the operators' three URLs."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         answer = ANSWERS.get(request.path_info)
@@ -112,13 +112,13 @@ def _text(lines: str, status: int = 200) -> HttpResponse:
 
 
 def alive(request: HttpRequest) -> HttpResponse:
-    """200 from a process that answers at all, whatever it reaches."""
+    """Answer 200 if the process answers at all, whatever it can reach."""
     return _text("ok\n")
 
 
 def health(request: HttpRequest) -> HttpResponse:
-    """200 if this process reaches its database, otherwise 503, with a line for the database and one for Redis, without
-    which people can judge: a balancer must not take every server away. 503 also while it drains before it stops."""
+    """Answer 200 if this process reaches its database, otherwise 503, with a line for the database and one for Redis,
+    which judging does not need: a balancer must not remove every server. Also 503 while draining before a stop."""
     if draining.is_on():
         return _text("web server: is stopping\n", 503)
     state = {"database": database_answers(), "redis": redis_answers()}
@@ -127,13 +127,13 @@ def health(request: HttpRequest) -> HttpResponse:
 
 
 def database_answers() -> bool:
-    """Over this thread's connection: a new one might be refused while people are served over those that are open."""
+    """Ask over this thread's connection: a new one might be refused while open ones still serve people."""
     here = connections[DEFAULT_DB_ALIAS]
     here.inc_thread_sharing()
     try:
         DATABASE.ask(lambda: here.cursor().execute("SELECT 1"))
     except Unresponsive:
-        del connections[DEFAULT_DB_ALIAS]  # the thread that still waits has it now
+        del connections[DEFAULT_DB_ALIAS]  # the waiting thread owns it now
         return False
     except (DatabaseError, OSError):
         return False
@@ -143,7 +143,7 @@ def database_answers() -> bool:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """All web processes of this server together, for whoever has the token. Without one, there is no such address."""
+    """Return metrics of all of this server's web processes, given the token; 404 if none is configured."""
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest, multiprocess
 
     token = settings.METRICS_TOKEN
@@ -172,7 +172,7 @@ class Counted:
 
 
 def share_numbers() -> None:
-    """Make the folder in which a web server's processes keep their numbers: gunicorn's first process does, for all."""
+    """Make the folder for the metrics of a web server's processes: gunicorn's first process does so for all."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         folder, owner = tempfile.mkdtemp(prefix="winnow-numbers-"), os.getpid()
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
@@ -186,8 +186,8 @@ def _remove(folder: str, owner: int) -> None:
 
 @cache
 def _histogram() -> Any:
-    """Kept in a folder of files, one for each process of a server, so that any of them can answer for all."""
-    share_numbers()  # before the import, which looks for the folder
+    """Make a histogram kept in a folder with a file per process, so that any process can answer for all."""
+    share_numbers()  # before the import, which checks for the folder
     from prometheus_client import Histogram
 
     labels = ["method", "view", "status"]

@@ -24,25 +24,25 @@ def migrate() -> None:
 
 
 def collect_static() -> bool:
-    """Collect and compress static files if they have changed since last time. Returns whether it did."""
+    """Collect and compress static files if they have changed since last time; return whether it did."""
     print_file = Path(settings.STATIC_ROOT) / "fingerprint"
     now = static_fingerprint()
     if print_file.exists() and print_file.read_text() == now:
         return False
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    print_file.write_text(now)  # last: after a kill in between, they are collected again
+    print_file.write_text(now)  # last: after a kill in between, files are collected again
     return True
 
 
 def static_fingerprint() -> str:
-    """A digest of our static files (name, size, time) and Django's version, since its apps have some too."""
+    """Return a digest of our static files (name, size, time) and Django's version, because its apps have some too."""
     files = sorted(path for folder in settings.STATICFILES_DIRS for path in Path(folder).rglob("*") if path.is_file())
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr([django.__version__, facts]).encode()).hexdigest()
 
 
 def preload() -> None:
-    """Import what the web server and the workers run, so that they can be forked. Static files are there by now."""
+    """Import what the web server and the workers run, before forking. Static files exist by then."""
     celery_app.loader.import_default_modules()
     import_module("config.wsgi")
     processes.trim_heap()
@@ -50,8 +50,7 @@ def preload() -> None:
 
 @transaction.atomic
 def first_admin(*, by: str) -> tuple[str, str] | None:
-    """Create an admin and return (name, one-time password); None if a superuser can already log in, or passwords are
-    switched off.
+    """Create an admin and return (name, one-time password); None if a superuser can log in, or passwords are disabled.
 
     The password works for one login, at which the owner must choose another (`last_login` is empty until then).
     """
@@ -66,7 +65,7 @@ def first_admin(*, by: str) -> tuple[str, str] | None:
 
 
 def demo(say) -> Study:
-    """The study for the printed link: the demo, created if there is no study, otherwise the oldest study."""
+    """Return the study for the printed link: the demo, created if there is no study, otherwise the oldest study."""
     if not Study.objects.exists():
         say("Importing the demo study …")
         call_command("create_demo", stdout=StringIO())

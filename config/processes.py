@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent, and finding any that did anyway."""
+"""Child processes that never outlive their parent, and the detection of any that did anyway."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import psutil
 
-MARK = "WINNOW_CHILD_OF"  # in a child's environment: the `var` that it serves
+MARK = "WINNOW_CHILD_OF"  # in a child's environment: the `var` it serves
 LOG_BYTES = 20_000_000
 ASK_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -26,8 +26,8 @@ ASK_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: dict | None = None, **options):
     """Start `command` in its own session (so that only the parent handles Ctrl-C), with output to var/log.
 
-    `dies_by`: the signal that Linux sends it when this process ends, even by kill -9. Elsewhere the next start finds
-    what is left (`leftovers`). Must be called from the main thread, to which the signal is bound.
+    `dies_by`: the signal that Linux sends it when this process ends, even by kill -9. On other systems the next start
+    finds what is left (`leftovers`). Must be called from the main thread, to which the signal is bound.
     """
     with open_log(name, var) as log:
         return subprocess.Popen(
@@ -48,7 +48,7 @@ def open_log(name: str, var: Path) -> BinaryIO:
 
 
 class Fork:
-    """A forked child, with what we use of subprocess.Popen."""
+    """A forked child, with the parts of subprocess.Popen that we use."""
 
     def __init__(self, pid: int):
         self.pid = pid
@@ -75,19 +75,19 @@ Child = subprocess.Popen | Fork
 
 
 def fork(work: Callable[[], object], *, dies_by: signal.Signals, log: BinaryIO | None = None) -> Fork:
-    """Run `work` in a copy of this process, in its own session and tied to this one as by `spawn`. The memory of what
-    this process has imported is shared. Close connections to servers first: a copy must not use them.
+    """Run `work` in a copy of this process, in its own session and tied to this one as by `spawn`. The memory of
+    imported modules is shared. Close connections to servers first: a copy must not use them.
 
     Its exit status is 0, or that of a SystemExit. `log`: where its output goes.
     """
     sys.stdout.flush()
     sys.stderr.flush()
     tie, (reads, writes) = _tied_to(os.getpid(), dies_by), os.pipe()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASK_TO_STOP)  # their handlers here are not the child's
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASK_TO_STOP)  # their handlers in this process are not the child's
     if pid := os.fork():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(writes)
-        os.read(reads, 1)  # until the child has its session, by which `stop` finds it
+        os.read(reads, 1)  # wait until the child has its session, by which `stop` finds it
         os.close(reads)
         return Fork(pid)
     status = 1
@@ -105,12 +105,12 @@ def fork(work: Callable[[], object], *, dies_by: signal.Signals, log: BinaryIO |
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
         status = _status(work)
-    finally:  # never return into what the parent was doing
+    finally:  # never return into the parent's code
         os._exit(status)
 
 
 def _status(work: Callable[[], object]) -> int:
-    """What a program that does this would exit with."""
+    """Return the exit status of a program that does this."""
     status: object = 0
     try:
         work()
@@ -128,7 +128,7 @@ def _status(work: Callable[[], object]) -> int:
 
 
 def run_module(command: list, *, var: Path, shown: str, cwd: Path, env: dict) -> None:
-    """In a fork: run `python -m …` as its main program, as a process of that command would. `ps` shows `shown`."""
+    """Run `python -m …` in a fork as its main program, like a new process. `ps` shows `shown`."""
     os.chdir(cwd)
     os.environ |= {MARK: str(var), **env}
     sys.argv = [str(part) for part in command[2:]]
@@ -137,7 +137,7 @@ def run_module(command: list, *, var: Path, shown: str, cwd: Path, env: dict) ->
 
 
 def _show(title: str) -> None:
-    """Have `ps` list this process by that command line, as far as it fits in the place of the old one (Linux)."""
+    """Make `ps` list this process by that command line, as far as it fits in the old one's place (Linux)."""
     if sys.platform == "linux":
         start, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
         words = title.replace(" ", "\0").encode()[: end - start - 1]
@@ -145,15 +145,15 @@ def _show(title: str) -> None:
 
 
 def trim_heap() -> None:
-    """Give back memory that is free, before forks share the rest."""
-    with contextlib.suppress(AttributeError):  # of another C library than glibc
+    """Return free memory, before forks share the rest."""
+    with contextlib.suppress(AttributeError):  # a C library other than glibc
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def release_file_pages() -> None:
-    """Give back the pages of library files that only this process has mapped, since it has read them at an import.
+    """Release the pages of library files that only this process has mapped, because it read them at an import.
 
-    Linux reads one again if it is needed, and keeps pages that were written to.
+    Linux reads them again if needed, and keeps pages that were written to.
     """
     if sys.platform != "linux":
         return
@@ -166,7 +166,7 @@ def release_file_pages() -> None:
 
 
 def _tied_to(parent: int, signum: signal.Signals):
-    """Runs in the child between fork and exec, after setting its user (which would clear the setting)."""
+    """Return what the child runs between fork and exec, after setting its user (which would clear the setting)."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def tie() -> None:
@@ -193,8 +193,8 @@ def stop(child: Child, *signals: tuple[signal.Signals, float]) -> None:
 
 
 def leftovers(var: Path) -> list[psutil.Process]:
-    """Processes of an earlier run on this `var`, by their mark; servers by their folder, since PostgreSQL hides the
-    mark; forks, which keep their parent's environment, by their log."""
+    """Find processes of an earlier run on this `var` by their mark; servers by their folder, because PostgreSQL hides
+    the mark; forks, which keep their parent's environment, by their log."""
     family = {os.getpid(), *(process.pid for process in psutil.Process().parents())}
     found = []
     for process in psutil.process_iter():
@@ -207,7 +207,7 @@ def leftovers(var: Path) -> list[psutil.Process]:
 
 
 def works_in(process: psutil.Process, folder: Path) -> bool:
-    """Whether it is its working directory. One that has ended by now, perhaps since it was found, works nowhere."""
+    """Return whether it is its working directory; false for a process that has ended by now."""
     with contextlib.suppress(psutil.Error, OSError):
         return process.cwd() == str(folder)
     return False
@@ -219,7 +219,7 @@ def _is_server(process: psutil.Process, var: Path) -> bool:
 
 
 def _is_fork(process: psutil.Process, var: Path) -> bool:
-    """Whether it is a Python that writes its standard output to a log of `var`."""
+    """Return whether it is a Python process whose standard output is a log of `var`."""
     if "python" not in process.name():
         return False
     return any(file.fd == 1 and Path(file.path).parent == var / "log" for file in process.open_files())
@@ -232,7 +232,7 @@ def _mark(process: psutil.Process) -> str | None:
 
 
 def sweep(var: Path, patience: float = 20) -> int:
-    """Stop processes left by an earlier run, PostgreSQL by a fast shutdown. Returns their number.
+    """Stop processes left by an earlier run, PostgreSQL by a fast shutdown. Return their number.
 
     Only for the holder of the lock on `var`: any other process that serves it is a leftover.
     """
@@ -250,7 +250,7 @@ def sweep(var: Path, patience: float = 20) -> int:
 
 
 def wait_for(ready, *, seconds: float, alive=lambda: True) -> bool:
-    """Poll `ready()` until it is true; False if the time runs out or `alive()` is false."""
+    """Poll `ready()` until it is true; return False if time runs out or `alive()` is false."""
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline or not alive():
@@ -260,7 +260,7 @@ def wait_for(ready, *, seconds: float, alive=lambda: True) -> bool:
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

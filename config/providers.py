@@ -1,4 +1,4 @@
-"""The providers through which people log in, read from WINNOW_PROVIDERS (docs/guide/login.md)."""
+"""The login providers, read from WINNOW_PROVIDERS (docs/guide/login.md)."""
 
 import re
 import tomllib
@@ -20,9 +20,9 @@ Grant = Literal["staff", "superuser"] | dict[str, Literal["viewer", "manager", "
 
 
 class _Provider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    slug: str  # in addresses, and of accounts
+    slug: str  # in URLs and accounts
     label: str = ""
-    roles: dict[str, Grant] = {}  # by group; "*" is everybody
+    roles: dict[str, Grant] = {}  # by group; "*" means everybody
 
 
 class OpenID(_Provider, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class OpenID(_Provider, frozen=True, kw_only=True):
 
 
 class Saml(_Provider, frozen=True, kw_only=True):
-    """`subject` is the attribute that identifies people, if neither a standard one nor a persistent NameID does."""
+    """`subject` is the attribute that identifies people, if there is no standard one or persistent NameID."""
 
     metadata: str  # a file or an address
     entity_id: str
@@ -53,8 +53,8 @@ Provider = OpenID | Saml
 
 
 def read(text: str, *, secure: bool) -> dict[str, Provider]:
-    """The providers by their names, of a TOML text. With `secure`, their addresses must be https. Raises
-    ImproperlyConfigured, which says what to change."""
+    """Read the providers by name from a TOML text. With `secure`, their URLs must be https. Raises
+    ImproperlyConfigured, which explains what to change."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -63,7 +63,7 @@ def read(text: str, *, secure: bool) -> dict[str, Provider]:
     for slug, table in tables.items():
         try:
             found[slug] = _provider(slug, table, ("https",) if secure else ("https", "http"))
-        except (ValueError, OSError) as error:  # msgspec's are ValueErrors
+        except (ValueError, OSError) as error:  # msgspec's errors are ValueErrors
             raise ImproperlyConfigured(f"WINNOW_PROVIDERS, [{slug}]: {str(error).rstrip('.')}.") from None
     return found
 

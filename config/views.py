@@ -1,4 +1,4 @@
-"""Views of no particular part: the front page, and errors, which the API returns as JSON."""
+"""General views: the front page, and errors, which the API returns as JSON."""
 
 from collections.abc import Iterator
 
@@ -23,24 +23,24 @@ def home(request: HttpRequest) -> HttpResponse:
     return redirect("study-list" if request.user.is_staff else "login")
 
 
-@csrf_exempt  # annotators' pages have no session; another site could only change a colour or keys
+@csrf_exempt  # annotators' pages have no session; another site could only change colours or keys
 @require_POST
 def choose_appearance(request: HttpRequest) -> HttpResponse:
-    """Keep the choice, and return to the page that it was made on."""
+    """Store the choice, and return to the page where it was made."""
     response = redirect(came_from(request) or "home")
     appearance.keep(response, request.POST)
     return response
 
 
-@csrf_exempt  # it changes nothing: the request comes again
+@csrf_exempt  # it changes nothing: the request is repeated
 def unversioned(request: HttpRequest, rest: str) -> HttpResponse:
-    """An address of the API from before it had versions, redirected with its method and body (308)."""
+    """Redirect an unversioned API URL with its method and body (308)."""
     found = request.get_full_path().replace("/api/", "/api/v1/", 1)
     return HttpResponsePermanentRedirect(found, preserve_request=True)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django itself refuses before any view: a host that is not ours, too many parameters."""
+    """Answer what Django itself refuses before any view: a foreign host, too many parameters."""
     if is_api(request):
         many = isinstance(exception, TooManyFieldsSent)
         return wrong_address("It has too many parameters." if many else "Winnow does not answer at this address.")
@@ -56,8 +56,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form whose page is from before a login or logout in another tab, or comes from another site: not carried out,
-    and its texts are shown, so that they can be copied."""
+    """Reject a form from before a login or logout in another tab, or from another site, showing its texts so that they
+    can be copied."""
     if is_api(request):
         return JsonResponse(refusal("FORBIDDEN", f"CSRF check failed: {reason}"), status=403)
     context = {"back": came_from(request), "texts": [text for text in _texts_of(request) if len(text) >= WORTH_COPYING]}
@@ -66,7 +66,7 @@ def outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def _texts_of(request: HttpRequest) -> Iterator[str]:
     if bodies.is_large(request) and not hasattr(request, "_post"):
-        return  # the rest of it may never come, and this thread would wait
+        return  # the rest of it may never arrive, and this thread would wait
     for name, values in request.POST.lists():
         if name not in ("csrfmiddlewaretoken", "seen", FIELD) and "password" not in name:
             yield from values

@@ -11,7 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
 get_resolver().url_patterns  # noqa: B018  # imports every view before gunicorn forks: a new process answers at once
-for module in ("provider_views", "second_factor"):  # what benchmarks.urls loads late
+for module in ("provider_views", "second_factor"):  # loaded late by benchmarks.urls
     import_module(f"benchmarks.accounts.{module}")
 gc.collect()
-gc.freeze()  # the collector writes to every object that it looks at, and the forked processes would stop sharing it
+gc.freeze()  # the garbage collector writes to every object it visits, so forked processes would stop sharing it

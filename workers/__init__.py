@@ -1,4 +1,4 @@
-"""Code that runs without Django's models: images, archives, parquet files and the models that score.
+"""Code that runs without Django models: images, archives, parquet files and scoring models.
 
 `benchmarks` and `annotation` import it; it imports neither.
 """

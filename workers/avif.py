@@ -1,7 +1,7 @@
 """AVIF from unknown sources, decoded in a child process with bounded memory.
 
-libavif decodes the picture that the stream has, not the one that the file announces, and only then shrinks it: a file
-of 1 KB that says 16 × 16 can take 2 GB. Pillow offers no bound on that. The child runs this module as a script:
+libavif decodes the picture in the stream, not the one announced in the file, and only then shrinks it: a file of 1 KB
+that claims 16 × 16 can take 2 GB. Pillow does not limit that. The child runs this module as a script:
 
     python -m workers.avif MEMORY < FILE > PIXELS
 """
@@ -17,12 +17,12 @@ from workers import limits
 
 ROOT = Path(__file__).resolve().parent.parent
 CHILD = ("-E", "-s", "-m", "workers.avif")  # ignore Python settings in the environment
-START = slice(4, 12), (b"ftypavif", b"ftypavis")  # where a file says that it is an AVIF, and how
-FIXED, PER_PIXEL = 128 * limits.MIB, 24  # bytes of data; the decoder's picture has up to 8 a pixel, Pillow's copies 12
+START = slice(4, 12), (b"ftypavif", b"ftypavis")  # position and values of the mark of an AVIF file
+FIXED, PER_PIXEL = 128 * limits.MIB, 24  # bytes of data; the decoder uses up to 8 per pixel, Pillow's copies 12
 
 
 def pixels(data: bytes, image: Image.Image) -> Image.Image:
-    """The first frame of `data`, whose header is `image`. Raises an exception of any kind if it cannot be decoded."""
+    """Return the first frame of `data`, whose header is `image`. Raises any kind of exception if undecodable."""
     width, height = image.size
     command = [sys.executable, *CHILD, str(FIXED + PER_PIXEL * width * height)]
     done = subprocess.run(
@@ -34,7 +34,7 @@ def pixels(data: bytes, image: Image.Image) -> Image.Image:
 
 
 def _write_pixels(memory: int) -> None:
-    """Decode what comes on the standard input, in at most this many bytes; on systems without such a limit, in any."""
+    """Decode the standard input, in at most `memory` bytes, or any amount on systems without such a limit."""
     try:
         import resource
 
@@ -42,7 +42,7 @@ def _write_pixels(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     except (ImportError, ValueError, OSError):
         pass
-    AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # the memory of their stacks would count, and several images run at once
+    AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # their stacks would count as memory, and several images run at once
     with Image.open(io.BytesIO(sys.stdin.buffer.read()), formats=["AVIF"]) as image:
         sys.stdout.buffer.write(image.tobytes())
 

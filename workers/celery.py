@@ -21,25 +21,25 @@ app.autodiscover_tasks()
 
 
 def serves_everything() -> bool:
-    """Whether this worker is not one for models alone, which lacks the secrets of all others."""
+    """Return whether this is not a worker only for models, which lacks the other workers' secrets."""
     return "celery" in app.amqp.queues.consume_from
 
 
 @setup_logging.connect
 def keep_logging(**signal) -> None:
-    """Log as the web server does (`LOGGING`): with a receiver, Celery sets up nothing of its own."""
+    """Log like the web server (`LOGGING`): with a receiver, Celery does not set up anything itself."""
 
 
 @worker_before_create_process.connect
 def share_memory(**signal) -> None:
-    """The collector writes to every object that it looks at, and a forked process would stop sharing it."""
+    """Freeze objects: the garbage collector writes to every object it visits, which ends sharing with forks."""
     gc.collect()
     gc.freeze()
 
 
 def publish(task: Task, *given: object) -> None:
-    """Send the task to a worker, unless Redis is down or hangs: nobody waits for that, and what must not be lost stands
-    in the database, where a worker looks for it."""
+    """Send the task to a worker, unless Redis is down or hangs: nobody waits for that, and what must not be lost is in
+    the database, where a worker looks for it."""
     if app.conf.task_always_eager:
         task.delay(*given)
         return

@@ -1,10 +1,10 @@
-"""What the readers of one file need of it, be it on this machine or elsewhere."""
+"""The interface that readers need of a file, whether on this machine or elsewhere."""
 
 from typing import Protocol
 
 
 class Contents(Protocol):
-    """As much of a Path as they use."""
+    """The part of Path's interface that they use."""
 
     @property
     def name(self) -> str: ...

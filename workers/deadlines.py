@@ -1,4 +1,4 @@
-"""Connections on which every step together ends at a deadline: the other end may send a byte at a time."""
+"""Connections with one deadline for all steps together, because the other end may send one byte at a time."""
 
 import ssl
 import threading
@@ -10,18 +10,18 @@ import httpcore
 
 
 class Network(httpcore.NetworkBackend):
-    """What httpcore connects through. Each thread has a deadline of its own."""
+    """The network backend of httpcore. Each thread has its own deadline."""
 
     def __init__(self) -> None:
         self._own = threading.local()
         self._sockets = httpcore.SyncBackend()
 
     def allow(self, seconds: float) -> None:
-        """From now on, for all that this thread does."""
+        """Set the deadline, from now on, for everything this thread does."""
         self._own.deadline = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Seconds until the deadline. Raises httpcore.ReadTimeout after it."""
+        """Return the seconds until the deadline. Raises httpcore.ReadTimeout after it."""
         left = self._own.deadline - time.monotonic()
         if left <= 0:
             raise httpcore.ReadTimeout

@@ -1,14 +1,14 @@
-"""One image: checked by a full decode, and drawn again for serving. Thread-safe; the same bytes give the same bytes.
+"""One image: checked by a full decode, and re-encoded for serving. Thread-safe and deterministic.
 
-What is served is a JPEG of ours, so nothing of the original but its pixels reaches an annotator: no EXIF, no comments,
-no trailing data, no name. Rules for the pixels: the first frame of an animation; EXIF orientation applied; a colour
-profile turned into sRGB where it can be read; CMYK and palettes to RGB; greys of 16 bits to 8 by the values they use;
-transparency on white, or on grey where white would hide what is drawn; the long side at most 1600 (thumbnail: 320).
+Annotators get a JPEG of ours, so nothing of the original except its pixels reaches them: no EXIF, no comments, no
+trailing data, no name. Rules for the pixels: the first frame of an animation; EXIF orientation applied; a readable
+colour profile converted to sRGB; CMYK and palettes to RGB; greys of 16 bits to 8 by the values they use; transparency
+on white, or on grey if white would hide the drawing; the long side at most 1600 (thumbnail: 320).
 
-A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
+A crop of an image becomes a separate image: a PNG with the exact pixels, then treated like any other.
 
-Images that must not be told apart by their size are framed: each gets a canvas of the same size, and all get the same
-number of bytes. Of large ones there is a smaller copy for phones.
+Images that must not be distinguishable by size are framed: each gets a canvas of the same size, and all get the same
+number of bytes. Large ones have a smaller copy for phones.
 """
 
 import hashlib
@@ -26,19 +26,19 @@ from workers import avif, limits, png_chunks
 # MPO: a JPEG with a second view
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF", "AVIF": "AVIF"}
 STARTS = (b"\xff\xd8\xff", png_chunks.START, b"GIF87a", b"GIF89a", b"RIFF")
-START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder writes 0
+START_OF_SCAN = b"\xff\xda"  # never part of pixel data: encoders write 0 after 255
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
-THUMBNAIL_FILTER = Image.Resampling.HAMMING  # half the time of Lanczos, which was a third of an import's
+THUMBNAIL_FILTER = Image.Resampling.HAMMING  # takes half the time of Lanczos, which was a third of an import's
 GREY = "#808080"  # behind transparent pixels that white would hide; black and white both stand out from it
-LIGHT = 224  # of 255: what is at least as light is hardly seen on white …
-SHARE_LIGHT = 0.1  # … and if so much of what is drawn is, the ground is grey
-HALF, NARROW = 2**15, 2**14  # values of 16 bits that stay below the one, or span less than the other, are stretched
-BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
-LEAST_FILLED = 0.5  # of a frame, by each image
+LIGHT = 224  # of 255: anything at least as light is hardly visible on white …
+SHARE_LIGHT = 0.1  # … and if this much of the drawing is, the background is grey
+HALF, NARROW = 2**15, 2**14  # 16-bit values that stay below the first, or span less than the second, are stretched
+BARS = "#808080"  # around a framed image: the image's edge is visible in both themes
+LEAST_FILLED = 0.5  # share of a frame filled by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP, AVIF or GIF."
-TURNS = {  # what turns an image upright, by the Orientation of its EXIF
+TURNS = {  # turns an image upright, by the Orientation in its EXIF
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -48,7 +48,7 @@ TURNS = {  # what turns an image upright, by the Orientation of its EXIF
     8: Image.Transpose.ROTATE_90,
 }
 SIDEWAYS = {5, 6, 7, 8}
-PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG can hold as it is
+PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # modes that a PNG can store unchanged
 
 
 class ImageRefused(Exception):
@@ -59,7 +59,7 @@ class ImageRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """`sha256` and `size` (bytes) are the original's; `width` and `height` its pixels with the orientation applied."""
+    """`sha256` and `size` (bytes) are the original's; `width` and `height` are of its pixels, upright."""
 
     sha256: str
     format: str  # a value of FORMATS, or a key of videos.CODECS
@@ -69,12 +69,12 @@ class Rendered:
     served: bytes
     thumbnail: bytes
     notes: tuple[str, ...]
-    video: bytes = b""  # as it is served, where the original is one; the images are of its poster then
+    video: bytes = b""  # as served, if the original is one; the images are then of its poster
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """All pixels of the first frame, as the file has them, with the Orientation of its EXIF."""
+    """All pixels of the first frame, as in the file, with the Orientation of its EXIF."""
 
     pixels: Image.Image
     turn: int
@@ -89,14 +89,14 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Upright:
-    """A whole image in memory, its orientation applied, in a mode that a PNG can hold; what had to be changed."""
+    """A whole image in memory, upright, in a mode that a PNG can store, and the changes that were necessary."""
 
     pixels: Image.Image
     notes: tuple[str, ...]
 
 
 def check_and_render(data: bytes) -> Rendered:
-    """Raises ImageRefused.
+    """Check and render an image. Raises ImageRefused.
 
     Before decoding: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE, TOO_MANY_SCANS; then IMAGE_CORRUPT.
     """
@@ -107,7 +107,7 @@ def check_and_render(data: bytes) -> Rendered:
 
 
 def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Image, notes: list[str]) -> Rendered:
-    """`pixels` as they are served; all else is of the original."""
+    """Render `pixels` for serving; everything else is the original's."""
     width, height = size
     return Rendered(
         sha256=hashlib.sha256(data).hexdigest(),
@@ -122,10 +122,10 @@ def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Imag
 
 
 def upright(data: bytes) -> Upright:
-    """Decoded once, for any number of `crop`s. Raises what `check_and_render` does.
+    """Decode once, for any number of `crop`s. Raises what `check_and_render` does.
 
-    CMYK, and pixels with an oversized colour profile, become sRGB here, and greys of 16 bits get 8 by the values of the
-    whole image, so that its crops are as light as it is; anything else stays as it is.
+    CMYK, and pixels with an oversized colour profile, become sRGB, and greys of 16 bits become 8 by the values of the
+    whole image, so that its crops are as light as it is; anything else is not changed.
     """
     found = decoded(data)
     pixels, turn, notes = found.pixels, found.turn, found.notes
@@ -135,13 +135,13 @@ def upright(data: bytes) -> Upright:
         names = ["transparency", "icc_profile"]
     else:
         pixels, names = as_srgb(flat(pixels, notes), info.get("icc_profile"), notes), []
-    pixels = turned(pixels, turn) if turn in TURNS else pixels.copy()  # a copy lets go of the file and its decoder
+    pixels = turned(pixels, turn) if turn in TURNS else pixels.copy()  # a copy releases the file and its decoder
     pixels.info = {name: info[name] for name in names if info.get(name) is not None}
     return Upright(pixels, tuple(notes))
 
 
 def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes, Rendered]:
-    """That part of an image as a PNG, and that PNG rendered. ImageRefused: CROP_OUTSIDE."""
+    """Return that part of an image as a PNG, and the PNG rendered. Raises ImageRefused: CROP_OUTSIDE."""
     full_width, full_height = whole.pixels.size
     if min(x, y) < 0 or min(width, height) < 1 or x + width > full_width or y + height > full_height:
         advice = f"The image has {full_width} × {full_height} pixels; the crop must lie inside them."
@@ -153,9 +153,9 @@ def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes
 
 
 def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
-    """Read only the header, and a PNG's checksums. Whatever Pillow raises on hostile bytes becomes one of our codes.
+    """Read only the header, and a PNG's checksums. Any exception of Pillow's on hostile bytes becomes one of our codes.
 
-    `notes` gets what the image's owner should know and needs no decoding.
+    `notes` gets information for the image's owner that does not need decoding.
     """
     if not data:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
@@ -175,7 +175,7 @@ def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
     if width * height > limits.MAX_PIXELS or max(width, height) > limits.MAX_SIDE:
         raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE)
     if FORMATS[str(image.format)] == "JPEG" and data.count(START_OF_SCAN) > limits.MAX_SCANS:
-        raise ImageRefused("TOO_MANY_SCANS", TOO_MANY_SCANS)  # a small file of 60,000 scans decodes for minutes
+        raise ImageRefused("TOO_MANY_SCANS", TOO_MANY_SCANS)  # a small file with 60,000 scans decodes for minutes
     if not is_whole:
         raise ImageRefused("IMAGE_CORRUPT", CORRUPT)
     if getattr(image, "is_animated", False):
@@ -184,7 +184,7 @@ def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
 
 
 def decoded(data: bytes) -> Decoded:
-    """Every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG). Raises what
+    """Decode every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG). Raises what
     `check_and_render` does.
 
     The orientation is 1 if there is none or it cannot be read. Browsers take it from EXIF, and Pillow's `getexif` also
@@ -207,30 +207,30 @@ def decoded(data: bytes) -> Decoded:
 
 
 def pixels_of(data: bytes) -> Image.Image:
-    """The image for a model: RGB at full size, upright, on the ground on which people see it. Raises as `decoded`.
+    """Return the image for a model: RGB at full size, upright, on the background people see. Raises like `decoded`.
 
-    A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
-    ordinary photograph these are the numbers in the file.
+    Colour profiles are ignored, unlike for people: published scores were computed this way, and for an ordinary
+    photograph these are the values in the file.
     """
     found = decoded(data)
     return turned(flat(found.pixels, []).convert("RGB"), found.turn)
 
 
 def shrunk(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Without transparency; shrinks first, so that all later steps work on little."""
+    """Return the image without transparency; shrinks first, so that all later steps are cheap."""
     image = resolved(image, notes)
-    behind = ground(image, notes)  # by all pixels, as for models
+    behind = ground(image, notes)  # from all pixels, as for models
     return laid(fitted(image, limits.SERVED_SIDE), behind)
 
 
 def flat(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Without palette, 16 bits or transparency."""
+    """Return the image without palette, 16 bits or transparency."""
     image = resolved(image, notes)
     return laid(image, ground(image, notes))
 
 
 def resolved(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Without palette, 16 bits or a transparent colour: what can be resized. Transparent ones are RGBA."""
+    """Return the image without palette, 16 bits or a transparent colour, ready to resize; RGBA if transparent."""
     image = eight_bits(image, notes)
     if image.has_transparency_data:
         return image if image.mode == "RGBA" else image.convert("RGBA")
@@ -238,11 +238,11 @@ def resolved(image: Image.Image, notes: list[str]) -> Image.Image:
 
 
 def eight_bits(image: Image.Image, notes: list[str]) -> Image.Image:
-    """Greys of 16 bits in 8: the upper ones, as browsers show them, unless that would hide the picture.
+    """Reduce greys of 16 bits to the upper 8, as browsers show them, unless that would hide the picture.
 
-    Cameras and scanners store 10 to 14 bits in 16, which are black then, and depth and CT a few thousand neighbouring
-    values, which are one grey: both are stretched from the least to the greatest value. Others stay as light as they
-    are.
+    Cameras and scanners store 10 to 14 bits in 16, which then look black, and depth and CT images a few thousand
+    neighbouring values, which look uniformly grey: both are stretched from the lowest to the highest value. The
+    brightness of others is not changed.
     """
     if image.mode not in ("I", "F") and not image.mode.startswith("I;"):
         return image
@@ -259,20 +259,20 @@ def eight_bits(image: Image.Image, notes: list[str]) -> Image.Image:
 
 
 def ground(image: Image.Image, notes: list[str]) -> str | None:
-    """The colour to lay behind an image; None if no pixel of it is transparent."""
+    """Return the colour to put behind an image; None if no pixel of it is transparent."""
     if image.mode != "RGBA":
         return None
     alpha = image.getchannel("A")
     if alpha.getextrema() == (255, 255):
         return None
-    drawn = image.convert("L").histogram(alpha)  # of what is not wholly transparent
+    drawn = image.convert("L").histogram(alpha)  # of everything not fully transparent
     is_light = sum(drawn[LIGHT:]) > SHARE_LIGHT * sum(drawn)
     notes.append("transparent: shown on grey, as white would hide parts" if is_light else "transparent: shown on white")
     return GREY if is_light else "white"
 
 
 def laid(image: Image.Image, colour: str | None) -> Image.Image:
-    """An RGBA image on a ground of that colour; others as they are."""
+    """Put an RGBA image on a background of that colour; others are not changed."""
     if image.mode != "RGBA":
         return image
     if colour is not None:
@@ -281,13 +281,13 @@ def laid(image: Image.Image, colour: str | None) -> Image.Image:
 
 
 def fitted(image: Image.Image, side: int, by: Image.Resampling = Image.Resampling.LANCZOS) -> Image.Image:
-    """The image with its long side at most `side`; itself where it already fits."""
+    """Return the image with its long side at most `side`; the image itself if it already fits."""
     size = fitted_size(image.size, side)
     return image if size == image.size else image.resize(size, by, reducing_gap=3.0)
 
 
 def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
-    """`size` in proportion, with the long side at most `side`."""
+    """Scale `size` proportionally, with the long side at most `side`."""
     if max(size) <= side:
         return size
     width, height = (max(1, round(length * side / max(size))) for length in size)
@@ -295,15 +295,15 @@ def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
 
 
 def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether neither role nor size tells any of these images from the others: (role, width, height) of each."""
+    """Return whether neither role nor size distinguishes any of these images: (role, width, height) of each."""
     return len(set(images)) < 2
 
 
 def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Width and height of a frame for images of these sizes: the smallest in which no served image has to shrink.
+    """Return width and height of a frame for images of these sizes: the smallest in which no served image shrinks.
 
-    Where an image would fill less than half of that, the frame is larger, up to what is served. Its shape is then the
-    geometric mean of the widest and the narrowest image's, in which the one that fills least is as large as it can be.
+    If an image would fill less than half of that, the frame is larger, up to the served size. Its shape is then the
+    geometric mean of the widest and the narrowest image's, in which the one that fills least is as large as possible.
     """
     served = [fitted_size(size, limits.SERVED_SIDE) for size in sizes]
     width, height = (max(sides) for sides in zip(*served, strict=True))
@@ -316,24 +316,24 @@ def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
-    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred; all of equal length."""
+    """Return a JPEG of `size` pixels for each served one, which is enlarged to fit and centred; all of equal length."""
     return padded([_in_frame(one, size) for one in served])
 
 
 def padded(jpegs: Sequence[bytes]) -> list[bytes]:
-    """All with the same number of bytes: decoders ignore what follows the end of a JPEG."""
+    """Pad all to the same number of bytes: decoders ignore what follows the end of a JPEG."""
     longest = max(map(len, jpegs))
     return [one.ljust(longest, b"\0") for one in jpegs]
 
 
 def small_size(size: tuple[int, int]) -> tuple[int, int] | None:
-    """Width and height of the smaller copy of an image of this size; None where it is served small enough."""
+    """Return the size of the smaller copy of an image of this size; None if the served one is small enough."""
     served = fitted_size(size, limits.SERVED_SIDE)
     return fitted_size(served, limits.SMALL_SIDE) if max(served) >= limits.LARGE_SIDE else None
 
 
 def smaller(served: bytes) -> bytes:
-    """The smaller copy of what is served (or framed): a JPEG of `small_size`, decoded at that scale."""
+    """Return the smaller copy of a served (or framed) image: a JPEG of `small_size`, decoded at that scale."""
     image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
     size = fitted_size(image.size, limits.SMALL_SIDE)
     image.draft("RGB", size)
@@ -346,7 +346,7 @@ def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
-    """RGB, of an image without transparency."""
+    """Convert an image without transparency to RGB."""
     if profile:
         image = with_profile(image, profile, notes)
     return image if image.mode == "RGB" else image.convert("RGB")
@@ -358,7 +358,7 @@ def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.
         if "sRGB" in ImageCms.getProfileDescription(given):
             return image
         return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB") or image
-    except Exception:  # a profile may contain anything, and often belongs to another colour space than the pixels
+    except Exception:  # a profile may contain anything, and often belongs to a different colour space
         notes.append("colour profile not used: it cannot be read or does not fit the pixels")
         return image
 
@@ -368,20 +368,20 @@ def turned(image: Image.Image, turn: int) -> Image.Image:
 
 
 def jpeg(image: Image.Image) -> bytes:
-    """Pixels only: what `image.info` still carries is emptied before the encoder can see it."""
+    """Encode only pixels: `image.info` is emptied before the encoder can see it."""
     bare = image.copy()
     bare.info = {}
     return _encoded(bare, "JPEG", quality=limits.QUALITY, subsampling="4:2:0")
 
 
 def png(image: Image.Image) -> bytes:
-    """Every pixel as it is; what `image.info` says of them (transparency, colour profile) goes along, nothing else."""
+    """Encode every pixel unchanged, with only transparency and colour profile from `image.info`."""
     return _encoded(image, "PNG", optimize=False, compress_level=6)
 
 
 def _encoded(image: Image.Image, format: str, **options: object) -> bytes:
-    """Through an in-memory file of the operating system, on Linux: only for a file with a descriptor does Pillow let
-    other threads run while it encodes.
+    """Encode through an in-memory file of the operating system, on Linux: Pillow lets other threads run while encoding
+    only for a file with a descriptor.
     """
     with open(os.memfd_create("image"), "w+b", 0) if sys.platform == "linux" else io.BytesIO() as file:
         image.save(file, format, **options)

@@ -1,19 +1,19 @@
-"""JSON from outside: whatever it is, it is read or raises ValueError."""
+"""JSON from outside: it is either read or raises ValueError, whatever it is."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-DEEPEST = 64  # lists and objects in each other, of any JSON that comes in
+DEEPEST = 64  # nested lists and objects, in any incoming JSON
 
 
 class TooDeep(ValueError):
-    """Well-formed perhaps, but what works on it later could exceed Python's recursion limit."""
+    """Perhaps well-formed, but later processing could exceed Python's recursion limit."""
 
 
 def read(text: str | bytes, **hooks: Any) -> Any:
-    """The value. `hooks`: as of json.loads. Raises ValueError: JSONDecodeError, UnicodeDecodeError, TooDeep, or what
-    the hooks raise."""
+    """Return the value. `hooks`: as in json.loads. Raises ValueError: JSONDecodeError, UnicodeDecodeError, TooDeep, or
+    what the hooks raise."""
     try:
         value = json.loads(text, **hooks)
     except RecursionError:
@@ -23,7 +23,7 @@ def read(text: str | bytes, **hooks: Any) -> Any:
 
 
 def check_depth(value: object) -> None:
-    """Level by level, without recursion. Raises TooDeep."""
+    """Check the depth level by level, without recursion. Raises TooDeep."""
     level = [value]
     for _ in range(DEEPEST):
         level = [inner for outer in level for inner in children(outer) if isinstance(inner, dict | list)]

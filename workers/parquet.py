@@ -1,12 +1,12 @@
 """Parquet files from unknown sources, read in batches of few rows.
 
-Arrow trusts what a file says of itself: a small file can ask for any amount of memory, and a damaged one can end the
-process. `refuse_unsafe` therefore first reads the whole file in a child process with bounded memory, which runs this
-module as a script and needs no Django:
+Arrow trusts a file's own metadata: a small file can demand any amount of memory, and a damaged one can end the process.
+`refuse_unsafe` therefore first reads the whole file in a child process with bounded memory, which runs this module as a
+script without Django:
 
     python -m workers.parquet PATH '{"memory": …, "columns": …, "rows": …, "bytes": …}'
 
-It prints `[]`, or [code, advice] of the problem.
+It prints `[]`, or the problem's [code, advice].
 """
 
 import json
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TRIAL = ("-E", "-s", "-m", "workers.parquet")  # ignore Python settings in the environment
 MAGIC, ENCRYPTED = b"PAR1", b"PARE"
 ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools reserve more than they use
-TAIL = 8  # bytes: how long the footer is, and the magic again
+TAIL = 8  # bytes: the footer's length, and the magic again
 ACCEPTED = "Give a parquet file."
 UNREADABLE = "Write the file again, without encryption; it cannot be read"
 GROUPS = "Write it with smaller row groups (such as 100 rows), or split it."
@@ -38,9 +38,9 @@ class ParquetRefused(Exception):
 
 
 def refuse_unsafe(path: Path, rows: int) -> None:
-    """ParquetRefused unless the whole file can be read in bounded memory and has at most `rows` rows.
+    """Raise ParquetRefused unless the whole file can be read in bounded memory and has at most `rows` rows.
 
-    EMPTY_FILE, WRONG_TYPE, FILE_UNREADABLE, FILE_TOO_LARGE, TOO_MANY_ROWS; SCHEMA where it has too many columns.
+    EMPTY_FILE, WRONG_TYPE, FILE_UNREADABLE, FILE_TOO_LARGE, TOO_MANY_ROWS; SCHEMA if it has too many columns.
     """
     _refuse_by_ends(path)
     bounds = {"memory": limits.MAX_PARQUET_MEMORY, "columns": limits.MAX_PARQUET_COLUMNS, "rows": rows}
@@ -49,18 +49,18 @@ def refuse_unsafe(path: Path, rows: int) -> None:
 
 
 def schema(path: Path) -> pa.Schema:
-    """Opens a file that `refuse_unsafe` has accepted."""
+    """Return the schema of a file that `refuse_unsafe` has accepted."""
     return pq.read_schema(path)
 
 
 def batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """These columns of a file that `refuse_unsafe` has accepted, a few rows at a time."""
+    """Yield these columns of a file that `refuse_unsafe` has accepted, a few rows at a time."""
     with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
         yield from file.iter_batches(_batch_rows(file.metadata), columns=list(columns), use_threads=False)
 
 
 def _refuse_by_ends(path: Path) -> None:
-    """The magic bytes at both ends, and the length of the footer, which is read whole."""
+    """Check the magic bytes at both ends, and the length of the footer, which is read whole."""
     with path.open("rb") as file:
         start, size = file.read(len(MAGIC)), file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
@@ -81,7 +81,7 @@ def _refuse_by_ends(path: Path) -> None:
 
 
 def trial_in_child(path: Path, bounds: dict[str, int]) -> list[str]:
-    """`trial` in a child process. One that dies, or does not come to an end, is a file that cannot be read."""
+    """Run `trial` in a child process. If it dies, or does not finish, the file cannot be read."""
     command = [sys.executable, *TRIAL, str(path.resolve()), json.dumps(bounds)]
     environment = os.environ | ENVIRONMENT
     most = limits.MAX_PARQUET_SECONDS + path.stat().st_size // limits.PARQUET_BYTES_A_SECOND
@@ -95,18 +95,18 @@ def trial_in_child(path: Path, bounds: dict[str, int]) -> list[str]:
 
 
 def trial(path: Path, bounds: dict[str, int]) -> list[str]:
-    """Read the file from end to end: `[]`, or [code, advice] of the first of the bounds that it exceeds."""
+    """Read the file from end to end: `[]`, or [code, advice] for the first bound it exceeds."""
     try:
         with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
             return exceeded_by_metadata(file.metadata, bounds) or _exceeded_by_count(file, bounds)
     except MemoryError:
         return ["FILE_TOO_LARGE", f"Reading it takes more than {bounds['memory']:,} bytes of memory. {GROUPS}"]
-    except Exception as error:  # Arrow raises its own, Python's and the operating system's
+    except Exception as error:  # Arrow raises its own, Python's and the operating system's exceptions
         return ["FILE_UNREADABLE", f"{UNREADABLE} ({' '.join(str(error).split())[:150]})."]
 
 
 def exceeded_by_metadata(metadata: pq.FileMetaData, bounds: dict[str, int]) -> list[str]:
-    """Check the file's metadata, which may suffice to reject it, but never to accept it."""
+    """Check the file's metadata, which may be enough to reject it, but never to accept it."""
     return _exceeded(metadata.num_columns, metadata.num_rows, _claimed_bytes(metadata), bounds)
 
 
@@ -130,7 +130,7 @@ def _exceeded_by_count(file: pq.ParquetFile, bounds: dict[str, int]) -> list[str
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:
-    """The number of rows that take about 8 MiB according to the file."""
+    """Return the number of rows that take about 8 MiB according to the file."""
     return max(1, min(1000, 8 * 2**20 * metadata.num_rows // max(_claimed_bytes(metadata), 1)))
 
 
@@ -139,7 +139,7 @@ def _claimed_bytes(metadata: pq.FileMetaData) -> int:
 
 
 def _bound_memory(most: int) -> None:
-    """Limit this process's data memory. On systems without such a limit, counting must suffice."""
+    """Limit this process's data memory. On systems without such a limit, counting has to be enough."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     try:

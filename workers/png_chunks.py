@@ -1,19 +1,19 @@
-"""The chunks of a PNG: which Pillow need not see, and whether their checksums are right."""
+"""The chunks of a PNG: those that Pillow does not need, and whether checksums are right."""
 
 import zlib
 
 START = b"\x89PNG\r\n\x1a\n"
 TEXTS = {b"tEXt", b"zTXt", b"iTXt"}  # words, XMP and the like
-MAX_PROFILE = 2**20  # bytes of a colour profile, as many as Pillow reads from a PNG
+MAX_PROFILE = 2**20  # bytes of a colour profile, the most that Pillow reads from a PNG
 
 
 def lean(data: bytes, notes: list[str]) -> tuple[bytes, bool]:
     """Return the PNG without its texts and without an oversized colour profile, for which Pillow would refuse it, and
-    whether the checksum of every chunk is right, up to the last: Pillow does not compare those of the pixels.
+    whether every chunk's checksum is right: Pillow does not check those of the pixels.
 
     `notes` gets a sentence about a profile that was left out.
     """
-    view, start, parts, taken = memoryview(data), len(START), [], 0  # `taken`: where what is not in `parts` begins
+    view, start, parts, taken = memoryview(data), len(START), [], 0  # `taken`: the start of what is not yet in `parts`
     is_whole = False
     while start + 12 <= len(data) and not is_whole:
         end = start + 8 + int.from_bytes(view[start : start + 4])
@@ -31,7 +31,7 @@ def lean(data: bytes, notes: list[str]) -> tuple[bytes, bool]:
 
 
 def _unpacks_beyond(chunk: memoryview, most: int) -> bool:
-    """Whether a profile (its name, a zero, the method and what is compressed) unpacks to more bytes."""
+    """Return whether a profile (its name, a zero, the method and compressed data) unpacks to more bytes."""
     packed = chunk.tobytes().partition(b"\0")[2][1:]
     try:
         return len(zlib.decompressobj().decompress(packed, most + 1)) > most

@@ -1,11 +1,10 @@
-"""One image or short video: checked by a full decode, and made ready for serving. Thread-safe; the same bytes give the
-same bytes.
+"""One image or short video: checked by a full decode, and prepared for serving. Thread-safe and deterministic.
 
-A video is an MP4 or WebM whose codecs every browser plays. Its picture and sound are packed anew, as they are: nothing
-else of the file (names, places, devices, comments, chapters, subtitles, data tracks, cover pictures, what an H.264
-encoder says of itself) reaches an annotator. Its poster, the frame in the middle, is an image like any other.
+A video is an MP4 or WebM whose codecs every browser plays. Its picture and sound are repackaged unchanged: nothing else
+in the file (names, places, devices, comments, chapters, subtitles, data tracks, cover pictures, an H.264 encoder's
+remarks) reaches an annotator. Its poster, the frame in the middle, is an image like any other.
 
-Decoders have to read what anybody uploads, so a child process with bounded memory and time does all of it. It runs this
+Decoders have to read anybody's uploads, so a child process with bounded memory and time does all of it. It runs this
 module as a script, and only it loads FFmpeg's libraries:
 
     python -m workers.videos MEMORY FILE < VIDEO > POSTER      (the packed video goes to FILE)
@@ -31,16 +30,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 CHILD = ("-E", "-s", "-m", "workers.videos")  # ignore Python settings in the environment
 STILLS = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"mif1", b"msf1")  # images in a container like MP4's
-MATROSKA = b"\x1aE\xdf\xa3"  # what WebM is, with its own name …
+MATROSKA = b"\x1aE\xdf\xa3"  # the start of a WebM, followed by its own name …
 HEAD = slice(64)  # … here
-SEGMENT = b"\x18S\x80g"  # what all but its head is in
-CODECS = {  # of pictures and of sound, by FFmpeg's name, that all current browsers play in such a file
+SEGMENT = b"\x18S\x80g"  # the element with everything but its head
+CODECS = {  # of pictures and sound, by FFmpeg's name, played in such a file by all current browsers
     "MP4": ({"h264", "vp9", "av1"}, {"aac", "mp3", "opus", "flac"}),
     "WEBM": ({"vp8", "vp9", "av1"}, {"opus", "vorbis"}),
 }
 PIXELS = {"yuv420p", "yuvj420p"}
-DEEP, DEEPER = {"yuv420p10le"}, {"vp9", "av1"}  # 10 bits, and the codecs of which they play those
-REMARKS = {"h264": "filter_units=remove_types=6"}  # leaves out SEI, where encoders write their name and settings
+DEEP, DEEPER = {"yuv420p10le"}, {"vp9", "av1"}  # 10 bits, and the codecs for which browsers play them
+REMARKS = {"h264": "filter_units=remove_types=6"}  # removes SEI, in which encoders write their name and settings
 CONVERT = "Convert it: ffmpeg -i VIDEO -c:v libx264 -pix_fmt yuv420p -c:a aac -movflags +faststart NEW.mp4"
 DAMAGED = "Save the video again from its source; this file is cut off or damaged."
 TOO_LARGE = (
@@ -59,8 +58,8 @@ NO_CROP = "A video cannot be cropped. Leave the crop out, or crop the file befor
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A video of which every frame could be decoded. `packed`: what is served; `poster`: its middle frame, upright and
-    in the shape in which it is shown."""
+    """A video of which every frame could be decoded. `packed`: the served file; `poster`: its middle frame, upright and
+    in its display shape."""
 
     format: str  # a key of CODECS
     poster: Image.Image
@@ -69,7 +68,7 @@ class Checked:
 
 
 def check_and_render(data: bytes) -> Rendered:
-    """Raises ImageRefused with the codes of `images.check_and_render` and `checked`."""
+    """Check and render a video. Raises ImageRefused with the codes of `images.check_and_render` and `checked`."""
     if not is_video(data):
         try:
             return images.check_and_render(data)
@@ -84,40 +83,40 @@ def check_and_render(data: bytes) -> Rendered:
 
 
 def is_video(data: bytes) -> bool:
-    """Whether it begins like a video, of a kind that Winnow takes or of another frequent one."""
+    """Return whether it begins like a video, of a kind that Winnow accepts or another common one."""
     if data[4:8] == b"ftyp":
         return data[8:12] not in STILLS
     return data.startswith(MATROSKA) or (data[:4] == b"RIFF" and data[8:12] == b"AVI ")
 
 
 def format_of(data: bytes) -> str:
-    """A key of CODECS; "" for a video of another kind."""
+    """Return a key of CODECS; "" for a video of another kind."""
     if data[4:8] == b"ftyp" and data[8:12] != b"qt  ":
         return "MP4"
     return "WEBM" if data.startswith(MATROSKA) and b"webm" in data[HEAD] else ""
 
 
 def _is_cut_off(data: bytes, format: str) -> bool:
-    """Whether a WebM says that more bytes follow, of which FFmpeg takes no notice; it does of an MP4's."""
+    """Return whether a WebM declares more bytes than it has, which FFmpeg ignores, unlike for an MP4."""
     start = data.find(SEGMENT, 0, HEAD.stop) + len(SEGMENT)
     if format != "WEBM" or start < len(SEGMENT) or start == len(data):
         return False
-    width = 9 - data[start].bit_length()  # bytes of the number of bytes, of which the first bit that is set ends
+    width = 9 - data[start].bit_length()  # length of the byte count, given by the first set bit
     size = int.from_bytes(data[start : start + width]) & ~(-1 << 7 * width)
     is_known = size + 1 < 1 << 7 * width
     return is_known and start + width + size > len(data)
 
 
 def checked(data: bytes) -> Checked:
-    """Raises ImageRefused: VIDEO_NOT_ALLOWED (its kind or codec), VIDEO_CORRUPT, NO_VIDEO_TRACK, VIDEO_TOO_LARGE,
-    VIDEO_TOO_LONG.
+    """Check a video in a child process. Raises ImageRefused: VIDEO_NOT_ALLOWED (its kind or codec), VIDEO_CORRUPT,
+    NO_VIDEO_TRACK, VIDEO_TOO_LARGE, VIDEO_TOO_LONG.
     """
     format = format_of(data)
     if not format:
         raise ImageRefused("VIDEO_NOT_ALLOWED", f"Give an MP4 or WebM. {CONVERT}")
     if _is_cut_off(data, format):
         raise ImageRefused("VIDEO_CORRUPT", DAMAGED)
-    with tempfile.TemporaryDirectory() as folder:  # here and not in the child, which may be killed
+    with tempfile.TemporaryDirectory() as folder:  # not in the child, which may be killed
         packed = Path(folder, "packed")
         command = [sys.executable, *CHILD, str(limits.MAX_VIDEO_MEMORY), str(packed)]
         try:
@@ -128,7 +127,7 @@ def checked(data: bytes) -> Checked:
             said = json.loads(head)
         except subprocess.TimeoutExpired as error:
             raise ImageRefused("VIDEO_TOO_LARGE", TOO_SLOW) from error
-        except (subprocess.CalledProcessError, ValueError) as error:  # out of memory, or a fault of the decoder
+        except (subprocess.CalledProcessError, ValueError) as error:  # out of memory, or a fault in the decoder
             raise ImageRefused("VIDEO_CORRUPT", DAMAGED) from error
         if "refused" in said:
             raise ImageRefused(*said["refused"])
@@ -137,7 +136,7 @@ def checked(data: bytes) -> Checked:
 
 
 def _check(data: bytes, target: str) -> tuple[dict, bytes]:
-    """What the child says in its first line, and the poster's pixels, which follow it."""
+    """Return the child's first line, and the poster's pixels, which follow it."""
     try:
         poster, notes = _packed_anew(data, target)
     except ImageRefused as refused:
@@ -146,7 +145,7 @@ def _check(data: bytes, target: str) -> tuple[dict, bytes]:
 
 
 def _packed_anew(data: bytes, target: str) -> tuple[Image.Image, list[str]]:
-    """The poster, and what the owner should know. Raises ImageRefused, or an exception of FFmpeg's."""
+    """Return the poster, and notes for the owner. Raises ImageRefused, or one of FFmpeg's exceptions."""
     format = format_of(data)
     options = {"fflags": "+bitexact"} | ({"movflags": "+faststart"} if format == "MP4" else {})
     with (
@@ -161,7 +160,7 @@ def _packed_anew(data: bytes, target: str) -> tuple[Image.Image, list[str]]:
         for packet in source.demux([source.streams[index] for index in tracks]):
             if packet.is_corrupt:
                 raise ImageRefused("VIDEO_CORRUPT", DAMAGED)
-            is_end = packet.dts is None  # an empty packet at the end of each track
+            is_end = packet.dts is None  # an empty packet ends each track
             track, kept = tracks[packet.stream_index], [] if is_end else [packet]
             if packet.stream_index == picture.index:
                 frames.take(packet)
@@ -173,7 +172,7 @@ def _packed_anew(data: bytes, target: str) -> tuple[Image.Image, list[str]]:
 
 
 def _tracks(source: "av.container.InputContainer", format: str) -> tuple[Any, Any, list[str]]:
-    """The first track with pictures, the first with a sound that can be played, if any, and what to tell the owner."""
+    """Return the first track with pictures, the first playable sound track, if any, and notes for the owner."""
     seen = [one for one in source.streams.video if not one.disposition & Disposition.attached_pic]
     if not seen:
         raise ImageRefused("NO_VIDEO_TRACK", NO_PICTURE)
@@ -189,7 +188,7 @@ def _tracks(source: "av.container.InputContainer", format: str) -> tuple[Any, An
         raise ImageRefused("VIDEO_TOO_LARGE", TOO_LARGE)
     if source.duration is not None and source.duration > limits.MAX_VIDEO_SECONDS * av.time_base:
         raise ImageRefused("VIDEO_TOO_LONG", TOO_LONG)
-    codec.thread_count = 1  # the memory of their stacks would count, and several videos run at once
+    codec.thread_count = 1  # their stacks would count as memory, and several videos run at once
     sound = next(
         (one for one in source.streams.audio if one.codec_context and one.codec.canonical_name in sounds), None
     )
@@ -197,7 +196,7 @@ def _tracks(source: "av.container.InputContainer", format: str) -> tuple[Any, An
 
 
 class _Frames:
-    """Decodes the packets of a track, and keeps the frame that is shown at `middle` (seconds) as the poster."""
+    """Decodes the packets of a track, and keeps the frame shown at `middle` (seconds) as the poster."""
 
     def __init__(self, track: Any, middle: float):
         self.track, self.middle = track, middle
@@ -220,7 +219,7 @@ class _Frames:
                 self.kept = frame
 
     def poster(self) -> Image.Image:
-        """Upright, and with square pixels."""
+        """Return the poster upright, and with square pixels."""
         if self.kept is None:
             raise ImageRefused("VIDEO_CORRUPT", DAMAGED)
         image = self.kept.to_image()
@@ -234,7 +233,7 @@ class _Frames:
 
 
 def _main(memory: int, target: str) -> None:
-    """Check what comes on the standard input, in at most so many bytes; on systems without such a limit, in any."""
+    """Check the standard input, in at most `memory` bytes, or any amount on systems without such a limit."""
     try:
         import resource
 

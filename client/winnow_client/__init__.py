@@ -1,8 +1,8 @@
 """Benchmarks, studies, judgments and releases of a Winnow server.
 
 `connect(url, token)` gives a `Server`, and `connect_async` an `AsyncServer` with the same methods to await; their guide
-is docs/guide/python-client.md. Every change has an idempotency key, which all attempts of a request share: a repeated
-request has no second effect.
+is docs/guide/python-client.md. Every change has an idempotency key, shared by all attempts of a request: a repeated
+request does not have a second effect.
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -61,12 +61,12 @@ class AsyncJob(Asynchronous[jobs.Job[Made]], Generic[Made]):
 async def connect_async(url: str, token: str, *, patience: float=120, progress: bool=True, verify: ssl.SSLContext | str
     | bool=True, proxy: str | None=None, headers: Mapping[str, str] | None=None, http: httpx.Client |
     None=None) -> "AsyncServer":
-    """A server, at the address at which you open it in the browser.
+    """Connect to a server, at the address where you open it in the browser.
 
-    `patience`: how many seconds to retry a request while the server does not answer, or is busy. `progress`: show
-    progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or give your own client
-    as `http`. Raises Unreachable if nothing answers for that long, at once if there is no such host, and ApiError if
-    the token is wrong.
+    `patience`: how many seconds to retry a request while the server does not answer or is busy. `progress`: show
+    progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or pass your own client
+    as `http`. Raises Unreachable if nothing answers for that long, or immediately if there is no such host, and
+    ApiError if the token is wrong.
     """
     return AsyncServer(await in_thread(server.connect, url, token, patience=patience, progress=progress, verify=verify,
         proxy=proxy, headers=headers, http=http))

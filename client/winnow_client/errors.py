@@ -1,4 +1,4 @@
-"""What the client raises."""
+"""The client's exceptions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong; `remedy` says what to do. `row` counts from 1, and is None if it concerns no row."""
+    """One problem, with its `remedy`. `row` counts from 1, and is None if it does not concern a row."""
 
     code: str
     file: str
@@ -24,7 +24,7 @@ class Problem:
 
 
 class WinnowError(Exception):
-    """Everything that this package raises for reasons of its own. `code` is stable; `problems` has each reason."""
+    """Base class of the errors raised by this package itself. `code` is stable; `problems` has each reason."""
 
     def __init__(self, message: str, code: str = "", problems: Iterable[Problem] = (), count: int = 0):
         self.code, self.problems = code, list(problems)
@@ -35,7 +35,7 @@ class WinnowError(Exception):
 
 
 class ApiError(WinnowError):
-    """The server has refused a request with this HTTP status. A refused request has changed nothing."""
+    """The server has refused a request with this HTTP status. A refused request does not change anything."""
 
     def __init__(self, status: int, code: str, detail: str, problems: Iterable[Problem] = ()):
         self.status, self.detail = status, detail
@@ -46,17 +46,17 @@ class ApiError(WinnowError):
 
 
 class JobFailed(WinnowError):
-    """The server's worker could not do this work, and has stored nothing of it."""
+    """The server's worker could not do this work, and has not stored any of it."""
 
 
 class Unreachable(WinnowError):
-    """The server gave no usable answer for as long as the client tried."""
+    """The server did not give a usable answer for as long as the client tried."""
 
 
 class StillRunning(WinnowError, TimeoutError):
-    """Work of the server's worker has not ended within your `timeout`. It goes on."""
+    """Work of the server's worker has not ended within your `timeout`, but continues."""
 
 
 def problems_of(found: Iterable[Mapping[str, Any]]) -> list[Problem]:
-    """The errors of an answer, or the problems of a job."""
+    """Return the errors of an answer, or the problems of a job."""
     return [Problem(*(one[name] for name in Problem.__slots__)) for one in found]

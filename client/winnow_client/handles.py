@@ -1,4 +1,4 @@
-"""What every object of a server has."""
+"""The common base of a server's objects."""
 
 from html import escape
 
@@ -6,7 +6,7 @@ from winnow_client.transport import Transport
 
 
 class Handle:
-    """Equal to another one of the same thing; may be pickled, with its token."""
+    """Equal to another handle of the same object; may be pickled, with its token."""
 
     id: int
     name: str
@@ -17,7 +17,7 @@ class Handle:
 
     @property
     def url(self) -> str:
-        """Its page."""
+        """The address of its page."""
         return f"{self._transport.url}/{type(self).__name__.lower().replace('study', 'studie')}s/{self.id}/"
 
     def __repr__(self) -> str:

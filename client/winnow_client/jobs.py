@@ -1,4 +1,4 @@
-"""Work of the server's worker: wait for it, watch it, or cancel it."""
+"""Work of the server's worker: wait for it, follow it, or cancel it."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Progress:
-    """`state`: queued, running, done, failed or cancelled. `total` is None while nobody knows it."""
+    """`state`: queued, running, done, failed or cancelled. `total` is None while unknown."""
 
     state: str
     phase: str
@@ -24,27 +24,27 @@ class Progress:
 
 
 class Job(Handle, Generic[Made]):
-    """What `wait=False` returns. The work goes on when your script ends."""
+    """The result of `wait=False`. The work continues when your script ends."""
 
     def __init__(self, transport: Transport, facts: JsonObject, made: Callable[[JsonObject], Made]):
         super().__init__(transport, facts["id"], facts["title"])
         self._facts, self._made = facts, made
 
     def progress(self) -> Progress:
-        """How far it is now."""
+        """Fetch its current progress."""
         if self._facts["state"] not in FINISHED:
             self._facts = self._transport.get(f"jobs/{self.id}/")
         return Progress(*(self._facts[name] for name in Progress.__dataclass_fields__))
 
     def cancel(self) -> None:
-        """End it as soon as possible; nothing of it is stored. A job that has finished stays as it is."""
+        """End it as soon as possible, without storing any of it. A job that has finished does not change."""
         if self.progress().state not in FINISHED:
             self._facts = self._transport.post(f"jobs/{self.id}/cancel/")
 
     def result(self, timeout: float | None = None) -> Made:
-        """Wait for it; returns what it made.
+        """Wait for it, and return its result.
 
-        Raises JobFailed, or StillRunning after `timeout` seconds: it then goes on, and you can call this again.
+        Raises JobFailed, or StillRunning after `timeout` seconds: it then continues, and you can call this again.
         """
         until, pause = None if timeout is None else time.monotonic() + timeout, 0.1
         try:

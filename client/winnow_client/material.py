@@ -21,7 +21,7 @@ ROLES = ("positive", "negative", "second_positive", "candidate")
 COLUMN = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)_)?(?P<kind>caption|image)(?:_\d+)?")
 KNOWN = [*MANIFEST, "caption", "image", *(f"{role}_{kind}" for role in ROLES for kind in ("caption", "image"))]
 KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
-STAMP = (1980, 1, 1, 0, 0, 0)  # the same images make the same archive
+STAMP = (1980, 1, 1, 0, 0, 0)  # so that the same images make the same archive
 MOST_SHOWN = 5
 REASON = "Imported again with other content."
 
@@ -38,15 +38,16 @@ Rows = Iterable[Mapping[str, object]] | Frame | Folder
 
 
 class WrongColumns(ValueError):
-    """Columns have names that Winnow would not understand as you probably mean them. Nothing was sent."""
+    """Some column names would not be understood as you probably mean them. Nothing was sent."""
 
 
 @dataclass
 class Material:
-    """`items` as in the manifest, and `images`: files by their names in it. `columns`: what each column became.
+    """`items` as in the manifest, and `images`: files by their names in it. `columns`: the meaning given to each
+    column.
 
-    `space`: a folder for images that are no files yet; `meta`: columns that are further information, whatever they are
-    called. Raises FileNotFoundError if an image is missing, WrongColumns, and ValueError if there are no rows.
+    `space`: a folder for images that are not files yet; `meta`: columns with further information. Raises
+    FileNotFoundError if an image is missing, WrongColumns, and ValueError if there are no rows.
     """
 
     rows: Rows
@@ -65,8 +66,8 @@ class Material:
         self._name_images(Path(self.folder).absolute())
 
     def _item(self, row: Mapping[str, Any], place: int) -> dict[str, Any]:
-        """Columns are named as in a release: `caption`, `negative_caption`, `candidate_image_2` … What the manifest
-        names keeps its meaning, and any other column goes into `meta`."""
+        """Columns are named as in a release: `caption`, `negative_caption`, `candidate_image_2` … The manifest's own
+        names keep their meaning, and any other column goes into `meta`."""
         item: dict[str, Any] = {"id": str(place)}
         parts: dict[str, list[dict[str, Any]]] = {"caption": [], "image": []}
         meta: dict[str, Any] = {}
@@ -100,7 +101,7 @@ class Material:
         return name if name in MANIFEST and name not in self.meta else "meta: further information, never shown"
 
     def _mistaken(self, name: str) -> str:
-        """A sentence, if the name is nearly another."""
+        """Return a sentence if the name is close to another."""
         column = COLUMN.fullmatch(name)
         if name in KNOWN or name in self.meta or (column and column["role"] in (*ROLES, None)):
             return ""
@@ -114,14 +115,14 @@ class Material:
         return f"The column “{name}” is not known. Did you mean “{near[0]}”?" if near else ""
 
     def _file(self, image: Any, place: int) -> str:
-        """The path of an image, written to `space` if it is none yet; the same content has the same name."""
+        """Return the path of an image, written to `space` if it is not a file; the same content has the same name."""
         if isinstance(image, Mapping):
             image = image.get("bytes") or image.get("path")
         if isinstance(image, str | os.PathLike):
             return os.fspath(image)
         try:
             content = _content(image)
-        except (TypeError, OSError) as error:  # Pillow's, of numbers or channels that no PNG has
+        except (TypeError, OSError) as error:  # raised by Pillow for numbers or channels that a PNG cannot have
             what = " ".join(str(one) for one in (type(image).__name__, getattr(image, "dtype", "")) if str(one))
             says = f"Row {place}: this {what} cannot become a PNG ({error}). Give numbers from 0 to 255 as uint8."
             raise ValueError(says) from None
@@ -134,7 +135,7 @@ class Material:
         return str(path)
 
     def _name_images(self, folder: Path) -> None:
-        """Replace paths by names below the folder that all images share: the server learns of no other folder."""
+        """Replace paths by names below the images' common folder, hiding any other folder from the server."""
         rows = enumerate(self.items, start=1)
         used = [(row, image) for row, item in rows for image in item.get("images", ()) if "file" in image]
         paths = [Path(os.path.normpath(folder / str(image["file"]))) for _, image in used]
@@ -149,12 +150,12 @@ class Material:
             self.images[image["file"]] = path
 
     def sha256(self, name: str) -> str:
-        """Of an image by its name in the archive."""
+        """Return an image's hash, by its name in the archive."""
         with self.images[name].open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def differences(self, stored: Mapping[str, Mapping[str, Any]]) -> tuple[list[dict[str, str]], dict[str, Path]]:
-        """Rows of corrections that make stored items say what these say, and the images that they name."""
+        """Return rows of corrections that make stored items match these, and the images they name."""
         rows: list[dict[str, str]] = []
         for item in self.items:
             there = stored.get(item["id"], {"captions": (), "images": ()})
@@ -191,9 +192,9 @@ def write_archive(images: Mapping[str, Path], path: Path) -> Path:
 
 
 def records(rows: Rows) -> Iterable[Mapping[str, Any]]:
-    """Of a table of any kind, or a file with one."""
+    """Yield the rows of any kind of table, or of a file with one."""
     found: Any = _read(Path(rows)) if isinstance(rows, str | os.PathLike) else rows
-    if hasattr(found, "cast_column") and hasattr(found, "features"):  # of `datasets`: files as they are, undecoded
+    if hasattr(found, "cast_column") and hasattr(found, "features"):  # from `datasets`: keep files undecoded
         for name, feature in (found.features or {}).items():
             if type(feature).__name__ == "Image":
                 found = found.cast_column(name, type(feature)(decode=False))
@@ -226,7 +227,7 @@ def _read(path: Path) -> Any:
 
 
 def _content(image: Any) -> bytes | None:
-    """Of bytes, a picture of PIL or an array of numpy; the latter two as PNG."""
+    """Return the content of bytes, a PIL image or a numpy array; the latter two as PNG."""
     if isinstance(image, bytes | bytearray | memoryview):
         return bytes(image)
     if hasattr(image, "__array_interface__") and not hasattr(image, "save"):
@@ -241,7 +242,7 @@ def _content(image: Any) -> bytes | None:
 
 
 def _entries(value: Any, name: str) -> Iterator[dict[str, Any]]:
-    """Of the manifest's `captions` or `images`: entries with roles, or members by role."""
+    """Yield entries of the manifest's `captions` or `images`: with roles, or as members by role."""
     key = "text" if name == "captions" else "file"
     if isinstance(value, Mapping):
         for role, members in value.items():
@@ -251,7 +252,7 @@ def _entries(value: Any, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _entry(role: str, member: Any, key: str) -> dict[str, Any]:
-    """A dict has attributes, unless it is an image of `datasets`: its bytes or path."""
+    """Return an entry; a dict has attributes, unless it is an image of `datasets`: its bytes or path."""
     whole = not isinstance(member, Mapping) or (key == "file" and member.keys() <= {"bytes", "path"})
     return {"role": role, **({key: member} if whole else member)}
 
@@ -261,7 +262,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Of a cell: numpy's values as Python's, and None for whatever stands for nothing in a DataFrame."""
+    """Convert a cell: numpy's values to Python's, and a DataFrame's missing values to None."""
     convert: Callable[[], Any] | None = getattr(value, "tolist", None)
     if convert and len(getattr(value, "shape", ())) < 2:  # else it is a picture
         value = convert()

@@ -36,12 +36,12 @@ def connect(
     url: str, token: str, *, patience: float = 120, progress: bool = True, verify: ssl.SSLContext | str | bool = True,
     proxy: str | None = None, headers: Mapping[str, str] | None = None, http: httpx.Client | None = None,
 ) -> "Server":  # fmt: skip
-    """A server, at the address at which you open it in the browser.
+    """Connect to a server, at the address where you open it in the browser.
 
-    `patience`: how many seconds to retry a request while the server does not answer, or is busy. `progress`: show
-    progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or give your own client
-    as `http`. Raises Unreachable if nothing answers for that long, at once if there is no such host, and ApiError if
-    the token is wrong.
+    `patience`: how many seconds to retry a request while the server does not answer or is busy. `progress`: show
+    progress bars. `verify` (a certificate's file, or False), `proxy` and `headers` as in httpx; or pass your own client
+    as `http`. Raises Unreachable if nothing answers for that long, or immediately if there is no such host, and
+    ApiError if the token is wrong.
     """
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"Give an address that begins with http:// or https://, not {url!r}.")
@@ -54,7 +54,7 @@ def connect(
 
 @dataclass(frozen=True)
 class Checked:
-    """What an import would bring. `columns`: what each column becomes; `new`: whether there is no such benchmark yet;
+    """A preview of an import. `columns`: the meaning of each column; `new`: whether the benchmark does not exist yet;
     `report`: the whole report, with notes."""
 
     items: int
@@ -64,8 +64,8 @@ class Checked:
 
 
 class Server:
-    """`connect` makes it; `with` closes its connections. `get`, `post` and `rows` reach what has no method here
-    (docs/reference/api.md)."""
+    """Made by `connect`; `with` closes its connections. Use `get`, `post` and `rows` for requests without a method of
+    their own (docs/reference/api.md)."""
 
     def __init__(self, transport: Transport):
         self._transport = transport
@@ -87,19 +87,19 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Close the connections, unless they are of your own `http`."""
+        """Close the connections, except those of your own `http`."""
         self._transport.close()
 
     def get(self, path: str, **filters: object) -> dict[str, object]:
-        """An answer of the API: `get("studies/1/")`."""
+        """Return an answer of the API: `get("studies/1/")`."""
         return self._transport.get(path, **filters)
 
     def post(self, path: str, body: Mapping[str, object] | None = None, key: str | None = None) -> dict[str, object]:
-        """A change by the API. With a `key` of your own, sending it again changes nothing more."""
+        """Change something through the API. With your own `key`, sending it again does not change anything more."""
         return self._transport.post(path, body, key)
 
     def rows(self, path: str, **filters: object) -> list[dict[str, object]]:
-        """Every page of a list of the API."""
+        """Return all pages of a list of the API."""
         return list(self._transport.rows(path, **filters))
 
     @overload
@@ -120,13 +120,13 @@ class Server:
         self, name: str, rows: Rows | None = None, *, images: Folder | None = None, meta: Collection[str] = (),
         existing: Existing = "skip", wait: bool = True, timeout: float | None = None, **options: Unpack[ImportOptions],
     ) -> "Benchmark | Job[Benchmark]":  # fmt: skip
-        """The benchmark of this name; with `rows`, after importing them into it, all or none.
+        """Return the benchmark of this name; with `rows`, after importing them into it, all or none.
 
-        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as the
-        page of imports takes them. An image is a path (from the folder `images`), bytes, or an image of PIL, numpy or
-        datasets. `meta`: columns that are further information, whatever they are called. `existing`: items that the
-        benchmark has are skipped if they are the same, their captions and images are corrected ("update"), or they are
-        refused. Raises JobFailed with the problems of each row, and FileNotFoundError for an image.
+        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as on
+        the import page. An image is a path (relative to the folder `images`), bytes, or an image of PIL, numpy or
+        datasets. `meta`: columns with further information, whatever their names. `existing`: existing items are skipped
+        if identical, their captions and images are corrected ("update"), or they are refused. Raises JobFailed with the
+        problems of each row, and FileNotFoundError for a missing image.
         """
         if rows is None:
             found = _named(self._transport.rows("benchmarks/", name=name), name, "benchmark")
@@ -139,7 +139,7 @@ class Server:
         self, name: str, rows: Rows, *, images: Folder | None = None, meta: Collection[str] = (),
         existing: Literal["skip", "refuse"] = "skip", timeout: float | None = None, **options: Unpack[ImportOptions],
     ) -> Checked:  # fmt: skip
-        """Check everything that `benchmark` would do, and store nothing. Raises what `benchmark` raises."""
+        """Check everything that `benchmark` would do, without storing anything. Raises what `benchmark` raises."""
         job, columns = self._import(name, rows, images, meta, existing, options, check_only=True)
         report = Job(self._transport, job, dict).result(timeout)
         return Checked(report["items"], columns, report["new"], report)
@@ -148,7 +148,7 @@ class Server:
         self, name: str, rows: Rows, images: Folder | None, meta: Collection[str], existing: Existing,
         options: ImportOptions, check_only: bool = False,
     ) -> tuple[JsonObject, dict[str, str]]:  # fmt: skip
-        """The job, and what each column becomes."""
+        """Return the job, and the meaning of each column."""
         body: JsonObject = {"name": name, **options, "skip_stored": existing != "refuse", "check_only": check_only}
         columns: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as place:
@@ -168,8 +168,8 @@ class Server:
             return self._transport.post("imports/", body), columns
 
     def _missing(self, name: str, material: Material, update: bool) -> dict[str, Path]:
-        """The images that the server needs, by name; those of an item that has them are not sent again. With `update`,
-        first corrects the items that differ."""
+        """Return the images that the server needs, by name; those of an item that has them are not sent again. With
+        `update`, first correct the items that differ."""
         found = next((one for one in self._transport.rows("benchmarks/", name=name) if one["name"] == name), None)
         if found is None:
             return material.images
@@ -186,25 +186,25 @@ class Server:
         return {name: path for name, path in material.images.items() if name in needed}
 
     def benchmarks(self) -> Table[BenchmarkData]:
-        """All benchmarks, with their counts."""
+        """Return all benchmarks, with their counts."""
         return Table(self._transport.rows("benchmarks/"), BenchmarkData)
 
     def study(self, name: str | int) -> Study:
-        """The study of this name or id."""
+        """Return the study with this name or id."""
         found = self._transport.get(f"studies/{name}/") if isinstance(name, int) else None
         found = found or _named(self._transport.rows("studies/", name=name), str(name), "study")
         return Study(self._transport, found["id"], found["name"])
 
     def studies(self) -> Table[StudyData]:
-        """The studies that you are a member of."""
+        """Return the studies that you are a member of."""
         return Table(self._transport.rows("studies/"), StudyData)
 
     def job(self, id: int) -> Job[dict[str, object]]:
-        """Work of the worker by its number, whose result is its report."""
+        """Return the worker's job with this number, whose result is its report."""
         return Job(self._transport, self._transport.get(f"jobs/{id}/"), dict)
 
     def publish_protocol(self, text: str) -> str:
-        """Publish a protocol file; returns its name and version, for `protocol` of a study: `prompt-fit@2`."""
+        """Publish a protocol file; return its name and version, for `protocol` of a study: `prompt-fit@2`."""
         return str(self._transport.post("protocols/", {"text": text})["version"])
 
 
@@ -215,18 +215,18 @@ class Benchmark(Handle):
         self, name: str = "", *, existing: Literal["skip", "refuse"] = "skip", key: str | None = None,
         **settings: Unpack[StudyOptions],
     ) -> Study:  # fmt: skip
-        """A study on this benchmark, named after it by default: a new one, or the same one if you call this again.
+        """Return a study on this benchmark, named after it by default: a new one, or the same if you call this again.
 
         `settings` has one of `preset`, `protocol` and `template`, and perhaps `pay_per_hour`, `stages` …
-        (docs/reference/api.md). Raises ApiError if a study of this name has other settings, and names each; with
-        `existing="refuse"`, if there is any.
+        (docs/reference/api.md). Raises ApiError if a study of this name has other settings, naming each; with
+        `existing="refuse"`, if it exists at all.
         """
         body = {"name": name or self.name, "benchmark": self.id, "skip_stored": existing == "skip", **settings}
         found = self._transport.post("studies/", body, key=key)
         return Study(self._transport, found["id"], found["name"])
 
     def items(self, **filters: Unpack[ItemFilters]) -> Table[ItemData]:
-        """The items, with captions and images."""
+        """Return the items, with captions and images."""
         return Table(self._transport.rows(f"benchmarks/{self.id}/items/", **filters), ItemData)
 
     @overload
@@ -243,8 +243,8 @@ class Benchmark(Handle):
         self, model: str, files: Iterable[Folder], *, source: str, wait: bool = True, timeout: float | None = None,
         **options: Unpack[PredictionOptions],
     ) -> int | Job[int]:  # fmt: skip
-        """Import a model's answers from files, all or none; returns the id of the run. `source`: where they are from.
-        The same answers of the same model give the same run.
+        """Import a model's answers from files, all or none; return the id of the run. `source`: their origin. The same
+        answers from the same model give the same run.
 
         Raises JobFailed with the problems of each row.
         """
@@ -274,7 +274,7 @@ def _run(report: JsonObject) -> int:
 
 
 def _own_files(rows: Rows, images: Folder | None, space: Path) -> tuple[Path, dict[str, Path]]:
-    """A table as it is, and its images; an archive is named ""."""
+    """Return a table unchanged, and its images; an archive is named ""."""
     data = Path(rows) if isinstance(rows, str | Path) else write_rows(records(rows), space / "rows.jsonl")
     folder = Path(images) if images is not None else None
     if folder is None or not folder.is_dir():

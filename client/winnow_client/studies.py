@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 class Study(Handle):
-    """A study; stages go by their names or numbers."""
+    """A study; refer to stages by their names or numbers."""
 
     @property
     def link(self) -> str:
-        """Where annotators join the whole study."""
+        """The address at which annotators join the whole study."""
         found = self._transport.rows(f"{self._address}invitations/")
         return str(next(one["link"] for one in found if one["stage"] is None))
 
@@ -48,36 +48,36 @@ class Study(Handle):
         return str(self._transport.get(self._address)["state"])
 
     def progress(self) -> Table[StageData]:
-        """A row for each stage: tasks, those with an outcome, judgments wanted and counted."""
+        """Return a row for each stage: tasks, those with an outcome, judgments wanted and counted."""
         return Table(self._transport.get(self._address)["stages"], StageData)
 
     def judgments(self, **filters: Unpack[JudgmentFilters]) -> Table[JudgmentData]:
-        """Every judgment, revisions included. `filters`: `stage`, `annotator`, `counted`, `since` …"""
+        """Return every judgment, revisions included. `filters`: `stage`, `annotator`, `counted`, `since` …"""
         return Table(self._rows("judgments", filters), JudgmentData)
 
     def tasks(self, **filters: Unpack[TaskFilters]) -> Table[TaskData]:
-        """The tasks with their outcomes. `filters`: `stage`, `state`, `type` …"""
+        """Return the tasks with their outcomes. `filters`: `stage`, `state`, `type` …"""
         return Table(self._rows("tasks", filters), TaskData)
 
     def annotators(self, **filters: Unpack[AnnotatorFilters]) -> Table[AnnotatorData]:
-        """The annotators, by pseudonym."""
+        """Return the annotators, by pseudonym."""
         return Table(self._rows("annotators", filters), AnnotatorData)
 
     def flags(self, **filters: Unpack[FlagFilters]) -> Table[FlagData]:
-        """What annotators flagged."""
+        """Return the annotators' flags."""
         return Table(self._rows("flags", filters), FlagData)
 
     def figures(self, stage: int | str = 1) -> dict[str, object]:
-        """Every figure of a stage, as in `figures.json`. Waits while a worker computes those of a large study."""
+        """Return all statistics of a stage, as in `figures.json`. Waits while a worker computes a large study's."""
         return self._transport.get(f"{self._address}figures/", stage=self._position(stage))
 
     def agreement(self, stage: int | str = 1, *, view: str = "answer") -> dict[str, object]:
-        """Every agreement measure of a stage with its interval: whole, by type, week, annotator and pair. `view`: of
-        the answer, or of what is left of it in a projection. None in `measures` until a worker has computed them."""
+        """Return every agreement measure of a stage with its interval: overall, by type, week, annotator and pair.
+        `view`: the answer, or a projection of it. None in `measures` until a worker has computed them."""
         return self._transport.get(f"{self._address}agreement/", stage=self._position(stage), view=view)
 
     def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
-        """Change settings while people judge, all or none; returns all of them, and why some are `locked`."""
+        """Change settings while people judge, all or none; return all of them, and why some are `locked`."""
         return self._transport.post(f"{self._address}settings/", settings)
 
     def open(self) -> None:
@@ -85,7 +85,7 @@ class Study(Handle):
         self._move("open")
 
     def pause(self) -> None:
-        """Give annotators no more questions until you open the study again."""
+        """Stop giving annotators questions until you open the study again."""
         self._move("paused")
 
     def close(self) -> None:
@@ -93,12 +93,12 @@ class Study(Handle):
         self._move("closed")
 
     def open_stage(self, stage: int | str) -> None:
-        """Open a closed stage again."""
+        """Reopen a closed stage."""
         self._transport.post(f"{self._address}stages/{self._position(stage)}/move/", {"to": "open"})
 
     def close_stage(self, stage: int | str, *, leave_open: bool = False) -> dict[str, int]:
-        """Close a stage; returns how many items each later stage got, none if it was closed already. `leave_open`:
-        although items have no outcome."""
+        """Close a stage; return how many items each later stage got, none if it was already closed. `leave_open`: even
+        if items do not have an outcome."""
         body = {"to": "closed", "leave_open": leave_open}
         moved = self._transport.post(f"{self._address}stages/{self._position(stage)}/move/", body)
         promoted: dict[str, int] = moved["promoted"]
@@ -109,14 +109,14 @@ class Study(Handle):
     @overload
     def export(self, path: Folder, *, wait: Literal[False], timeout: float | None = None) -> Job[Path]: ...
     def export(self, path: Folder, *, wait: bool = True, timeout: float | None = None) -> Path | Job[Path]:
-        """Make an export of the study as it is now, and fetch it as a zip."""
+        """Export the study as it is now, and fetch the export as a zip."""
         job = self._transport.post(f"{self._address}exports/")
         address = f"{self._address}exports/{job['id']}/file/"
         made = Job(self._transport, job, partial(_exported, self._transport, address, Path(path)))
         return made.result(timeout) if wait else made
 
     def release(self, name: str, *, timeout: float | None = None) -> "Release":
-        """The release with this name and version: `cups@1.0`. Waits if it is still being made."""
+        """Return the release with this name and version: `cups@1.0`. Waits if it is still being made."""
         found = self._release(name)
         if found is None:
             raise ApiError(404, "NOT_FOUND", f"The study has no release {name}. `freeze` makes one.")
@@ -136,10 +136,10 @@ class Study(Handle):
         self, name: str, *, existing: Literal["skip", "refuse"] = "skip", wait: bool = True,
         timeout: float | None = None, key: str | None = None, **plan: Unpack[ReleaseOptions],
     ) -> "Release | Job[Release]":  # fmt: skip
-        """Make the release with this name and version, and wait until it is frozen. If it was made already, this is it.
+        """Make the release with this name and version, and wait until it is frozen. If it already exists, return it.
 
         `plan`: `splits`, `forms`, `public`, `words` … (docs/reference/api.md); by default every item is in `test`.
-        Raises WinnowError if the release was made by another plan; with `existing="refuse"`, if there is any.
+        Raises WinnowError if the release was made with another plan; with `existing="refuse"`, if it exists at all.
         """
         title, version = _split(name)
         body: JsonObject = {**plan}
@@ -177,7 +177,7 @@ class Study(Handle):
         return next(self._transport.rows(f"{self._address}releases/", name=title, version=version), None)
 
     def _making(self, release: JsonObject) -> Job["Release"]:
-        """What makes the release; started again if it could not be made."""
+        """Return the job that makes the release, restarted if it failed."""
         if release["state"] in ("failed", "cancelled"):
             job = self._transport.post(f"releases/{release['id']}/again/")
         elif release["state"] == "frozen":
@@ -210,7 +210,7 @@ class Release(Handle):
         return target
 
     def folder(self) -> Path:
-        """The release as a folder in the cache of this computer (XDG_CACHE_HOME/winnow), fetched once."""
+        """Return the release as a folder in this computer's cache (XDG_CACHE_HOME/winnow), fetched once."""
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "winnow"
         found = cache / self.sha256
         if not found.is_dir():
@@ -221,7 +221,7 @@ class Release(Handle):
                     packed.extractall(Path(place) / "content")
                 try:
                     (Path(place) / "content").rename(found)
-                except OSError:  # another process has fetched it meanwhile
+                except OSError:  # another process has fetched it in the meantime
                     if not found.is_dir():
                         raise
         return _root(found)
@@ -231,7 +231,7 @@ class Release(Handle):
     @overload
     def load(self, split: str) -> "datasets.Dataset": ...
     def load(self, split: str | None = None) -> "datasets.Dataset | datasets.DatasetDict":
-        """The release as Hugging Face `datasets` load it: a Dataset of the split, or a DatasetDict of all."""
+        """Load the release with Hugging Face `datasets`: a Dataset of the split, or a DatasetDict of all."""
         try:
             import datasets
         except ImportError:
@@ -240,7 +240,7 @@ class Release(Handle):
 
 
 def _refuse_other(release: str, given: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
-    """Raises WinnowError if something given is not what is stored."""
+    """Raise WinnowError if something given differs from what is stored."""
     for name, value in given.items():
         if name in stored and not _alike(value, stored[name]):
             says = f"Release {release} exists, but {name} is {stored[name]!r} and not {value!r}. Make the next version."
@@ -268,13 +268,13 @@ def _frozen(transport: Transport, id: int, report: JsonObject) -> Release:
 
 
 def _root(folder: Path) -> Path:
-    """Of an unpacked release, which may be in a folder of the archive."""
+    """Return the root of an unpacked release, which may be in a subfolder of the archive."""
     (manifest,) = [*folder.glob("manifest.json"), *folder.glob("*/manifest.json")]
     return manifest.parent
 
 
 def _fetch(transport: Transport, address: str, target: Path, size: int, sha256: str = "") -> None:
-    """Into the file itself only when it is whole."""
+    """Fetch a file, which appears only when complete."""
     part = target.with_name(f"{target.name}.part")
     try:
         transport.download(address, part, size)

@@ -13,9 +13,9 @@ SHOWN = 10
 
 
 class Table(Sequence[Row], Generic[Row]):
-    """Rows as dicts, with times as datetimes. `columns` are there even if there is no row.
+    """Rows as dicts, with times as datetimes. `columns` are present even without rows.
 
-    Give it to the DataFrame of pandas or polars, or its list to `Dataset.from_list` of datasets.
+    Pass it to the DataFrame of pandas or polars, or its list to `Dataset.from_list` of datasets.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, object]], shape: type[Row]):
@@ -51,7 +51,7 @@ class Table(Sequence[Row], Generic[Row]):
         return f"<table>{table}</table><p>{len(self):,} rows</p>"
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A DataFrame with all columns; times are `datetime64[ns, UTC]` even if there is no row."""
+        """Return a DataFrame with all columns; times are `datetime64[ns, UTC]` even without rows."""
         import pandas
 
         frame = pandas.DataFrame(self._rows, columns=self.columns)

@@ -1,4 +1,4 @@
-"""The asynchronous client runs the other one in threads: there is one transport, and nothing is written twice."""
+"""The asynchronous client runs the synchronous one in threads: there is one transport, and nothing is written twice."""
 
 import asyncio
 import contextvars
@@ -19,7 +19,7 @@ TWINS: dict[type, type["Asynchronous[Any]"]] = {}  # by the class whose twin it 
 
 
 async def in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """The call's result. If nobody awaits it any more, it ends at its next request or pause."""
+    """Return the call's result. If nobody awaits it any more, it ends at its next request or pause."""
     stopped, context = threading.Event(), contextvars.copy_context()
     context.run(STOPPED.set, stopped)
     try:
@@ -30,7 +30,7 @@ async def in_thread(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 class Asynchronous(Generic[Of]):
-    """The twin of an object; `of` is that object, whose plain attributes it has too."""
+    """The twin of an object, `of`, whose plain attributes it also has."""
 
     def __init__(self, of: Of):
         self.of = of

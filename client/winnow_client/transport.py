@@ -22,8 +22,8 @@ from winnow_client.errors import ApiError, Unreachable, WinnowError, problems_of
 
 API = "api/v1/"  # below the server's address
 AGAIN = {429, 502, 503, 504}  # answers of servers and proxies that are busy or starting
-BUSY = {429, 503}  # those that the server means
-ELSEWHERE = {"WRONG_OFFSET", "INCOMPLETE"}  # other bytes of an upload have arrived than the client thinks
+BUSY = {429, 503}  # those that the server itself sends
+ELSEWHERE = {"WRONG_OFFSET", "INCOMPLETE"}  # the client and the server disagree on an upload's received bytes
 LONGEST_PAUSE = 15.0
 PAGE = 1000
 STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None)  # set when nobody awaits it
@@ -32,8 +32,8 @@ JsonObject = dict[str, Any]
 
 
 class NoAnswer(Exception):
-    """An attempt has failed for a reason that may pass. `wait`: seconds that the server asks for. `status`: of the
-    answer, or 0 if there was none. `no_host`: the name in the address does not resolve."""
+    """An attempt has failed for a temporary reason. `wait`: seconds requested by the server. `status`: of the answer,
+    or 0 if there was none. `no_host`: the host name does not resolve."""
 
     def __init__(self, why: object, wait: float = 0, status: int = 0, no_host: bool = False):
         super().__init__(why)
@@ -42,7 +42,7 @@ class NoAnswer(Exception):
 
 class Attempts:
     """Pauses after failed attempts, until `patience` seconds have passed without any success. `at_once`: the first
-    attempt is the last if there is no such host."""
+    attempt is also the last if there is no such host."""
 
     def __init__(self, url: str, patience: float, at_once: bool = False):
         self.url, self.patience, self.at_once = url, patience, at_once
@@ -52,7 +52,7 @@ class Attempts:
         self.failures, self.until = 0, 0.0
 
     def pause(self, after: NoAnswer) -> None:
-        """Raises Unreachable if there is no time for another attempt."""
+        """Wait before the next attempt. Raises Unreachable if there is no time for another."""
         now = time.monotonic()
         self.until = self.until or now + self.patience
         wait = max(after.wait, min(LONGEST_PAUSE, 0.25 * 2**self.failures) * random.uniform(0.5, 1))
@@ -79,7 +79,7 @@ class Transport:
     http: httpx.Client | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.url = self.url.rstrip("/").removesuffix(f"/{API.rstrip('/')}")  # an address may be copied from the API's
+        self.url = self.url.rstrip("/").removesuffix(f"/{API.rstrip('/')}")  # the address may be copied from the API's
         self._base = httpx.URL(f"{self.url}/{API}")
         self._headers = {**self.headers, "Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         timeout = httpx.Timeout(60, connect=10)
@@ -87,7 +87,7 @@ class Transport:
         self._http = self.http or httpx.Client(verify=verify, proxy=self.proxy, timeout=timeout)
 
     def __getstate__(self) -> JsonObject:
-        """Without connections: the copy opens its own."""
+        """Return the state without connections: the copy opens its own."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")} | {"http": None}
 
     def __setstate__(self, state: JsonObject) -> None:
@@ -102,26 +102,26 @@ class Transport:
         return self._send("GET", path, params=_params(filters))
 
     def rows(self, path: str, **filters: Any) -> Iterator[JsonObject]:
-        """Of every page of a list."""
+        """Yield the rows of every page of a list."""
         params = httpx.QueryParams(_params({"limit": PAGE, **filters}))
         while True:
             page = self._send("GET", path, params=params)
             yield from page["results"]
             if not page["next"]:
                 return
-            params = httpx.URL(page["next"]).params  # and not its host, which the token is not for
+            params = httpx.URL(page["next"]).params  # but not its host, for which the token is not meant
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> JsonObject:
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return self._send("POST", path, json=dict(body or {}), headers=headers)
 
     def check(self) -> None:
-        """Raises Unreachable if nothing answers at the address, and ApiError if the token is wrong."""
+        """Raise Unreachable if nothing answers at the address, and ApiError if the token is wrong."""
         self._send("GET", "benchmarks/", at_once=True, params={"limit": "1"})
 
     def upload(self, path: Path) -> str:
-        """Send the file in chunks; returns the id of the upload. What has arrived of the same file is not sent again,
-        even by another process."""
+        """Send the file in chunks; return the id of the upload. Chunks of the same file that have arrived are not sent
+        again, even by another process."""
         name, size = path.name, path.stat().st_size
         found = self.post("uploads/", {"name": name, "size": size, "modified": _number_of(path)})
         address = f"uploads/{found['id']}/"
@@ -150,7 +150,7 @@ class Transport:
             raise
 
     def download(self, path: str, target: Path, size: int) -> None:
-        """Fetch a file of this size; after a broken connection, the rest of it."""
+        """Fetch a file of this size; after a broken connection, fetch the rest of it."""
         attempts, version = Attempts(self.url, self.patience), ""
         with target.open("wb") as file, self.bar(f"Fetching {target.stem}", size) as bar:
             while (start := file.tell()) < size:
@@ -186,7 +186,7 @@ class Transport:
                 attempts.pause(failure)
 
     def _attempt(self, method: str, path: str, headers: Mapping[str, str] = {}, **request: Any) -> JsonObject:
-        """Raises NoAnswer if another attempt may succeed."""
+        """Make one attempt. Raises NoAnswer if another attempt may succeed."""
         go_on()
         try:
             answer = self._http.request(method, self._base.join(path), headers={**self._headers, **headers}, **request)
@@ -219,7 +219,7 @@ class Transport:
 
 
 def sleep(seconds: float) -> None:
-    """Ends early, with Unreachable, if the asynchronous call that waits for this is cancelled."""
+    """Sleep; ends early, with Unreachable, if the asynchronous call that waits for this is cancelled."""
     stopped = STOPPED.get()
     if stopped is None:
         time.sleep(seconds)
@@ -234,7 +234,7 @@ def go_on() -> None:
 
 
 def _seconds(retry_after: str) -> float:
-    """A number of seconds, or a date."""
+    """Parse a number of seconds, or a date."""
     if retry_after.isdecimal():
         return float(retry_after)
     try:
@@ -244,13 +244,13 @@ def _seconds(retry_after: str) -> float:
 
 
 def _number_of(path: Path) -> int:
-    """Of the content, 52 bits of its hash: files that differ are never taken for one another, unlike by their times."""
+    """Return 52 bits of the content's hash: unlike by times, different files are never confused."""
     with path.open("rb") as file:
         return int(hashlib.file_digest(file, "sha256").hexdigest()[:13], 16)
 
 
 def _params(filters: Mapping[str, Any]) -> dict[str, str]:
-    """As the API reads them: without those that are None."""
+    """Return filters as the API reads them: without those that are None."""
     return {name: _param(value) for name, value in filters.items() if value is not None}
 
 

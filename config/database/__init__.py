@@ -1,1 +1,1 @@
-"""The engine of the database: Django's for PostgreSQL, with a deadline for names."""
+"""The database engine: Django's for PostgreSQL, with a deadline for name resolution."""

@@ -1,4 +1,4 @@
-"""PostgreSQL by Django, with a deadline for its name: libpq would wait 20 seconds for a name server that hangs."""
+"""Django's PostgreSQL engine with a deadline for names: libpq would wait 20 seconds for a hanging name server."""
 
 import ipaddress
 import logging
@@ -11,7 +11,7 @@ from django.db.backends.postgresql import base
 from workers.neighbours import Neighbour, Unresponsive
 
 NAMES = Neighbour("The name server", seconds=1, at_once=8)
-_known: dict[str, list[str]] = {}  # host → its addresses the last time
+_known: dict[str, list[str]] = {}  # host → its last known addresses
 log = logging.getLogger(__name__)
 
 
@@ -19,13 +19,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         if addresses := addresses_of(params.get("host") or ""):
-            params["host"] = ",".join([params["host"]] * len(addresses))  # certificates have the name
+            params["host"] = ",".join([params["host"]] * len(addresses))  # certificates contain the name
             params["hostaddr"] = ",".join(addresses)
         return params
 
 
 def addresses_of(host: str) -> list[str]:
-    """Of a host that is known by its name: those of the last time, if the name server fails. None: libpq is to look."""
+    """Return a host's addresses, or the last known ones if the name server fails. None: leave it to libpq."""
     if not host or host.startswith("/") or "," in host:
         return []
     with suppress(ValueError):

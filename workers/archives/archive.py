@@ -22,9 +22,9 @@ ACCEPTED = "Give a folder, a .zip, a .tar or a .tar.gz."
 
 @contextmanager
 def open_archive(path: Path, title: str = "") -> Iterator[Source]:
-    """The files of a folder or archive; `title` is its name as the user knows it (default: the path's).
+    """Open the files of a folder or archive; `title` is its name as the user knows it (default: the path's).
 
-    Every entry's name and kind is checked first. Raises ArchiveRefused, here and while files are read.
+    Every entry's name and kind is checked first. Raises ArchiveRefused, on opening and while reading files.
     """
     path, title = Path(path), title or Path(path).name
     if not (path.is_dir() or path.is_file()):
@@ -38,7 +38,7 @@ def open_archive(path: Path, title: str = "") -> Iterator[Source]:
 
 
 def _packing(path: Path, title: str) -> str:
-    """The kind by the first bytes, which must match the file name's ending."""
+    """Return the kind by the first bytes, which must match the file's extension."""
     with path.open("rb") as file:
         start = file.read(512)
     if not start:

@@ -44,7 +44,7 @@ def listed(path: Path) -> EntryNames:
 
 
 def walk(path: Path) -> Iterator[os.DirEntry]:
-    """Everything that is not a folder, sorted by name, folder by folder."""
+    """Yield everything that is not a folder, sorted by name, folder by folder."""
     with os.scandir(path) as found:
         entries = sorted(bounded(found), key=lambda entry: entry.name)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""File names in archives and columns: which are safe, and when two are the same."""
+"""File names in archives and columns: which are safe, and which are equivalent."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ SYSTEM = {".ds_store", "thumbs.db", "desktop.ini", "__macosx", ".spotlight-v100"
 
 
 def unsafe(name: str) -> str:
-    """Why this name may not be used, as advice; empty for a safe relative name."""
+    """Return why this name may not be used, as advice; empty for a safe relative name."""
     if "\\" in name:
         return "Use / between folders, not \\, and give a name relative to the images folder."
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
@@ -22,23 +22,23 @@ def unsafe(name: str) -> str:
 
 
 def normal(name: str) -> str:
-    """The name in Unicode form NFC, without `.` and empty parts: `./é.jpg` is `é.jpg` however its é is written."""
+    """Return the name in Unicode form NFC, without `.` and empty parts: `./é.jpg` is `é.jpg` in any form of é."""
     parts = unicodedata.normalize("NFC", name).split("/")
     return "/".join(part for part in parts if part not in ("", "."))
 
 
 def clash_key(name: str) -> str:
-    """Equal for names that some file system treats as one: capitals, trailing dots and spaces do not count."""
+    """Return a key, equal for names that some file system treats as one: ignores case, trailing dots and spaces."""
     parts = normal(name).casefold().split("/")
     return unicodedata.normalize("NFC", "/".join(part.rstrip(". ") for part in parts))
 
 
 def is_system_file(name: str) -> bool:
-    """Whether it is a file left by an operating system: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
+    """Return whether an operating system left this file: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
     parts = name.lower().split("/")
     return any(part in SYSTEM for part in parts) or parts[-1].startswith("._")
 
 
 def printable(text: str, most: int = 300) -> str:
-    """The text in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
+    """Return the text in a form that can be stored and shown: without NUL or lone surrogates, of limited length."""
     return text[:most].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

@@ -19,11 +19,11 @@ class Refusal:
 
 
 class ArchiveRefused(Exception):
-    """The files cannot be used. `code`, `entry` and `advice` are the first refusal's; `refusals` has the first 100, and
-    `count` is their number."""
+    """The files cannot be used. `code`, `entry` and `advice` are those of the first refusal; `refusals` has the first
+    100, and `count` is their total number."""
 
     def __init__(self, code: str, entry: str, advice: str, refusals: tuple[Refusal, ...] = (), count: int = 1):
-        # A damaged archive's names and messages hold anything; what cannot be stored would fail the job that tells them
+        # A damaged archive's names and messages may contain anything; unstorable text would fail the reporting job
         self.code, self.entry, self.advice = code, names.printable(entry), names.printable(advice, 1_000)
         self.refusals = refusals or (Refusal(code, self.entry, self.advice),)
         self.count = count
@@ -53,7 +53,7 @@ class EntryNames:
     """Takes entries one by one, and collects safe names, clashes and problems."""
 
     def __init__(self) -> None:
-        self.stored: dict[str, str] = {}  # NFC name → the name as the archive writes it, in the archive's order
+        self.stored: dict[str, str] = {}  # NFC name → the archive's spelling, in its order
         self.ignored: list[str] = []
         self.refusals: list[Refusal] = []
         self.count = 0
@@ -95,18 +95,18 @@ class EntryNames:
             self.stored[names.normal(entry)] = entry
 
     def check(self) -> None:
-        """Raises ArchiveRefused when any entry was refused."""
+        """Raise ArchiveRefused if any entry was refused."""
         if self.refusals:
             first = self.refusals[0]
             raise ArchiveRefused(first.code, first.entry, first.advice, tuple(self.refusals), self.count)
 
 
 class Source:
-    """Files by name. `names` are safe, in NFC, in the source's order; `ignored` are system files that were left out.
+    """Files by name. `names` are safe, in NFC, in the source's order; `ignored` are omitted system files.
 
     `find` resolves every name: to the exact name (compared in NFC), or, if all files are in one top folder, to the name
-    inside that folder: `0001.jpg` finds `val2017/0001.jpg`. `other_encoding`: some names are not in UTF-8, and may
-    have been read as other characters than were meant.
+    inside that folder: `0001.jpg` finds `val2017/0001.jpg`. `other_encoding`: some names are not in UTF-8, and may have
+    been decoded wrongly.
     """
 
     other_encoding = False
@@ -121,7 +121,7 @@ class Source:
         self._top = tops.pop() if len(tops) == 1 else ""
 
     def find(self, name: str) -> str | None:
-        """The name in `names` that this one refers to, or None."""
+        """Return the name in `names` that this one refers to, or None."""
         name = names.normal(name)
         if name in self._stored:
             return name
@@ -132,12 +132,12 @@ class Source:
         return [name for name in dict.fromkeys(wanted) if self.find(name) is None]
 
     def unused(self, wanted: Iterable[str]) -> list[str]:
-        """Files that no wanted name refers to."""
+        """Return the files that no wanted name refers to."""
         used = {self.find(name) for name in wanted}
         return [name for name in self.names if name not in used]
 
     def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """(wanted name, bytes) of each wanted file found, in the source's order, one in memory at a time.
+        """Yield (wanted name, bytes) of each wanted file found, in the source's order, one in memory at a time.
 
         Names that refer to the same file each get it. Raises ArchiveRefused.
         """
@@ -150,17 +150,17 @@ class Source:
                 yield name, data
 
     def read(self, name: str) -> bytes:
-        """One file's bytes; KeyError if there is none. In a tar this reads everything before it."""
+        """Return one file's bytes. Raises KeyError if there is none. In a tar this reads everything before it."""
         for _, data in self.stream([name]):
             return data
         raise KeyError(name)
 
     def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
-        """(name in `names`, bytes) of the asked files, in the source's order."""
+        """Yield (name in `names`, bytes) of the requested files, in the source's order."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Does nothing unless overridden."""
+        """Do nothing unless overridden."""
 
     def __enter__(self) -> Self:
         return self

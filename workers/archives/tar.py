@@ -13,7 +13,7 @@ from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames
 
 LONG_HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME}
 LONG_HEADERS |= {tarfile.GNUTYPE_LONGLINK}
-ASKED_AFTER_END = 100  # times; of a whole tar it is two or three
+ASKED_AFTER_END = 100  # times; for a complete tar it is two or three
 BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
 
 
@@ -44,9 +44,9 @@ class Tar(Source):
 
 
 def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    """At most MAX_ENTRY_BYTES are read, whatever the header says; a sparse file's holes count as bytes."""
+    """Return at most MAX_ENTRY_BYTES, whatever the header says; a sparse file's holes count as bytes."""
     file = archive.extractfile(member)
-    assert file is not None  # it is None for a folder or a device alone
+    assert file is not None  # it is None only for a folder or a device
     try:
         data = file.read(limits.MAX_ENTRY_BYTES + 1)
     except BROKEN as error:
@@ -60,8 +60,8 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-    """Each entry while the reader is at it. Reads to the very end, so that truncation or a wrong checksum in the last
-    bytes is noticed too. Raises ArchiveRefused."""
+    """Yield each entry when the reader reaches it. Reads to the very end, to detect truncation or a wrong checksum in
+    the last bytes. Raises ArchiveRefused."""
     last = title
     try:
         with unpacked(path, title) as stream:
@@ -78,7 +78,7 @@ def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.T
 
 @contextmanager
 def unpacked(path: Path, title: str):
-    """The tar's bytes, counted as they come."""
+    """Yield the tar's bytes, counting them."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -86,8 +86,8 @@ def unpacked(path: Path, title: str):
 
 
 class Counted:
-    """A stream that refuses to give more than its budget, and to be asked again and again when it is at its end:
-    tarfile passes over an entry of a claimed 2**95 bytes block by block, whether there are any left or not."""
+    """A stream that refuses to exceed its budget, or to be read again and again at its end: tarfile skips an entry of a
+    claimed 2**95 bytes block by block, even if there are none left."""
 
     def __init__(self, stream, budget: Budget, title: str):
         self._stream, self._budget, self._title = stream, budget, title
@@ -103,7 +103,7 @@ class Counted:
 
 
 class Header(tarfile.TarInfo):
-    """A tar header that is strict where tarfile forgives: a broken one in mid-file is an error and not the end."""
+    """A tar header that is strict where tarfile forgives: a broken one in mid-file is an error, not the end."""
 
     @classmethod
     def fromtarfile(cls, archive):
@@ -113,7 +113,7 @@ class Header(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from error
 
     def _proc_member(self, archive):
-        """tarfile's hook for the kinds of headers: long ones are read into memory whole, so they are bounded here."""
+        """Limit headers: tarfile's hook for their kinds reads long ones into memory whole."""
         if self.type in LONG_HEADERS and self.size > limits.MAX_TAR_HEADER_BYTES:
             raise tarfile.ReadError("its extended header is too long")
         return super()._proc_member(archive)  # type: ignore[misc]

@@ -16,10 +16,10 @@ from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_UTF8 = 0x800  # the flag of a name in UTF-8
+_UTF8 = 0x800  # the flag for names in UTF-8
 _OTHER_ENCODING = "Create the archive again with names in UTF-8: its names are in another encoding, such as cp932."
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error, OSError, ValueError)
-internals: Any = zipfile  # how it finds the directory; missing in the type stubs
+internals: Any = zipfile  # finds the directory; missing in the type stubs
 
 
 class Zip(Source):
@@ -64,10 +64,10 @@ class Zip(Source):
 
 
 def name_of(info: zipfile.ZipInfo) -> str:
-    """The entry's name. Without the UTF-8 flag it is UTF-8 all the same if its bytes are, as macOS and many programs
-    write it, otherwise cp437, as the zip specification has it (APPNOTE 4.4.4, appendix D).
+    """Return the entry's name. Even without the UTF-8 flag it is UTF-8 if its bytes are valid, as written by macOS and
+    many programs; otherwise it is cp437, according to the zip specification (APPNOTE 4.4.4, appendix D).
 
-    zipfile's own `metadata_encoding` is one encoding for all entries, and fails at the first name in another.
+    zipfile's own `metadata_encoding` is one encoding for all entries, and fails on the first name in another.
     """
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeError):
@@ -76,7 +76,7 @@ def name_of(info: zipfile.ZipInfo) -> str:
 
 
 def is_in_other_encoding(info: zipfile.ZipInfo) -> bool:
-    """Whether the name is neither ASCII nor UTF-8: cp437 is then only a guess."""
+    """Return whether the name is neither ASCII nor UTF-8: cp437 is then only a guess."""
     name = name_of(info)
     return not info.flag_bits & _UTF8 and not name.isascii() and name == info.orig_filename
 
@@ -103,7 +103,7 @@ def listed(archive: zipfile.ZipFile) -> EntryNames:
 
 
 def refuse_overlap(archive: zipfile.ZipFile) -> None:
-    """Entries that share bytes are how a small file unpacks to a very large one."""
+    """Refuse entries that share bytes, with which a small file can unpack to a very large one."""
     end = 0
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if info.header_offset < end:
@@ -113,10 +113,10 @@ def refuse_overlap(archive: zipfile.ZipFile) -> None:
 
 
 def refuse_many(path: Path, title: str) -> None:
-    """Count the entries before creating objects for them. ArchiveRefused above MAX_FILES.
+    """Count the entries before creating objects for them. Raises ArchiveRefused above MAX_FILES.
 
-    zipfile builds an object for each entry of the directory, however few its end record claims; so the directory is
-    walked here first. Its position comes from zipfile itself, since a separate search could be made to differ.
+    zipfile builds an object for each entry of the directory, however few its end record claims; so this first walks the
+    directory. Its position comes from zipfile itself, because a separate search could be made to differ.
     """
     with path.open("rb") as file:
         try:
@@ -128,7 +128,7 @@ def refuse_many(path: Path, title: str) -> None:
         size, location = end[internals._ECD_SIZE], end[internals._ECD_LOCATION]
         zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
         ends_in_zip64 = end[internals._ECD_SIGNATURE] == internals.stringEndArchive64
-        start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends where the end records begin
+        start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends at the end records
         if start < 0:
             raise unreadable(title, "its list of entries is missing")
         if size > limits.MAX_DIRECTORY_BYTES:
@@ -139,7 +139,7 @@ def refuse_many(path: Path, title: str) -> None:
 
 
 def count_entries(directory: bytes) -> int:
-    """How many entries a zip's central directory holds; stops counting past MAX_FILES."""
+    """Return the number of entries in a zip's central directory; stops counting past MAX_FILES."""
     place = count = 0
     while place + 46 <= len(directory) and count <= limits.MAX_FILES:
         place += 46 + sum(struct.unpack_from("<3H", directory, place + 28))

@@ -1,6 +1,6 @@
 """The interface of models that answer in words: a chat endpoint, or a language model on this machine.
 
-Importing this imports neither torch nor a client of HTTP.
+Importing this does not import torch or an HTTP client.
 """
 
 import hashlib
@@ -13,15 +13,15 @@ from urllib.parse import urlsplit
 from workers.models.model_name import LONGEST, check_device
 from workers.models.refusals import CannotScore
 
-Message = Mapping[str, object]  # {"role": …, "content": a text, or a list of parts, which may hold images}
+Message = Mapping[str, object]  # {"role": …, "content": a text, or a list of parts, perhaps with images}
 CHARACTERS_PER_TOKEN = 4  # of English, roughly: for estimates
-IMAGE_TOKENS = 1_000  # of an image in a message, roughly
+IMAGE_TOKENS = 1_000  # for an image in a message, roughly
 LONGEST_ADDRESS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model writes. `temperature` 0 takes the likeliest token; `seed` makes other drawings repeatable."""
+    """How a model writes. `temperature` 0 takes the likeliest token; `seed` makes other sampling repeatable."""
 
     temperature: float = 0.0
     max_tokens: int = 256
@@ -30,7 +30,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`key`: the hash of model, messages and settings, under which the answer is kept (`key_of`)."""
+    """`key`: the hash of model, messages and settings under which the answer is stored (`key_of`)."""
 
     key: str
     messages: Sequence[Message]
@@ -39,8 +39,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`finish`: why the model stopped, in the words of chat endpoints: stop, length, content_filter, refusal.
-    `facts`: what else it said of itself (JSON values)."""
+    """`finish`: why the model stopped, in chat endpoints' terms: stop, length, content_filter, refusal. `facts`:
+    further information about itself (JSON values)."""
 
     text: str
     finish: str
@@ -51,7 +51,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """The model gave no answer to this question that can be used; `reason` is a phrase, to be counted."""
+    """The model did not give a usable answer to this question; `reason` is a phrase, to be counted."""
 
     reason: str
 
@@ -61,12 +61,12 @@ Step = Callable[[int], None]
 
 
 class ChatModel(Protocol):
-    """A model that is ready to answer. `identity` tells it from every other: an address and a name, or the hash of the
-    weights. `facts` is what is kept with what it wrote (JSON values).
+    """A model that is ready to answer. `identity` is unique: an address and a name, or the hash of the weights. `facts`
+    is stored with its answers (JSON values).
 
-    `ask` calls `keep` for each question as soon as it has its answer, then `step(1)`; while it waits, `step(0)`. That
-    may raise to stop it: what is still on its way then is waited for and kept. Raises CannotScore if the model cannot
-    go on.
+    `ask` calls `keep` for each question as soon as it has its answer, then `step(1)`; while it waits, `step(0)`. An
+    exception from `step` stops it, once answers still in flight have arrived and been kept. Raises CannotScore if the
+    model cannot continue.
     """
 
     identity: str
@@ -77,19 +77,19 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatName:
-    """A chat model as requested: `model` at the endpoint `address`, or without one a hub id or a folder."""
+    """A requested chat model: `model` at the endpoint `address`, or without one a hub id or a folder."""
 
     model: str
     address: str = ""
     device: str = "auto"
-    parallel: int = 4  # questions on their way to an endpoint at once
-    timeout: float = 120.0  # seconds until an endpoint must have answered one
+    parallel: int = 4  # questions in flight to an endpoint at once
+    timeout: float = 120.0  # seconds within which an endpoint must answer
 
 
 def checked_name(name: ChatName) -> ChatName:
-    """The name, if it can be one. CannotScore: MODEL_UNCLEAR, ENDPOINT_UNCLEAR, DEVICE_UNKNOWN.
+    """Return the name if it is valid. Raises CannotScore: MODEL_UNCLEAR, ENDPOINT_UNCLEAR, DEVICE_UNKNOWN.
 
-    An address with a password or a query in it is refused: it would be stored with the job.
+    An address with a password or a query is refused, because it would be stored with the job.
     """
     if not name.model.strip() or len(name.model) > LONGEST or not name.model.isprintable():
         raise CannotScore("MODEL_UNCLEAR", "Give the name of the model that writes.")
@@ -97,7 +97,7 @@ def checked_name(name: ChatName) -> ChatName:
         advice = "Give the endpoint's address up to the version, for example https://api.example.org/v1."
         try:
             parts = urlsplit(name.address)
-            _ = parts.port  # a ValueError too, if it is none
+            _ = parts.port  # raises ValueError too, if invalid
         except ValueError as error:
             raise CannotScore("ENDPOINT_UNCLEAR", advice) from error
         plain = len(name.address) <= LONGEST_ADDRESS and name.address.isprintable() and " " not in name.address
@@ -111,18 +111,18 @@ def checked_name(name: ChatName) -> ChatName:
 
 
 def key_of(identity: str, messages: Iterable[Message], settings: Settings) -> str:
-    """The hash under which the answer to these messages is kept."""
+    """Return the hash under which the answer to these messages is stored."""
     asked = {"model": identity, "messages": list(messages), "settings": asdict(settings)}
     return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def endpoint_identity(name: ChatName) -> str:
-    """The identity of an endpoint's model, which is known before anything is asked."""
+    """Return the identity of an endpoint's model, known before anything is asked."""
     return f"{name.address.rstrip('/')} {name.model}"
 
 
 def estimated_tokens(content: object) -> int:
-    """Of a message's content, roughly, without the model's tokenizer."""
+    """Estimate the tokens of a message's content, without the model's tokenizer."""
     if isinstance(content, str):
         return -(-len(content) // CHARACTERS_PER_TOKEN)
     parts = content if isinstance(content, list) else []

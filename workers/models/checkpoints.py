@@ -1,4 +1,4 @@
-"""Loading models of transformers."""
+"""Loading transformers models."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from workers.models.refusals import CannotScore
 
 
 def checked(model_class, name: str, title: str, dtype: torch.dtype | str = torch.float32, **more) -> Any:
-    """Load a transformers model with all of its weights, none of its code. CannotScore: WEIGHTS_WRONG.
+    """Load a transformers model with all of its weights, none of its code. Raises CannotScore: WEIGHTS_WRONG.
 
-    transformers only warns of weights that the checkpoint lacks, and draws them at random.
+    transformers only warns about weights missing from the checkpoint, and initialises them at random.
     """
     model, found = model_class.from_pretrained(
         name, dtype=dtype, trust_remote_code=False, output_loading_info=True, **more

@@ -1,8 +1,8 @@
-"""Classifiers of captions: how plausible or how grammatical a caption is, from 0 to 1; by a folder or a hub id.
+"""Caption classifiers: how plausible or grammatical a caption is, from 0 to 1; named by a folder or a hub id.
 
-A sequence classifier of transformers gives the probability of its second label, as CoLA's models order theirs
-(unacceptable, acceptable); with one label, its sigmoid. A T5 encoder without a head is read as Vera is published: the
-weights, bias and temperature of its head are in rows of the embedding that no text uses.
+A transformers sequence classifier returns the probability of its second label, as ordered in CoLA models (unacceptable,
+acceptable); with one label, its sigmoid. A T5 encoder without a head is read like the published Vera: the weights, bias
+and temperature of its head are in rows of the embedding that texts do not use.
 """
 
 import numpy as np
@@ -38,11 +38,11 @@ def load(model_name: ModelName, device: str) -> "Classifier":
 
 
 class Classifier(TextScorer):
-    """A loaded model (workers.models.encoder.Encoder): scores from 0 to 1. It sees no images."""
+    """A loaded model (workers.models.encoder.Encoder): scores from 0 to 1. It does not see images."""
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
         super().__init__(model.eval(), tokenizer, device, BATCH[device.type], score="probability")
-        self.padding = tokenizer.pad_token_id or 0  # by which sequence classifiers find the last token
+        self.padding = tokenizer.pad_token_id or 0  # sequence classifiers find the last token by it
 
     def rows(self, texts: list[str]) -> list[list[int]]:
         return self.tokenizer(texts, truncation=True, max_length=LONGEST)["input_ids"]

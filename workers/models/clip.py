@@ -1,4 +1,4 @@
-"""Models of open_clip, which map images and captions to vectors in one space."""
+"""open_clip models, which map images and captions to vectors in one space."""
 
 import difflib
 import json
@@ -22,14 +22,14 @@ from workers.models.prefetch import prefetched
 from workers.models.refusals import CannotScore
 
 QUICK = "-quickgelu"
-BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory does not suffice
-DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU decoding and the model want the same cores
-SPECIAL = 3  # tokens that a tokenizer adds to a text, at most
+BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory runs out
+DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU, decoding and the model compete for cores
+SPECIAL = 3  # the most tokens that a tokenizer adds to a text
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
 def load(model_name: ModelName, device: str, kind: "type[Clip] | None" = None) -> "Clip":
-    """Load a model, as a `Clip` or one of its kinds. CannotScore explains problems with the name, the weights, their
+    """Load a model, as a `Clip` or one of its kinds. Raises CannotScore for problems with the name, the weights, their
     combination or the device."""
     where = devices.chosen(device)
     with devices.loading(model_name.title):
@@ -78,7 +78,7 @@ def _check_weights(name: str, pretrained: str) -> None:
 
 
 def _mismatch(name: str, weights: str, quick: bool) -> CannotScore:
-    """Reject a pair that would load and compute, but silently give wrong scores."""
+    """Return the reason to reject a pair that would load and compute, but silently give wrong scores."""
     base = name.removesuffix(QUICK)
     trained, right = ("QuickGELU", base + QUICK) if quick else ("GELU", base)
     advice = f"{weights} trained with {trained}, and {name} computes another activation. Use {right}."
@@ -109,7 +109,7 @@ class Clip(Halving):
         return self.shrink(picture(file))
 
     def cut(self, text: str) -> list[int] | None:
-        """A token stands for at least one byte, so only longer captions are tokenized again, with room for all."""
+        """Return what is read of a truncated caption: a token is at least one byte, so short ones are not checked."""
         context, length = self.context, len(text.encode())
         if length < context - SPECIAL:
             return None
@@ -121,7 +121,7 @@ class Clip(Halving):
         return self.tokenizer([text])[0]
 
     def flow(self, lists: Iterable[list[torch.Tensor]], encode: Callable) -> Iterator[np.ndarray]:
-        """Compute the next batch on the device while the caller handles the vectors of the last one."""
+        """Compute the next batch on the device while the caller handles the last one's vectors."""
         before = None
         for made in lists:
             batch = torch.stack(made)
@@ -133,7 +133,7 @@ class Clip(Halving):
             yield self.taken(*before, encode)
 
     def forward(self, batch: torch.Tensor, encode: Callable) -> torch.Tensor:
-        """Shape (len(batch), dimensions), on the device. In smaller parts from the first time that memory runs out."""
+        """Return shape (len(batch), dimensions), on the device, in smaller parts once memory has run out."""
         with devices.computing(self.device):
             return torch.cat(self.parts(batch, lambda part: self.part(part, encode), "one item at a time"))
 
@@ -141,7 +141,7 @@ class Clip(Halving):
         return functional.normalize(encode(part.to(self.device)).float(), dim=-1)
 
     def sent(self, vectors: torch.Tensor) -> Callable[[], np.ndarray]:
-        """Start copying to the CPU now, before the next batch is queued: a later copy would also wait for that one."""
+        """Start copying to the CPU before the next batch is queued: a later copy would also wait for that batch."""
         if self.device.type != "cuda":
             return vectors.cpu().numpy
         host, arrived = vectors.to("cpu", non_blocking=True), torch.cuda.Event()
@@ -154,7 +154,7 @@ class Clip(Halving):
         return wait
 
     def taken(self, batch: torch.Tensor, arrive: Callable[[], np.ndarray], encode: Callable) -> np.ndarray:
-        """The vectors on the CPU, recomputed in float32 if some activations do not fit into float16."""
+        """Return the vectors on the CPU, recomputed in float32 if some activations do not fit into float16."""
         found = arrive()
         if devices.finite(found):
             return found
@@ -166,8 +166,8 @@ class Clip(Halving):
 
 
 def _halves(prepare: Compose, device: torch.device) -> tuple[Callable, Callable]:
-    """open_clip's preprocessing in two parts: per image on threads up to bytes, then division and normalization for a
-    whole batch on the device. Each element gets the same operations, so the numbers are the same.
+    """Split open_clip's preprocessing: per image on threads up to bytes, then division and normalization for a whole
+    batch on the device. Each element gets the same operations, so the numbers are the same.
 
     Any other preprocessing is done entirely per image.
     """

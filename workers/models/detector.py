@@ -1,7 +1,7 @@
-"""Detectors of what models made: a CLIP whose encoders are frozen, with a sigmoid neuron each for images and captions.
+"""Detectors of generated content: a CLIP with frozen encoders, and a sigmoid neuron each for images and captions.
 
-A detector answers with the probability that an image or caption is synthetic. benchmarks/scoring/detected.py makes
-BiVLC's choices of these (§5.3).
+A detector returns the probability that an image or caption is synthetic. benchmarks/scoring/detected.py turns these
+into BiVLC's choices (§5.3).
 """
 
 import hashlib
@@ -34,11 +34,11 @@ from workers.models.training import (
 )
 from workers.models.training_task import Curve, Example, Task, Trained, Watch
 
-SIDES = ("text", "image")  # in the order in which they are trained
+SIDES = ("text", "image")  # in training order
 
 
 def load(model_name: ModelName, device: str) -> "Detector":
-    """A detector from its folder. Raises CannotScore."""
+    """Load a detector from its folder. Raises CannotScore."""
     folder = Path(model_name.name)
     if not (folder / DETECTOR).is_file():
         advice = f"“{model_name.title}” is not a detector: its folder has no {DETECTOR}."
@@ -51,7 +51,7 @@ def load(model_name: ModelName, device: str) -> "Detector":
 
 
 class Features(clip.Clip):
-    """Vectors as the encoders give them, of any length, in float32."""
+    """The encoders' raw vectors, of any length, in float32."""
 
     def part(self, part: torch.Tensor, encode: Callable) -> torch.Tensor:
         return encode(part.to(self.device)).float()
@@ -62,7 +62,7 @@ class Detector(Features):
     image or caption."""
 
     def take(self, neurons: dict[str, torch.Tensor]) -> None:
-        """Its neurons, which are part of the fingerprint."""
+        """Take its neurons, which are part of the fingerprint."""
         digest = hashlib.sha256(self.loaded.fingerprint.encode())
         for name in sorted(neurons):
             digest.update(name.encode() + neurons[name].numpy().tobytes())
@@ -134,10 +134,10 @@ class DetectorTrainer:
             one.parameters(), lr=self.settings.rate, betas=self.settings.betas, eps=self.settings.epsilon
         )
         if self.state[side]:
-            torch.set_rng_state(generator)  # the checkpoint's generator had already drawn this neuron
+            torch.set_rng_state(generator)  # the checkpoint's generator had already drawn this neuron's initial values
             one.load_state_dict(self.state[side]["neuron"])
             adam.load_state_dict(self.state[side]["optimizer"])
-        left = (self.epochs[side] - self.epoch[side]) * (self.batches + 1)  # the end of an epoch is a step too
+        left = (self.epochs[side] - self.epoch[side]) * (self.batches + 1)  # the end of an epoch also counts as a step
         watch.begin(f"training the neuron for {side}s", left)
         while self.epoch[side] < self.epochs[side]:
             done = self.epoch["text"] + self.epoch["image"]
@@ -155,7 +155,7 @@ class DetectorTrainer:
             watch.step(self.plot.curve)
 
     def _features(self, side: str, examples: list[Example]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features and labels: 0 for what is natural, 1 for what a model made."""
+        """Return features and labels: 0 for natural, 1 for generated."""
         if side == "text":
             natural, made = [one.text for one in examples], [one.negatives[0] for one in examples]
             found = vectors(sorted({*natural, *made}), self.clip.texts)
@@ -166,7 +166,7 @@ class DetectorTrainer:
         return rows, torch.cat([torch.zeros(len(natural)), torch.ones(len(made))])
 
     def _batches(self, side: str, count: int) -> Iterator[torch.Tensor]:
-        """Places in the order of this epoch, a hash of seed, epoch and place."""
+        """Yield positions in the order of this epoch, a hash of seed, epoch and position."""
         facts = self.settings.seed, side, self.epoch[side]
         places = sorted(range(count), key=lambda place: draw(*facts, place))
         yield from torch.tensor(places).split(self.settings.batch)

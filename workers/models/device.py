@@ -1,4 +1,4 @@
-"""The device and precision of a model, and its error messages."""
+"""A model's device and precision, and its error messages."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from workers.models.encoder import Loaded
 from workers.models.model_name import versions
 from workers.models.refusals import CannotScore
 
-PIXELS = 1  # how Winnow decodes an image before the model's preprocessing; increase it when that changes
+PIXELS = 1  # version of image decoding before the model's preprocessing; increase it when that changes
 SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."  # its tokens are part of a model's fingerprint
 NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 DAMAGED = (pickle.UnpicklingError, SafetensorError, EOFError)
@@ -29,12 +29,12 @@ WRONG_FILE = (*DAMAGED, KeyError, AttributeError, TypeError, ValueError, Runtime
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def chosen(device: str) -> torch.device:
-    """auto: the first GPU, otherwise the CPU with all its cores. CannotScore: DEVICE_MISSING."""
+    """Return the device; auto: the first GPU, or the whole CPU. Raises CannotScore: DEVICE_MISSING."""
     found = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         there = torch.cuda.device_count()
@@ -51,13 +51,13 @@ def missing(advice: str) -> CannotScore:
 
 
 def precision(device: torch.device) -> str:
-    """Mixed on an NVIDIA GPU: float16, whose 11 significant bits tell close captions apart better than bfloat16's 8."""
+    """Return mixed precision on an NVIDIA GPU: float16, whose 11 significant bits separate close captions better."""
     return "float16" if device.type == "cuda" else "float32"
 
 
 @contextmanager
 def computing(device: torch.device) -> Iterator[None]:
-    """Without gradients, in the device's precision. Weights, sums and norms stay in float32."""
+    """Compute without gradients, in the device's precision. Weights, sums and norms stay in float32."""
     mixed = precision(device) == "float16"
     with torch.inference_mode(), torch.autocast(device.type, dtype=torch.float16, enabled=mixed):
         yield
@@ -66,7 +66,7 @@ def computing(device: torch.device) -> Iterator[None]:
 @contextmanager
 def explained(what: str) -> Iterator[None]:
     """Turn errors while loading `what` into one sentence. If the hub cannot be reached, use files already on this
-    machine, since the hub's client would first retry for minutes."""
+    machine, because the hub's client would first retry for minutes."""
     offline = constants.HF_HUB_OFFLINE
     constants.HF_HUB_OFFLINE = offline or not hub_answers()
     try:
@@ -81,14 +81,14 @@ def explained(what: str) -> Iterator[None]:
 
 @contextmanager
 def loading(what: str) -> Iterator[None]:
-    """As `explained`, without the warnings of the libraries."""
+    """Like `explained`, without the libraries' warnings."""
     with explained(what), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def hub_answers() -> bool:
-    """Whether the hub answers, or a proxy is configured, which we trust."""
+    """Return whether the hub answers, or a proxy is configured, which we trust."""
     hub = urlsplit(constants.ENDPOINT)
     if getproxies().get(hub.scheme):
         return True
@@ -100,7 +100,7 @@ def hub_answers() -> bool:
 
 
 def refusal(error: Exception, what: str) -> CannotScore:
-    """A sentence for a library's exception, including its causes, since libraries wrap them."""
+    """Return a sentence for a library's exception, including its causes, because libraries wrap them."""
     causes = list(chain(error))
     if any(out_of_memory(cause) for cause in causes):
         return no_memory(what)
@@ -127,13 +127,13 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out: a GPU's error has its own class; a CPU's is recognised by its message."""
+    """Return whether memory ran out: a GPU's error has its own class; a CPU's is recognised by its message."""
     on_cpu = isinstance(error, RuntimeError) and any(words in str(error).lower() for words in NO_MEMORY)
     return on_cpu or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
 def unreachable(causes: list[BaseException]) -> bool:
-    """Whether it is a network error of a client (httpx, urllib), which we do not import."""
+    """Return whether it is a network error of a client (httpx, urllib), which this does not import."""
     return any(type(cause).__name__ in {"ConnectError", "ConnectTimeout", "URLError", "ProxyError"} for cause in causes)
 
 
@@ -143,15 +143,15 @@ def no_memory(what: str) -> CannotScore:
 
 
 def short(error: Exception) -> str:
-    """The first non-empty line, at most 200 characters."""
+    """Return the first non-empty line, at most 200 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
 
 
 def describe(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
-    """A model's fingerprint: SHA-256 of every weight with its name, type and shape, the printed layers (the kind of
-    GELU is not a weight), `more` (preprocessing, tokens), the precision, and the packages' versions. Call it while the
-    model is on the CPU."""
+    """Compute a model's fingerprint: SHA-256 of every weight with its name, type and shape, the printed layers (the
+    kind of GELU is not a weight), `more` (preprocessing, tokens), the precision, and the packages' versions. Call it
+    while the model is on the CPU."""
     digest = hashlib.sha256(str(model).encode())
     for name, weight in sorted(model.state_dict().items()):
         digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())

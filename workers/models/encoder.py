@@ -29,7 +29,7 @@ class Encoder(Protocol):
     reduced_to: int | None
 
     def cut(self, text: str) -> Sequence[int] | None:
-        """Return the tokens that the model reads of a caption that is too long for it, None if it reads all of it."""
+        """Return the tokens that the model reads of a caption too long for it, None if it reads all of it."""
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]: ...
 
@@ -38,13 +38,13 @@ class Encoder(Protocol):
 
 class PairScorer(Protocol):
     """A loaded model that reads an image and a caption together. Yields float32 arrays of shape (batch, 1) in the order
-    given: how well they fit, as a log probability. `reduced_to`: pairs per batch, if memory ran out before."""
+    given: the log probability that they match. `reduced_to`: pairs per batch, if memory ran out before."""
 
     loaded: Loaded
     reduced_to: int | None
 
     def cut(self, text: str) -> Sequence[int] | None:
-        """As of an Encoder."""
+        """See Encoder.cut."""
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]: ...
 
@@ -58,5 +58,5 @@ class Painter(Protocol):
     reduced_to: int | None
 
     def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
-        """PNGs of prompts with their seeds, batch by batch in their order; None if the pipeline's own safety checker
+        """Yield PNGs for prompts with their seeds, batch by batch in order; None if the pipeline's own safety checker
         withholds one."""

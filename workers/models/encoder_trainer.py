@@ -44,14 +44,14 @@ from workers.models.training_task import Curve, Example, Task, Trained, Watch
 
 Option = TypeVar("Option")
 EVERY = 500  # steps between two checkpoints within an epoch
-RETRIEVED = 5000  # items among which retrieval chooses, as many as COCO has validation images
-HOTTEST = math.log(100)  # CLIP's limit of its learned temperature
+RETRIEVED = 5000  # items for retrieval to choose from, as many as COCO has validation images
+HOTTEST = math.log(100)  # CLIP's limit on its learned temperature
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`pixels` of n images and, where the preset has them, n negative ones; `tokens` of n captions, n negatives and n
-    hard positives."""
+    """`pixels` of n images and, if the preset has them, n negative ones; `tokens` of n captions, n negatives and n hard
+    positives."""
 
     count: int
     pixels: torch.Tensor
@@ -59,15 +59,15 @@ class Batch:
 
 
 class Towers(torch.nn.Module):
-    """The two encoders as one module, so that accelerate can prepare it. `part`: rows computed at once; of what does
-    not fit at once, the activations are computed again for the gradients."""
+    """The two encoders as one module, so that accelerate can prepare it. `part`: rows computed at once; if not all fit,
+    their activations are recomputed for the gradients."""
 
     def __init__(self, model: open_clip.CLIP, finish: Callable, part: int):
         super().__init__()
         self.model, self.finish, self.part = model, finish, part
 
     def forward(self, pixels: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Vectors of length 1 of the images and of the captions, and the temperature."""
+        """Return length-1 vectors of the images and of the captions, and the temperature."""
         images = self.encode(lambda part: self.model.encode_image(self.finish(part)), pixels)
         texts = self.encode(self.model.encode_text, tokens)
         return images, texts, self.model.logit_scale.float().exp()
@@ -104,15 +104,15 @@ class EncoderTrainer:
         self.base = plain(self.model.state_dict()) if self.settings.rates else {}
         self.batches = math.ceil(len(task.train) / self.settings.batch)
         self.plot = Plot(Curve(self.batches * self.settings.all_epochs))
-        self.epoch = self.step = 0  # epochs done, of all rates, and steps of the present one
+        self.epoch = self.step = 0  # epochs done, over all rates, and steps of the current one
         self.best: tuple[float, int] = (-1.0, 0)  # accuracy, after how many epochs
-        self.similar: dict[str, list[str]] = {}  # image → those most similar to it
+        self.similar: dict[str, list[str]] = {}  # image → the images most similar to it
         self.places: dict[str, list[int]] = defaultdict(list)  # image → its items
         for number, one in enumerate(task.train):
             self.places[one.image].append(number)
 
     def _optimizer(self) -> torch.optim.Optimizer:
-        """AdamW. Biases, gains and the temperature do not decay, as in open_clip."""
+        """Make AdamW. Biases, gains and the temperature do not decay, as in open_clip."""
         weights = list(self.model.named_parameters())
         without = [w for name, w in weights if w.ndim < 2 or "bias" in name or "ln" in name or "logit_scale" in name]
         named = {id(weight) for weight in without}
@@ -131,10 +131,10 @@ class EncoderTrainer:
                 watch.begin("comparing images", None)
                 self.similar = self._similar()
             self._resume()
-            self.accelerator.wait_for_everyone()  # before the main one writes
+            self.accelerator.wait_for_everyone()  # before the main process writes
             curve, epochs = self.plot.curve, self.settings.all_epochs
             if self.epoch < epochs:
-                ends = epochs - self.epoch  # the end of an epoch, with its validation, is a step too
+                ends = epochs - self.epoch  # the end of an epoch, with its validation, also counts as a step
                 watch.begin("training", curve.steps - self.epoch * self.batches - self.step + ends)
             while self.epoch < epochs:
                 self._train_epoch(watch)
@@ -152,14 +152,14 @@ class EncoderTrainer:
         return Trained(sha256(self._best_file(epoch)) if main else "", accuracy, of_rate, curve, facts)
 
     def _best_of_rates(self) -> list[list[float]]:
-        """Each rate with its highest accuracy."""
+        """Return each rate with its highest accuracy."""
         found, each = [one for _, one in self.plot.curve.accuracies], self.settings.epochs
         return [[rate, max(found[place * each : (place + 1) * each])] for place, rate in enumerate(self.rates)]
 
     def _train_epoch(self, watch: Watch) -> None:
         self.towers.train()
         steps, epochs = self.batches, self.settings.epochs
-        if self.epoch and not self.step and self.epoch % epochs == 0:  # the next rate begins where the first one did
+        if self.epoch and not self.step and self.epoch % epochs == 0:  # the next rate starts where the first did
             self.model.load_state_dict(self.base)
             self.optimizer.state.clear()
         for batch in self._batches():
@@ -212,7 +212,7 @@ class EncoderTrainer:
         return loss.item()
 
     def _own(self, rows: torch.Tensor) -> torch.Tensor:
-        """The rows that this process computes, on its device: as many as any other, so the last may repeat a row."""
+        """Return the rows that this process computes, on its device: equally many, so the last may repeat one."""
         among, each = self.accelerator.num_processes, math.ceil(len(rows) / self.accelerator.num_processes)
         if among > 1:
             first = self.accelerator.process_index * each
@@ -220,15 +220,15 @@ class EncoderTrainer:
         return rows.to(self.device)
 
     def _gathered(self, vectors: torch.Tensor, count: int) -> torch.Tensor:
-        """The vectors of all processes, in order: each process has the loss of the whole batch."""
+        """Return the vectors of all processes, in order: each computes the loss of the whole batch."""
         if self.accelerator.num_processes == 1:
             return vectors
         return torch.cat(all_gather(vectors))[:count]
 
     def _halve(self, batch: Batch, watch: Watch, error: Exception) -> None:
-        """The batch and its loss stay the same; fewer rows are computed at once."""
+        """Compute fewer rows at once; the batch and its loss stay the same."""
         towers = self.accelerator.unwrap_model(self.towers)
-        if towers.part == 1 or self.accelerator.num_processes > 1:  # the others would wait for this one
+        if towers.part == 1 or self.accelerator.num_processes > 1:  # the other processes would wait for this one
             raise no_memory() from error
         towers.part = max(1, min(towers.part, len(batch.pixels)) // 2)
         if self.device.type == "cuda":
@@ -253,7 +253,7 @@ class EncoderTrainer:
     # The batches
 
     def _similar(self) -> dict[str, list[str]]:
-        """By image, its most similar ones as the base model, which this still is, encodes them (ARO §4, C.2)."""
+        """Map each image to its most similar ones under the base model, which this still is (ARO §4, C.2)."""
         self.towers.eval()
         names = sorted({one.image for one in self.task.train})
         rows = vectors(names, lambda asked: self.clip.images(map(self.task.open_image, asked)))
@@ -264,8 +264,8 @@ class EncoderTrainer:
         return among[0]
 
     def _with_alternatives(self, places: list[int]) -> list[int]:
-        """The places, and for each one that of an item with one of its most similar images, unless it is there already:
-        ARO adds the image and its caption to the batch (§4, C.2)."""
+        """Return the positions, and for each one that of an item with one of its most similar images, unless already
+        included: ARO adds the image and its caption to the batch (§4, C.2)."""
         found = dict.fromkeys(places)
         for one in (self.task.train[place] for place in places):
             if near := self.similar.get(one.image):
@@ -274,7 +274,7 @@ class EncoderTrainer:
         return list(found)
 
     def _batches(self) -> Iterator[Batch]:
-        """Those of this epoch that are still to come, made ahead on threads."""
+        """Yield this epoch's remaining batches, prepared ahead on threads."""
         places, size = order(self.task.train, self.settings.seed, self._of_rate), self.settings.batch
         starts = range(self.step * size, len(places), size)
         chosen = [self._with_alternatives(places[start : start + size]) for start in starts]
@@ -295,7 +295,7 @@ class EncoderTrainer:
         return Batch(len(examples), torch.stack(list(pixels)), self.clip.tokenizer(texts))
 
     def _chosen(self, example: Example) -> str:
-        """The negative caption of this epoch: any of them, or with a negative image the one that it shows."""
+        """Return this epoch's negative caption: any of them, or that of the negative image, if there is one."""
         if IMAGE in self.preset.needs:
             return example.negatives[0]
         return self._one_of(example.negatives, example.key, "negative")
@@ -305,13 +305,13 @@ class EncoderTrainer:
 
     @property
     def _of_rate(self) -> int:
-        """The epoch within those of its learning rate: all rates see the same batches."""
+        """Return the epoch within those of its learning rate: all rates see the same batches."""
         return self.epoch % self.settings.epochs
 
     # Validation
 
     def validate(self) -> float:
-        """The accuracy by which the best weights are chosen (docs/guide/training.md)."""
+        """Return the accuracy by which the best weights are chosen (docs/guide/training.md)."""
         self.towers.eval()
         by_retrieval = self.settings.choose == RETRIEVAL
         side, needs = self.task.validation, () if by_retrieval else self.preset.needs
@@ -328,7 +328,7 @@ class EncoderTrainer:
         return sum(self._right(one, images, captions) for one in side) / len(side)
 
     def _right(self, one: Example, images: dict[str, np.ndarray], texts: dict[str, np.ndarray]) -> float:
-        """The share of an item's questions that are answered correctly; a tie is not."""
+        """Return the share of an item's questions answered correctly; a tie does not count."""
         image, text = images[one.image], texts[one.text]
         if IMAGE in self.preset.needs:
             other, wrong = images[one.negative_image], texts[one.negatives[0]]

@@ -1,7 +1,7 @@
-"""Any chat endpoint that speaks OpenAI's protocol (`POST …/chat/completions`).
+"""Any chat endpoint with OpenAI's protocol (`POST …/chat/completions`).
 
-The key goes into the request's header and nowhere else: not into errors, logs or what is kept. Redirects are not
-followed, since they could lead the key elsewhere.
+The key goes only into the request's header, not into errors, logs or stored data. Redirects are not followed, because
+they could send the key elsewhere.
 """
 
 import threading
@@ -22,19 +22,19 @@ from workers.models.chat import Answer, ChatName, Keep, Question, Step, Unanswer
 from workers.models.refusals import CannotScore
 
 TRIES = 6  # of one question
-FIRST_WAIT = 1.0  # seconds after the first failure, doubled after each further one
+FIRST_WAIT = 1.0  # seconds after the first failure, doubled after each further failure
 LONGEST_WAIT = 60.0
-LONGEST_RETRY_AFTER = 900.0  # an endpoint that asks for a longer pause ends the job
+LONGEST_RETRY_AFTER = 900.0  # an endpoint that requests a longer pause ends the job
 LARGEST = 4 * 2**20  # bytes of an answer
-GIVE_UP = 5  # questions in a row without an answer: with a fault each, or before there has been any answer at all
-IDLE = 1.0  # seconds between two looks whether somebody has cancelled, while no answer comes
-AGAIN = {408, 409, 425, 429}  # and all from 500: worth another try
+GIVE_UP = 5  # unanswered questions in a row: each with a fault, or before there has been any answer
+IDLE = 1.0  # seconds between checks for cancellation while waiting for answers
+AGAIN = {408, 409, 425, 429}  # these and all from 500 are worth another try
 KEPT = "Answers received so far are kept: start again to ask only for the rest."
 
 
 class _Again(Exception):
-    """Worth another try. `after`: the seconds that the endpoint asks us to wait. `answered`: it did answer, but with
-    what is no answer."""
+    """Worth another try. `after`: the seconds that the endpoint asks us to wait. `answered`: it did respond, but not
+    with an answer."""
 
     def __init__(self, why: str, after: float | None = None, answered: bool = False):
         self.why, self.after, self.answered = why, after, answered
@@ -42,7 +42,7 @@ class _Again(Exception):
 
 
 class _Down(Unanswered):
-    """The question is not at fault, as far as we know: the endpoint is."""
+    """As far as we know, the endpoint is at fault rather than the question."""
 
 
 class Endpoint:
@@ -53,22 +53,22 @@ class Endpoint:
         self.address = name.address.rstrip("/")
         self.identity = endpoint_identity(name)
         self.facts: dict[str, Any] = {"model": name.model, "endpoint": self.address}
-        self._left_out: set[str] = set()  # settings that this endpoint does not take
+        self._left_out: set[str] = set()  # settings that this endpoint does not accept
         self._limit = "max_tokens"
         self._stopped = threading.Event()
-        self._resume_at = 0.0  # of the monotonic clock: nobody asks before
+        self._resume_at = 0.0  # on the monotonic clock: no requests before
         headers = {"authorization": f"Bearer {key}"} if key else {}
         timeout = httpx.Timeout(name.timeout, connect=min(10.0, name.timeout))
         self._client = httpx.Client(headers=headers, timeout=timeout, transport=transport, follow_redirects=False)
         self._network = Network()
-        for way in (self._client._transport, *self._client._mounts.values()):  # httpx has no option for it
+        for way in (self._client._transport, *self._client._mounts.values()):  # httpx does not have an option for it
             if isinstance(way, httpx.HTTPTransport):
                 way._pool._network_backend = self._network
 
-    # Several questions at once
+    # Concurrent questions
 
     def ask(self, questions: Iterable[Question], keep: Keep, step: Step) -> None:
-        """As ChatModel.ask. At most `parallel` answers are not yet kept at any time."""
+        """See ChatModel.ask. At most `parallel` answers are not yet kept at any time."""
         rest, underway = iter(questions), dict[Future, Question]()
         refused = down = 0
         answered = False
@@ -87,12 +87,12 @@ class Endpoint:
                     if not done:
                         step(0)
             finally:
-                self._stopped.set()  # no further tries; what is underway may still answer
+                self._stopped.set()  # no further tries; requests in flight may still be answered
                 _keep_rest(underway, keep)
                 self._stopped.clear()
 
     def _give_up(self, found: Answer | Unanswered, down: int, refused: int) -> None:
-        """Raise CannotScore if the last questions say that the others would go unanswered too."""
+        """Raise CannotScore if the last questions suggest that the others would also go unanswered."""
         if isinstance(found, _Down) and down >= GIVE_UP:
             advice = f"{self.address} did not answer {down} questions in a row ({found.reason}). {KEPT}"
             raise CannotScore("ENDPOINT_UNAVAILABLE", advice)
@@ -108,7 +108,7 @@ class Endpoint:
     # One question
 
     def answer(self, question: Question) -> Answer | Unanswered:
-        """Raises CannotScore if the endpoint is busy for long, or refuses the key, model or address."""
+        """Answer a question. Raises CannotScore if the endpoint stays busy, or refuses key, model or address."""
         again = _Again("stopped")
         for attempt in range(TRIES):
             if self._pauses():
@@ -125,7 +125,7 @@ class Endpoint:
         return _Down(f"no answer after {TRIES} attempts: {again.why}")
 
     def _pauses(self) -> bool:
-        """Wait while the endpoint has asked for a pause, which holds for every question. True: do not ask at all."""
+        """Wait while the endpoint has requested a pause, which applies to every question. True: do not ask at all."""
         while (left := self._resume_at - time.monotonic()) > 0 and not self._stopped.wait(left):
             pass
         return self._stopped.is_set()
@@ -160,7 +160,7 @@ class Endpoint:
         raise CannotScore("ENDPOINT_REFUSES", f"{self.address} {advice} ({said}). {KEPT}")
 
     def _post(self, payload: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
-        """Status, headers and body. The whole answer must come within the timeout, not just each piece of it."""
+        """Return status, headers and body. The timeout is for the whole answer, not just each piece of it."""
         self._network.allow(self.name.timeout)
         body = bytearray()
         with self._client.stream("POST", f"{self.address}/chat/completions", json=payload) as response:
@@ -177,12 +177,12 @@ class Endpoint:
         return {"model": self.name.model, "messages": list(question.messages), **more}
 
     def _adapt(self, parameter: str, sent: dict[str, Any]) -> bool:
-        """Whether the endpoint refuses a setting that was sent and that we can do without, or write otherwise. Another
-        question may have found that out while this one was underway."""
+        """Return whether the endpoint refuses a setting that was sent and that we can omit or replace. Another question
+        may have found that out while this one was in flight."""
         if parameter not in sent:
             return False
         if parameter == "max_tokens":
-            self._limit = "max_completion_tokens"  # newer models of OpenAI take only this name
+            self._limit = "max_completion_tokens"  # newer OpenAI models accept only this name
             return True
         if parameter in ("temperature", "seed"):
             self._left_out.add(parameter)
@@ -219,7 +219,7 @@ class Endpoint:
 
 
 def _keep_rest(underway: dict[Future, Question], keep: Keep) -> None:
-    """What has been asked already may have been paid for: wait for it and keep it. Empty unless `ask` is stopping."""
+    """Wait for questions in flight, which may have been paid for, and keep them. Empty unless `ask` is stopping."""
     for future in underway:
         future.cancel()
     for future, question in underway.items():
@@ -228,7 +228,7 @@ def _keep_rest(underway: dict[Future, Question], keep: Keep) -> None:
 
 
 def _retry_after(value: str) -> float | None:
-    """Seconds, from a number of them or a date; None if the header says neither."""
+    """Return the seconds, given as a number or a date; None if the header has neither."""
     with suppress(ValueError):
         seconds = float(value)
         return max(0.0, seconds) if isfinite(seconds) else None
@@ -239,7 +239,7 @@ def _retry_after(value: str) -> float | None:
 
 
 def _reply(body: bytes) -> Any:
-    """JSON with texts that the database can store: no NUL, no half of a surrogate pair. Raises ValueError."""
+    """Parse JSON whose texts can be stored: no NUL, no half of a surrogate pair. Raises ValueError."""
     return _storable(outside_json.read(body))
 
 
@@ -254,7 +254,7 @@ def _storable(value: Any) -> Any:
 
 
 def _error(body: bytes) -> tuple[str, str]:
-    """The message of an error, and the parameter that it names."""
+    """Return an error's message, and the parameter that it names."""
     try:
         error = _reply(body)["error"]
         return str(error.get("message") or ""), str(error.get("param") or "")

@@ -1,4 +1,4 @@
-"""Batches that get smaller when memory runs out."""
+"""Batches that shrink when memory runs out."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -18,8 +18,8 @@ class Halving:
         self.reduced_to: int | None = None
 
     def parts(self, batch: Any, compute: Callable[[Any], Made], one: str) -> list[Made]:
-        """`compute` of each part of the batch, a list or a tensor, in order. CannotScore: OUT_OF_MEMORY, with the name
-        of `one` item."""
+        """Call `compute` on each part of the batch, a list or a tensor, in order. Raises CannotScore: OUT_OF_MEMORY,
+        with the name of `one` item."""
         while True:
             try:
                 return [compute(batch[start : start + self.most]) for start in range(0, len(batch), self.most)]

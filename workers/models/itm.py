@@ -1,7 +1,7 @@
-"""Cross-encoders with a head for image-text matching, by a folder or a hub id of transformers.
+"""Cross-encoders with a head for image-text matching, named by a folder or a transformers hub id.
 
-The score of a pair is the natural logarithm of P(match). The logarithm, because close to 1 it still tells pairs apart
-that a probability in float32 would tie.
+The score of a pair is the natural logarithm of P(match). Close to 1, logarithms still distinguish pairs that would tie
+as float32 probabilities.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from workers.models.pairs import Pairs
 from workers.models.refusals import CannotScore
 
 Head = Callable[[torch.nn.Module, dict], torch.Tensor]
-MATCH = 1  # the place of “match” in the head's two numbers
-HEADS: dict[str, tuple[type, Head]] = {  # by the architecture that the config names
+MATCH = 1  # the index of “match” in the head's two outputs
+HEADS: dict[str, tuple[type, Head]] = {  # by architecture name in the config
     "BlipForImageTextRetrieval": (BlipForImageTextRetrieval, lambda model, inputs: model(**inputs).itm_score)
 }
 

@@ -1,7 +1,7 @@
-"""Language models: how likely a caption is, without its image; by a folder or a hub id of transformers.
+"""Language models: how likely a caption is, without its image; named by a folder or a transformers hub id.
 
 The score of a caption is the mean over its tokens of log p(token | the tokens before), natural logarithm. The first
-token counts where the model has a token that begins a text. The mean, not the sum: a sum would prefer short captions.
+token counts if the model has a token that begins a text. It is a mean because a sum would favour short captions.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def load(model_name: ModelName, device: str) -> "Language":
 
 
 def check_predicts(name: str, title: str) -> None:
-    """CannotScore: WEIGHTS_WRONG, if the model of that id or folder does not predict the next token."""
+    """Raise CannotScore (WEIGHTS_WRONG) if the model of that id or folder does not predict the next token."""
     made_for = " ".join(AutoConfig.from_pretrained(name, trust_remote_code=False).architectures or ())
     if "CausalLM" not in made_for and "LMHead" not in made_for:
         advice = f"it is {made_for or 'of no stated kind'}. Choose one whose config names a …ForCausalLM."
@@ -34,7 +34,7 @@ def check_predicts(name: str, title: str) -> None:
 
 
 class Language(TextScorer):
-    """A loaded model (workers.models.encoder.Encoder). It sees no images."""
+    """A loaded model (workers.models.encoder.Encoder). It does not see images."""
 
     special = False
 
@@ -44,8 +44,8 @@ class Language(TextScorer):
         super().__init__(model, tokenizer, device, BATCH[device.type], first=self.first)
 
     def rows(self, texts: list[str]) -> list[list[int]]:
-        """At least two tokens each, so that something is predicted."""
-        # Not cut by the tokenizer, since some cut on the left
+        """Return at least two tokens each, so that something is predicted."""
+        # Not truncated by the tokenizer, because some truncate on the left
         found = [self.tokenizer(text, add_special_tokens=False)["input_ids"][:LONGEST] for text in texts]
         found = [row if self.first is None else [self.first, *row] for row in found]
         return [row if len(row) > 1 else row * 2 for row in found]

@@ -1,6 +1,6 @@
-"""Loading of models, and the only way to the modules that import torch or a client of HTTP.
+"""Loading models, and the only way to the modules that import torch or an HTTP client.
 
-Importing this imports neither: each kind of model has a module, which is imported when such a model is wanted.
+Importing this imports neither: each kind of model has a module, which is imported when such a model is requested.
 """
 
 import importlib
@@ -42,9 +42,9 @@ def load_painter(pipeline: PipelineName, device: str = "auto") -> Painter:
 
 
 def load_chat(name: ChatName, keyed: Iterable[str] = ()) -> ChatModel:
-    """Load a model that answers in words. `keyed`: the addresses that may get the key in WINNOW_LLM_KEY.
+    """Load a model that answers in words. `keyed`: the addresses that may receive the key in WINNOW_LLM_KEY.
 
-    Raises CannotScore: TORCH_MISSING, and what its module raises.
+    Raises CannotScore: TORCH_MISSING, and its module's exceptions.
     """
     checked_name(name)
     if not name.address:
@@ -54,7 +54,7 @@ def load_chat(name: ChatName, keyed: Iterable[str] = ()) -> ChatModel:
 
 
 def load_trainer(task: Task) -> Trainer:
-    """Load a base model for its training. Raises CannotScore like `load`."""
+    """Load a base model for training. Raises CannotScore like `load`."""
     check_device(task.device)
     if PRESETS[task.settings.preset].detects:
         return _module("workers.models.detector").DetectorTrainer(task)

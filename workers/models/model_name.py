@@ -1,4 +1,4 @@
-"""The name of a requested model, as people write it. Independent of torch, so that every process can parse it."""
+"""A requested model's name, as people write it. Independent of torch, so that every process can parse it."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workers.models.refusals import CannotScore
 
-FOLDER, HUB = "local-dir", "hf-hub"  # as open_clip writes them
+FOLDER, HUB = "local-dir", "hf-hub"  # in open_clip's notation
 PREFIXES = {
     "sentence-transformers": "sentence", "language-model": "language", "detector": "detector", "vqa": "vqa",
     "itm": "itm", FOLDER: "open_clip", HUB: "open_clip",
@@ -27,7 +27,7 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 class ModelName:
     """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is),
     classifier (how plausible or grammatical it is), detector (how likely a model made an image or caption), vqa (an
-    image-text model that is asked whether a caption fits) or itm (a head for image-text matching).
+    image-text model asked whether a caption fits) or itm (a head for image-text matching).
 
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
     a hub id or a folder.
@@ -53,13 +53,13 @@ class ModelName:
 
     @property
     def scores_pairs(self) -> bool:
-        """Whether it reads an image and a caption together and so has no vectors of either."""
+        """Whether it reads an image and a caption together, and so has no vectors of either."""
         return self.kind in PAIRS
 
 
 def parse_model(model: str, pretrained: str = "", models: Path | None = None, prompt: str = "") -> ModelName:
     """Parse `--model`, `--pretrained` and `--prompt`. A file or folder in `models` takes precedence over a tag or hub
-    id of the same name, and no other file or folder can be named. CannotScore: MODEL_UNCLEAR.
+    id of the same name, and other files or folders cannot be named. Raises CannotScore: MODEL_UNCLEAR.
     """
     model, pretrained = model.strip(), pretrained.strip()
     prefixed = model.partition(":")[0] in PREFIXES and ":" in model
@@ -88,7 +88,7 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None, pr
 
 
 def classifier_name(given: str, models: Path | None = None) -> ModelName:
-    """A classifier of captions by its hub id, or a folder in `models`. CannotScore: MODEL_UNCLEAR."""
+    """Parse a caption classifier's name: a hub id, or a folder in `models`. Raises CannotScore: MODEL_UNCLEAR."""
     given = given.strip()
     if not given or len(given) > LONGEST or not given.isprintable():
         raise unclear("Give the classifier's hub id or folder.")
@@ -97,8 +97,8 @@ def classifier_name(given: str, models: Path | None = None) -> ModelName:
 
 @dataclass(frozen=True, slots=True)
 class PipelineName:
-    """A text-to-image pipeline of diffusers by a hub id or a folder; `unet`: another denoising network for it, by the
-    same means, or empty."""
+    """A diffusers text-to-image pipeline, by hub id or folder; `unet`: another denoising network for it, also by hub id
+    or folder, or empty."""
 
     name: str
     unet: str = ""
@@ -109,14 +109,14 @@ class PipelineName:
         return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
 
 
-PRESETS = {  # of BiVLC: Stable Diffusion XL with the network that direct preference optimization tuned
+PRESETS = {  # BiVLC's: Stable Diffusion XL with the network tuned by direct preference optimization
     "sdxl-dpo": PipelineName("stabilityai/stable-diffusion-xl-base-1.0", "mhdang/dpo-sdxl-text2image-v1")
 }
 
 
 def parse_pipeline(model: str, unet: str = "", models: Path | None = None) -> PipelineName:
-    """A preset, or a pipeline with or without another network; folders in `models` come first. CannotScore:
-    MODEL_UNCLEAR."""
+    """Parse a preset, or a pipeline with or without another network; folders in `models` come first. Raises
+    CannotScore: MODEL_UNCLEAR."""
     model, unet = model.strip(), unet.strip()
     if not model or max(len(model), len(unet)) > LONGEST or not (model + unet).isprintable():
         raise unclear("Give a pipeline's hub id or folder, or sdxl-dpo.")
@@ -131,10 +131,10 @@ def unclear(advice: str) -> CannotScore:
 
 
 def local(given: str, models: Path | None) -> str:
-    """The path of the file or folder in `models` that has this name; otherwise the name itself, a tag or a hub id.
+    """Return the path of the file or folder in `models` with this name; otherwise the name itself, a tag or a hub id.
 
-    CannotScore: MODEL_UNCLEAR for whatever else could be a path. Libraries look for a name in the folder that the
-    process works in, where people's uploads may lie, before they ask a hub.
+    Raises CannotScore: MODEL_UNCLEAR for anything else that could be a path. Libraries look for a name in the working
+    directory, which may contain people's uploads, before they ask a hub.
     """
     if models and (found := (models / given).resolve()).exists() and models.resolve() in found.parents:
         return str(found)
@@ -149,10 +149,10 @@ def check_device(device: str) -> None:
 
 
 def recipe(model_name: ModelName, device: str) -> str | None:
-    """A hash of names, file sizes and times, versions and this machine: while it is unchanged, so is the model. None
-    for models from a hub, where the weights of a name can change.
+    """Return a hash of names, file sizes and times, versions and this machine: while it is unchanged, so is the model.
+    None for models from a hub, where a name's weights can change.
 
-    With it, a run with nothing new to score need not load the model.
+    With it, a run with nothing new to score does not load the model.
     """
     weights = Path(model_name.pretrained or model_name.name.removeprefix(f"{FOLDER}:"))
     if not weights.is_absolute() and not model_name.pretrained:
@@ -172,12 +172,12 @@ def stamp(path: Path) -> tuple[int, int]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that affect the numbers; empty for missing ones."""
+    """Return the versions of packages that affect the numbers; empty for missing ones."""
     return {name: installed(name) for name in PACKAGES}
 
 
 def installed(name: str) -> str:
     try:
-        return version(name).partition("+")[0]  # builds for other devices are the same code
+        return version(name).partition("+")[0]  # builds for other devices have the same code
     except PackageNotFoundError:
         return ""

@@ -1,4 +1,4 @@
-"""Text-to-image pipelines of diffusers: prompts to images, by a folder or a hub id."""
+"""Diffusers text-to-image pipelines: prompts to images, by a folder or a hub id."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -16,8 +16,8 @@ from workers.models.model_name import PipelineName, installed, versions
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
 
-BATCH = {"cpu": 2, "mps": 2, "cuda": 8}  # images at once; fewer if memory does not suffice
-SAFE = {"use_safetensors": True, "trust_remote_code": False}  # no pickles, no code of the model's own
+BATCH = {"cpu": 2, "mps": 2, "cuda": 8}  # images at once; fewer if memory runs out
+SAFE = {"use_safetensors": True, "trust_remote_code": False}  # no pickles, no code from the model
 
 
 def load(pipeline: PipelineName, device: str) -> "Diffusion":
@@ -32,7 +32,7 @@ def load(pipeline: PipelineName, device: str) -> "Diffusion":
 
 
 def _readers(pipeline: PipelineName, kind: torch.dtype) -> dict[str, Any]:
-    """The parts that transformers loads, with all of their weights; left to itself, it draws missing ones at random."""
+    """Load the parts from transformers with all of their weights; otherwise missing ones would be random."""
     listed = DiffusionPipeline.load_config(pipeline.name).items()
     named = {part: facts[1] for part, facts in listed if isinstance(facts, list) and facts[0] == "transformers"}
     classes = {part: getattr(transformers, name, None) for part, name in named.items()}
@@ -44,7 +44,7 @@ def _readers(pipeline: PipelineName, kind: torch.dtype) -> dict[str, Any]:
 
 
 def _unet(name: str, kind: torch.dtype) -> UNet2DConditionModel:
-    """In a folder or repository of its own, or as its part `unet`."""
+    """Load the network from its own folder or repository, or from the part `unet` of one."""
     folder = Path(name)
     below = {} if folder.is_dir() and not (folder / "unet").is_dir() else {"subfolder": "unet"}
     model, found = UNet2DConditionModel.from_pretrained(
@@ -71,7 +71,7 @@ class Diffusion(Halving):
         self.pipeline = pipeline.to(device)
 
     def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
-        """Seeds on the CPU, one for each image: the noise is the same whatever the device and the batch."""
+        """Paint with seeds on the CPU, one per image: the noise does not depend on the device or the batch."""
 
         def made(part: list[tuple[str, int]]) -> list[bytes | None]:
             drawn = self.pipeline(

@@ -1,4 +1,4 @@
-"""What models have in common that score pairs of an image and a caption together: loading, batches, memory."""
+"""Common parts of models that score an image and a caption together: loading, batches, memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from workers.models.pictures import picture
 from workers.models.prefetch import prefetched
 from workers.models.refusals import CannotScore
 
-BATCH = {"cpu": 4, "mps": 4, "cuda": 32}  # pairs; fewer if memory does not suffice
+BATCH = {"cpu": 4, "mps": 4, "cuda": 32}  # pairs; fewer if memory runs out
 DEPTH = {"cpu": 0, "mps": 1, "cuda": 2}  # batches of images decoded ahead
 
 
@@ -30,15 +30,15 @@ class Pairs(Halving):
         model.to(device)
 
     def cut(self, text: str) -> list[int] | None:
-        """Nothing is cut, unless a subclass says so."""
+        """Return None: nothing is truncated, unless a subclass does so."""
         return None
 
     def inputs(self, images: list[Image], texts: list[str]) -> dict:
-        """The model's keyword arguments, on the CPU."""
+        """Return the model's keyword arguments, on the CPU."""
         raise NotImplementedError
 
     def log_probabilities(self, inputs: dict) -> torch.Tensor:
-        """Shape (pairs,)."""
+        """Return log probabilities, shape (pairs,)."""
         raise NotImplementedError
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]:
@@ -57,7 +57,7 @@ class Pairs(Halving):
 
 
 def sample_image() -> Image:
-    """A fixed gradient, wider than high, so that resizing and cropping show in the fingerprint."""
+    """Return a fixed gradient, wider than high, so that resizing and cropping show in the fingerprint."""
     values = np.arange(48 * 64 * 3, dtype=np.uint32).reshape(48, 64, 3) % 251
     return fromarray(values.astype(np.uint8))
 

@@ -1,4 +1,4 @@
-"""An image file as models see it."""
+"""Image files as input for models."""
 
 from PIL.Image import Image
 
@@ -14,7 +14,7 @@ NO_VIDEOS = (
 
 
 def picture(file: Contents) -> Image:
-    """Its pixels (`workers.images.pixels_of`). CannotScore: IMAGE_MISSING, VIDEO, or what is wrong with the image."""
+    """Return its pixels (`workers.images.pixels_of`). Raises CannotScore, such as IMAGE_MISSING or VIDEO."""
     try:
         data = file.read_bytes()
         if is_video(data):

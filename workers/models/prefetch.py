@@ -19,7 +19,7 @@ def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def prefetched(
     work: Callable[[Item], Made], items: Iterable[Item], size: int, threads: int, depth: int
 ) -> Iterator[list[Made]]:
-    """`work` of each item, in order, in lists of `size`. While one list is in use, `depth` more are being made.
+    """Call `work` on each item, in order, in lists of `size`. While one list is in use, `depth` more are being made.
 
     With depth 0 all threads make a list together, and nothing runs while it is in use, which suits a consumer that
     needs the same cores. Exceptions from `work` are raised where its list is consumed. Memory: (depth + 1) × size

@@ -1,6 +1,6 @@
-"""What each preset trains on, and with which numbers. Independent of torch, so that pages can show it.
+"""Each preset's training material and settings. Independent of torch, so that pages can show them.
 
-Where a comment says nothing else, the numbers are BiVLC's (Appendix E); docs/guide/training.md has the same table.
+Unless a comment says otherwise, the numbers are BiVLC's (Appendix E); docs/guide/training.md has the same table.
 """
 
 from collections.abc import Mapping
@@ -9,19 +9,19 @@ from typing import Any
 
 from workers.models.refusals import CannotScore
 
-ACCURACY, RETRIEVAL = "accuracy", "retrieval"  # by what the best epoch is chosen: the preset's own questions, or recall
-LEAST = 10  # items with everything that the preset needs
+ACCURACY, RETRIEVAL = "accuracy", "retrieval"  # the criterion for the best epoch: the preset's own questions, or recall
+LEAST = 10  # items with everything the preset needs
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that decides what a training does, besides the base model and the items.
+    """Everything that determines a training, besides the base model and the items.
 
-    `batch`: items (for detectors: images or captions); hard negatives and positives come on top of them.
-    `hard_negative` and `hard_positive` weigh these losses; a preset with hard positives and a weight of 0 sees no hard
-    negative at all, as in Hard Positive §5.3 (Table 3). `image_epochs` are those of a detector's neuron for images.
-    `neighbours`: how many of the most similar images each image's strong alternative is drawn from, 0 for none.
-    `rates` are tried after `rate`, each from the base model; `choose` says by what the best epoch of all is chosen.
+    `batch`: items (for detectors: images or captions); hard negatives and positives are additional. `hard_negative` and
+    `hard_positive` weight these losses; a preset with hard positives and a weight of 0 does not see any hard negatives,
+    as in Hard Positive §5.3 (Table 3). `image_epochs` are those of a detector's neuron for images. `neighbours`: how
+    many of the most similar images each image's strong alternative is drawn from, 0 for none. `rates` are tried after
+    `rate`, each from the base model; `choose` is the criterion for the best epoch of all.
     """
 
     preset: str
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`needs`: the places of an item that it trains on, besides the positive caption and image. `loss` in words."""
+    """`needs`: the parts of an item that it trains on, besides the positive caption and image. `loss` in words."""
 
     title: str
     loss: str
@@ -63,12 +63,12 @@ class Preset:
 
     @property
     def detects(self) -> bool:
-        """Whether it trains a detector of what models made, instead of an encoder."""
+        """Whether it trains a detector of generated content, instead of an encoder."""
         return self.settings.image_epochs > 0
 
     @property
     def without(self) -> frozenset[str]:
-        """The settings that would change nothing."""
+        """The settings that would have no effect."""
         found = set() if CAPTION in self.needs and IMAGE not in self.needs else {"hard_negative"}
         return frozenset(found | ({"neighbours", "rates", "choose"} if self.detects else set()))
 
@@ -113,9 +113,9 @@ LIMITS = {
 
 
 def settings_of(preset: str, **changes: Any) -> Settings:
-    """The preset's settings with changes, where they are not None. Raises CannotScore: PRESET_UNKNOWN, BAD_SETTING.
+    """Return the preset's settings with changes that are not None. Raises CannotScore: PRESET_UNKNOWN, BAD_SETTING.
 
-    With `epochs` a detector's neurons are both trained for that long.
+    `epochs` applies to both neurons of a detector.
     """
     if preset not in PRESETS:
         raise CannotScore("PRESET_UNKNOWN", f"There is no preset “{preset[:40]}”. Use one of {', '.join(PRESETS)}.")
@@ -134,7 +134,7 @@ def settings_of(preset: str, **changes: Any) -> Settings:
 
 
 def settings_from(value: Mapping[str, Any]) -> Settings:
-    """Settings from their `as_json`."""
+    """Restore settings from their `as_json`."""
     known = {field.name for field in fields(Settings)} & {*value}
     pairs = ((name, value[name]) for name in known)
     given: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in pairs}

@@ -1,8 +1,8 @@
-"""Why a model cannot score, as one sentence with a code."""
+"""Reasons why a model cannot score, each a sentence with a code."""
 
 
 class CannotScore(Exception):
-    """`code` is stable; `advice` says in a sentence what is wrong and what to do."""
+    """`code` is stable; `advice` is a sentence with the problem and its remedy."""
 
     def __init__(self, code: str, advice: str):
         self.code, self.advice = code, advice

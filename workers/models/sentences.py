@@ -1,4 +1,4 @@
-"""Sentence encoders: captions to vectors, by a folder or a hub id of sentence-transformers."""
+"""Sentence encoders: captions to vectors, named by a folder or a sentence-transformers hub id."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -29,8 +29,8 @@ def load(model_name: ModelName, device: str) -> "Sentences":
 
 
 class Sentences:
-    """A loaded encoder (workers.models.encoder.Encoder). It sees no images. Before each caption it reads the `prompt`,
-    or the one that its own configuration uses if nobody asks for another."""
+    """A loaded encoder (workers.models.encoder.Encoder). It does not see images. Before each caption it reads the
+    `prompt`, or by default the one in its own configuration."""
 
     def __init__(self, model: SentenceTransformer, device: torch.device, prompt: str = ""):
         tokens = model.tokenizer(devices.SAMPLE)["input_ids"]

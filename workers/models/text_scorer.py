@@ -1,4 +1,4 @@
-"""What models have in common that read only captions and give each one number: batches, padding, what is cut."""
+"""Common parts of models that read only captions and give each one number: batches, padding, truncation."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,7 +23,7 @@ class TextScorer(Halving):
     """A loaded model (workers.models.encoder.Encoder): vectors of one dimension. Subclasses compute them."""
 
     special = True  # whether the tokenizer adds its special tokens
-    padding = 0  # masked, so any token will do; a tokenizer's own may lie beyond the model's embedding
+    padding = 0  # masked, so any token will do; a tokenizer's own may be beyond the model's embedding
 
     def __init__(self, model: torch.nn.Module, tokenizer: Any, device: torch.device, most: int, **facts: object):
         super().__init__(most)
@@ -45,7 +45,7 @@ class TextScorer(Halving):
         return tokens[:LONGEST] if len(tokens) > LONGEST else None
 
     def scores(self, texts: list[str]) -> np.ndarray:
-        """Shape (len(texts), 1)."""
+        """Return scores, shape (len(texts), 1)."""
         rows = self.rows(texts)
         width = max(map(len, rows))
         ids = torch.tensor([row + [self.padding] * (width - len(row)) for row in rows], device=self.device)
@@ -53,9 +53,9 @@ class TextScorer(Halving):
         return devices.computed(self.device, lambda: self.numbers(ids, there))
 
     def rows(self, texts: list[str]) -> list[list[int]]:
-        """The tokens that the model reads of each caption."""
+        """Return the tokens that the model reads of each caption."""
         raise NotImplementedError
 
     def numbers(self, ids: torch.Tensor, there: torch.Tensor) -> np.ndarray:
-        """Both of shape (texts, tokens); `there` is 1 where there is a token, 0 where a row is padded."""
+        """Return scores; both inputs have shape (texts, tokens); `there` is 1 for tokens and 0 for padding."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
-"""Weights from an archive of TorchScript, in which OpenAI first published CLIP, without running the code inside it.
+"""Weights from a TorchScript archive, the format in which OpenAI first published CLIP, without running its code.
 
-torch itself reads such an archive only as a program, which may open and write files. Here its tensors are read alone:
-`data.pkl` describes a tree of modules, each file below `data/` holds the bytes of one tensor, and the code of a module
-lists the tensors that are its weights.
+torch itself reads such an archive only as a program, which may open and write files. This reads only its tensors:
+`data.pkl` describes a tree of modules, each file below `data/` has the bytes of one tensor, and a module's code lists
+the tensors that are its weights.
 """
 
 import pickle
@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch._utils import _rebuild_tensor_v2
 
-SETTINGS = {"input_resolution", "context_length", "vocab_size"}  # beside the weights in OpenAI's archives
+SETTINGS = {"input_resolution", "context_length", "vocab_size"}  # additional values in OpenAI's archives
 TYPES = {name: kind for kind, name in torch.storage._dtype_to_storage_type_map().items() if not name.startswith("Q")}
 
 
 def is_archive(path: Path) -> bool:
-    """By the names that torch goes by."""
+    """Return whether it is one, by the names that torch checks."""
     with suppress(OSError, zipfile.BadZipFile):
         if path.is_file() and zipfile.is_zipfile(path):
             names = zipfile.ZipFile(path).namelist()
@@ -32,7 +32,7 @@ def is_archive(path: Path) -> bool:
 
 
 def weights(path: Path) -> dict[str, torch.Tensor]:
-    """Parameters and buffers by their dotted names. Raises pickle.UnpicklingError if there is anything else inside."""
+    """Return parameters and buffers by dotted name. Raises pickle.UnpicklingError for anything else inside."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = _tensors(_Reader(archive, _root(archive.namelist())).load(), "")
@@ -46,7 +46,7 @@ def _root(names: list[str]) -> str:
 
 
 class _Module:
-    """A module: what the archive says of it becomes its attributes. `weights`: the names of parameters and buffers."""
+    """A module, with its state from the archive as attributes. `weights`: the names of parameters and buffers."""
 
     weights: frozenset[str]
 
@@ -60,7 +60,7 @@ def _tensors(module: _Module, prefix: str) -> Iterator[tuple[str, torch.Tensor]]
 
 
 class _Reader(pickle.Unpickler):
-    """Knows tensors and modules, and nothing that does anything."""
+    """Unpickles tensors and modules, and nothing that could run code."""
 
     def __init__(self, archive: zipfile.ZipFile, root: str):
         super().__init__(archive.open(f"{root}/data.pkl"))
@@ -74,7 +74,7 @@ class _Reader(pickle.Unpickler):
                 self.classes[module, name] = type("Module", (_Module,), {"weights": self.listed(module, name)})
             return self.classes[module, name]
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
-            return lambda *parts: _rebuild_tensor_v2(*parts)  # a pickle may change what it is given
+            return lambda *parts: _rebuild_tensor_v2(*parts)  # a pickle may modify what it is given
         if (module, name) == ("collections", "OrderedDict"):
             return OrderedDict
         if module == "torch.jit._pickle" and name.startswith("build_"):
@@ -84,7 +84,7 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"Weights only load failed: {module}.{name} is no part of weights")
 
     def listed(self, module: str, name: str) -> frozenset[str]:
-        """The parameters and buffers of a class, by its code: other tensors are constants."""
+        """Return a class's parameters and buffers, from its code: other tensors are constants."""
         code = self.archive.read(f"{self.root}/code/{module.replace('.', '/')}.py").decode()
         found = re.search(rf"^class {re.escape(name)}\(Module\):((?:\n  __\w+__ = \[.*\])*)", code, re.MULTILINE)
         return frozenset(re.findall(r'"([^"]+)"', found[1] if found else ""))

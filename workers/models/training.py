@@ -1,6 +1,6 @@
-"""What every training needs: order, learning rate, checkpoints, the curve, and the folder of what was trained.
+"""Common parts of all trainings: order, learning rate, checkpoints, the curve, and the folder of the trained model.
 
-On a CPU the same task gives the same weights, bit for bit, whether or not it was killed in between: order and choice of
+On a CPU the same task gives the same weights, bit for bit, whether or not it was interrupted: order and choice of
 negatives are hashes of the seed, and a checkpoint has the weights, the optimizer and the state of torch's generator.
 """
 
@@ -31,11 +31,11 @@ from workers.models.training_task import POINTS, Curve, Example
 
 CHECKPOINT, CONFIG, WEIGHTS = "checkpoint.pt", "open_clip_config.json", "open_clip_model.safetensors"
 DETECTOR = "detector.safetensors"
-COMPARED = 1024  # images with all others at once
+COMPARED = 1024  # images compared with all others at once
 
 
 def order(examples: Sequence[Example], seed: int, epoch: int) -> list[int]:
-    """Places of the examples in the order of that epoch: a hash of seed, epoch and key."""
+    """Return positions of the examples in the order of that epoch: a hash of seed, epoch and key."""
     return sorted(range(len(examples)), key=lambda place: draw(seed, epoch, examples[place].key))
 
 
@@ -44,14 +44,14 @@ def draw(*facts: object) -> bytes:
 
 
 def rate_at(step: int, steps: int, peak: float, warmup: int) -> float:
-    """The learning rate of a step, counted from 0: it rises over the warm-up and falls to 0 as a cosine."""
+    """Return a step's learning rate, counted from 0: it rises over the warm-up and falls to 0 as a cosine."""
     if step < warmup:
         return peak * (step + 1) / warmup
     return 0.5 * peak * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
 
 
 class Checkpoints:
-    """One training's files in a folder that a single process uses at a time. Each appears whole or not at all."""
+    """One training's files in a folder that a single process uses at a time. Each appears complete or not at all."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -62,13 +62,13 @@ class Checkpoints:
             self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system lets go of it when the process dies
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system releases it when the process dies
             except OSError:
                 raise CannotScore("ALREADY_TRAINING", "Another job is training exactly this. Wait for it.") from None
             yield
 
     def load(self) -> dict[str, Any] | None:
-        """The last state; None if there is none."""
+        """Return the last state; None if there is none."""
         path = self.folder / CHECKPOINT
         if not path.exists():
             return None
@@ -86,7 +86,7 @@ class Checkpoints:
 
 
 def write(path: Path, make: Callable[[Path], object]) -> None:
-    """Let `make` write a file, and move it to `path` once it is on the disk. CannotScore: STORAGE_FULL."""
+    """Let `make` write a file, and move it to `path` once it is on the disk. Raises CannotScore: STORAGE_FULL."""
     partial = path.with_name(f".{path.name}")
     try:
         with explained_disk():
@@ -100,7 +100,7 @@ def write(path: Path, make: Callable[[Path], object]) -> None:
 
 @contextmanager
 def explained_disk() -> Iterator[None]:
-    """torch and safetensors have errors of their own for a full disk."""
+    """Explain torch's and safetensors' own errors for a full disk."""
     try:
         yield
     except Exception as error:
@@ -114,11 +114,11 @@ def explained_disk() -> Iterator[None]:
 
 
 def write_model(folder: Path, model_name: ModelName, state: dict[str, torch.Tensor], base: clip.Clip) -> None:
-    """The base model with this state, as a folder that `local-dir:` names."""
+    """Write the base model with this state, as a folder for `local-dir:`."""
     config = {"model_cfg": model_config(model_name), "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.model)}
     write(folder / CONFIG, lambda path: path.write_text(json.dumps(config, indent=2)))
     write(folder / WEIGHTS, lambda path: save_file(state, path))
-    if hasattr(base.tokenizer, "save_pretrained"):  # one of transformers, which open_clip then looks for in the folder
+    if hasattr(base.tokenizer, "save_pretrained"):  # a transformers tokenizer, which open_clip looks for
         base.tokenizer.save_pretrained(folder)
 
 
@@ -136,16 +136,16 @@ def sha256(path: Path) -> str:
 
 
 def plain(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Copies on the CPU that share no memory, as safetensors wants them."""
+    """Copy to the CPU without shared memory, as safetensors requires."""
     return {name: value.detach().to("cpu", copy=True).contiguous() for name, value in state.items()}
 
 
 @contextmanager
 def reproducible(device: torch.device, seed: int) -> Iterator[None]:
-    """On a CPU only with algorithms that give the same numbers each time; the process's own state is restored.
+    """Use only deterministic algorithms on a CPU; the process's own state is restored.
 
-    Among them attention by plain products: with the fused one of torch 2.15, a process that had run other models before
-    got gradients that are no numbers in 6 of 24 trainings, and with plain products in none of 30.
+    Attention uses plain products: with torch 2.15's fused one, a process that had run other models before got NaN
+    gradients in 6 of 24 trainings, and with plain products in none of 30.
     """
     before, generator = torch.are_deterministic_algorithms_enabled(), torch.get_rng_state()
     torch.manual_seed(seed)
@@ -191,12 +191,12 @@ class Plot:
 
 
 def vectors(names: list[str], encode: Callable[[Iterable[str]], Iterator[np.ndarray]]) -> dict[str, np.ndarray]:
-    """Vectors by name."""
+    """Return vectors by name."""
     return dict(zip(names, (row for batch in encode(names) for row in batch), strict=True))
 
 
 def nearest(rows: np.ndarray, count: int) -> list[list[int]]:
-    """The places of the `count` other rows with the highest cosine to each row, in ascending order."""
+    """Return the positions of the `count` other rows with the highest cosine to each row, in ascending order."""
     count = min(count, len(rows) - 1)
     found: list[list[int]] = []
     for start in range(0, len(rows) if count else 0, COMPARED):
@@ -207,8 +207,8 @@ def nearest(rows: np.ndarray, count: int) -> list[list[int]]:
 
 
 def retrieval(side: Sequence[Example], images: dict[str, np.ndarray], texts: dict[str, np.ndarray], size: int) -> float:
-    """Among each `size` items in order: the mean share of images that score highest with their own caption, and of
-    captions with their own image. What another item has in common with this one is no rival; a tie is not right."""
+    """Return, over groups of `size` items in order, the mean share of images that score highest with their own caption,
+    and of captions with their own image. Material that another item shares does not compete; a tie is not right."""
     right = 0
     for start in range(0, len(side), size):
         part = side[start : start + size]

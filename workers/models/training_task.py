@@ -1,4 +1,4 @@
-"""What is to be trained and what came of it, in plain values. Importing this does not import torch."""
+"""A training's task and result, in plain values. Importing this does not import torch."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from workers.contents import Contents
 from workers.models.model_name import ModelName
 from workers.models.presets import Settings
 
-POINTS = 200  # of the loss, at most about so many over a training
+POINTS = 200  # points of the loss: about this many over a training at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`open_image` gives an image by its content. Checkpoints are kept below `folder`, under the training's key."""
+    """`open_image` returns an image by its content. Checkpoints are kept below `folder`, under the training's key."""
 
     model: ModelName
     device: str
@@ -39,7 +39,7 @@ class Task:
     folder: Path
 
     def key(self, fingerprint: str) -> str:
-        """A hash of all that decides the weights: of a base model with this fingerprint, the settings and the items."""
+        """Hash everything that determines the weights: the base model (by fingerprint), the settings and the items."""
         found = hashlib.sha256(json.dumps([fingerprint, self.settings.as_json()]).encode())
         for side in (self.train, self.validation):
             found.update(json.dumps(len(side)).encode())
@@ -50,7 +50,7 @@ class Task:
 
 @dataclass(slots=True)
 class Curve:
-    """`losses` and `accuracies`: pairs of a step with the mean loss since the last pair, or the accuracy."""
+    """`losses` and `accuracies`: pairs of a step and the mean loss since the last pair, or the accuracy."""
 
     steps: int
     losses: list[list[float]] = field(default_factory=list)
@@ -61,20 +61,20 @@ class Curve:
 
 
 class Watch(Protocol):
-    """Is told how the training goes, and may end it by raising an exception."""
+    """Receives a training's progress, and may end it by raising an exception."""
 
     def begin(self, phase: str, left: int | None) -> None:
-        """`left`: steps, counted by `step`."""
+        """Begin a phase; `left`: steps, counted by `step`."""
 
     def step(self, curve: Curve) -> None: ...
 
     def say(self, note: str) -> None:
-        """Something that the manager should know of afterwards."""
+        """Report something that the manager should know afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """`weights`: SHA-256 of the file with what was trained. `accuracy` was reached after that many epochs: `epoch`."""
+    """`weights`: SHA-256 of the file with the trained weights. `accuracy` was reached after `epoch` epochs."""
 
     weights: str
     accuracy: float

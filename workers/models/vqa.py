@@ -1,7 +1,7 @@
-"""VQAScore: an image-text model is asked whether the image shows the caption; by a folder or a hub id of transformers.
+"""VQAScore: an image-text model is asked whether the image shows the caption; named by a folder or a hub id.
 
-The score of a pair is the natural logarithm of P(yes), the probability that the model's answer begins with “yes”. The
-logarithm, because close to 1 it still tells pairs apart that a probability in float32 would tie.
+The score of a pair is the natural logarithm of P(yes), the probability that the model's answer begins with “yes”. Close
+to 1, logarithms still distinguish pairs that would tie as float32 probabilities.
 """
 
 from contextlib import suppress
@@ -51,8 +51,8 @@ class Asked(Pairs):
         super().__init__(model, device, yes=self.yes)
 
     def image_lead(self) -> str:
-        """What stands for the image at the beginning of a prompt, for models that have no form of a conversation; some
-        processors put it there themselves."""
+        """The image placeholder at the beginning of a prompt, for models without a chat template; some processors add
+        it themselves."""
         token = str(getattr(self.processor, "image_token", None) or "")
         if not token or getattr(self.processor, "chat_template", None):
             return ""
@@ -63,19 +63,19 @@ class Asked(Pairs):
         return f"{token}\n"
 
     def firsts(self, words: tuple[str, ...]) -> set[int]:
-        """The tokens with which an answer can begin."""
+        """Return the tokens with which an answer can begin."""
         found = (self.processor.tokenizer(word, add_special_tokens=False)["input_ids"] for word in words)
         return {tokens[0] for tokens in found if tokens}
 
     def inputs(self, images: list[Image], texts: list[str]) -> dict:
-        nested = [[image] for image in images]  # one list per question: also right for models that take several
+        nested = [[image] for image in images]  # one list per question: also works for models that accept several
         prompts = [self.prompt(text) for text in texts]
         begin = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
         there = {"add_special_tokens": False} if begin and prompts[0].startswith(begin) else {}  # not a second one
         return dict(self.processor(images=nested, text=prompts, padding=True, return_tensors="pt", **there))
 
     def prompt(self, caption: str) -> str:
-        """In the model's own form of a conversation, if it has one."""
+        """Return the prompt in the model's chat template, if it has one."""
         question = PROMPT.format(caption=caption)
         if getattr(self.processor, "chat_template", None):
             said = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": question}]}]
@@ -83,7 +83,7 @@ class Asked(Pairs):
         return self.lead + question
 
     def log_probabilities(self, inputs: dict) -> torch.Tensor:
-        """By one step of generation, which every kind of model has, with an encoder of its own or without."""
+        """Use one step of generation, which every kind of model has, with or without an encoder."""
         made = self.model.generate(  # type: ignore[operator]
             **inputs, max_new_tokens=1, do_sample=False, output_logits=True, return_dict_in_generate=True
         )

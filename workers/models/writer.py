@@ -1,8 +1,8 @@
-"""Language models that write, on this machine: causal models of transformers, by a folder or a hub id.
+"""Language models that write, on this machine: causal transformers models, named by a folder or a hub id.
 
-A token is drawn by adding Gumbel noise to the logits and taking the largest, which is the same as drawing from the
-softmax. Each question has noise of its own, from the seed and its key, so an answer does not depend on the questions
-that happen to be in its batch.
+A token is drawn by adding Gumbel noise to the logits and taking the largest, which is equivalent to sampling from the
+softmax. Each question has its own noise, from the seed and its key, so an answer does not depend on the other questions
+in its batch.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ PICTURES = "this model reads only text"
 
 
 def load(name: ChatName) -> "Writer":
-    """CannotScore: MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG, DEVICE_MISSING, OUT_OF_MEMORY."""
+    """Load it. Raises CannotScore: MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG, DEVICE_MISSING, OUT_OF_MEMORY."""
     where = devices.chosen(name.device)
     title = Path(name.model).name if Path(name.model).is_absolute() else name.model
     with devices.loading(title):
@@ -56,7 +56,7 @@ class Writer(Halving):
         self.ends: list[int] = ends if isinstance(ends, list) else [ends] * (ends is not None)
 
     def ask(self, questions: Iterable[Question], keep: Keep, step: Step) -> None:
-        """As ChatModel.ask."""
+        """See ChatModel.ask."""
         for _, alike in groupby(questions, key=lambda question: question.settings):
             while batch := list(islice(alike, self.most)):  # which may shrink
                 for question, answer in zip(batch, self.answers(batch), strict=True):
@@ -64,7 +64,7 @@ class Writer(Halving):
                 step(len(batch))
 
     def answers(self, questions: list[Question]) -> list[Answer | Unanswered]:
-        """`questions` have the same settings."""
+        """Answer `questions`, which have the same settings."""
         rows = [self._tokens(question) for question in questions]
         fit = [place for place, row in enumerate(rows) if not isinstance(row, Unanswered)]
         found: list[Answer | Unanswered] = [row if isinstance(row, Unanswered) else Unanswered("") for row in rows]
@@ -85,13 +85,13 @@ class Writer(Halving):
         return row
 
     def _prompt(self, messages: Sequence[Message]) -> list[int]:
-        """By the model's chat template; without one, the texts one after the other."""
+        """Apply the model's chat template; without one, join the texts."""
         if not self.tokenizer.chat_template:
             text = "\n\n".join(str(message["content"]) for message in messages)
             return self.tokenizer(f"{text}\n").input_ids
         try:
             text = self._in_template(messages)
-        except jinja2.TemplateError:  # some templates know no system message
+        except jinja2.TemplateError:  # some templates do not accept a system message
             joined = "\n\n".join(str(message["content"]) for message in messages)
             text = self._in_template([{"role": "user", "content": joined}])
         return self.tokenizer(text, add_special_tokens=False).input_ids
@@ -129,7 +129,7 @@ def _seed(question: Question) -> int:
 
 
 class Noise(LogitsProcessor):
-    """Gumbel noise for each row, by a generator of its own."""
+    """Gumbel noise for each row, from its own generator."""
 
     def __init__(self, temperature: float, seeds: list[int]):
         self.temperature, self.generators = temperature, [torch.Generator().manual_seed(seed) for seed in seeds]

@@ -70,7 +70,7 @@ class Command(BaseCommand):
         self.stdout.write("Winnow has stopped.")
 
     def ask_to_stop(self, running: supervisor.Supervisor) -> None:
-        """Stop once: a second Ctrl-C does not interrupt the shutdown."""
+        """Ask to stop once: a second Ctrl-C does not interrupt the shutdown."""
         if not running.stopping:
             running.stopping = True
             raise StopAsked
@@ -93,7 +93,7 @@ class Command(BaseCommand):
         self.in_a_fork(self.introduce)
 
     def in_a_fork(self, work: Callable[[], None]) -> None:
-        """What it uses of memory is gone afterwards; this process stays as small as what its children share."""
+        """Do `work` in a fork, whose memory is freed afterwards, so that this process and its children stay small."""
         working = processes.fork(work, dies_by=signal.SIGKILL)
         try:
             status = working.wait()
@@ -131,4 +131,4 @@ class Command(BaseCommand):
 
 
 class StopAsked(BaseException):
-    """Ctrl-C or SIGTERM, at any point of starting or watching."""
+    """Raised by Ctrl-C or SIGTERM, at any point of starting or watching."""
