@@ -357,7 +357,7 @@ def page_or_csv(request: HttpRequest, template: str, context: Mapping[str, Any],
     for table in context.values():
         if isinstance(table, Table) and table.download and table.name == asked:
             return csv_file(table.csv(), file or table.name)
-    raise Http404("This page has no such table, or not yet: its figures may still be computed.")
+    raise Http404("This page does not have this table, or not yet: it may still be computing.")
 
 
 def csv_file(text: str, name: str) -> HttpResponse:

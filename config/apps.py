@@ -19,7 +19,7 @@ def redis_works(**given) -> list[checks.CheckMessage]:
     """Check that Redis answers: only for `check --deploy`, because it contacts another server."""
     if redis_answers():
         return []
-    what = "No Redis answers at REDIS_URL, and without one no job is done; it looks like redis://host:6379/0."
+    what = "Redis does not answer at REDIS_URL, and jobs need it; the URL looks like redis://host:6379/0."
     return [checks.Error(what, id="winnow.E002")]
 
 
@@ -37,6 +37,6 @@ def providers_work(**given) -> list[checks.CheckMessage]:
             what = f"WINNOW_PROVIDERS, [{slug}]: the provider does not answer, for now: {error}."
             found.append(checks.Info(what, id="winnow.I003"))
         except provider.WRONG as error:
-            what = f"WINNOW_PROVIDERS, [{slug}]: {error}. docs/guide/login.md says what each setting must be."
+            what = f"WINNOW_PROVIDERS, [{slug}]: {error}. docs/guide/login.md explains each setting."
             found.append(checks.Error(what, id="winnow.E003"))
     return found

@@ -74,7 +74,7 @@ def _most(request: HttpRequest, name: str) -> int:
 
 def too_large(request: HttpRequest, most: int) -> HttpResponse:
     if is_api(request):
-        says = f"The body may have {most:,} bytes. Upload larger files in chunks (/api/v1/uploads/)."
+        says = f"The body can have at most {most:,} bytes. Upload larger files in chunks (/api/v1/uploads/)."
     else:
         says = f"A request to this page can have at most {filesizeformat(most)}. Send less at once, or a smaller file."
     return _refused(request, 413, "TOO_LARGE", says)

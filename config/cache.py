@@ -24,7 +24,7 @@ def _even_without_redis(name: str, missing: Callable[..., Any]) -> Callable[...,
         try:
             return REDIS.ask(lambda: usual(self, *args, **kwargs))
         except (RedisError, Unresponsive) as error:
-            log.warning("The cache does without Redis: %s", error)
+            log.warning("The cache is working without Redis: %s", error)
         return missing(*args, **kwargs)
 
     return method

@@ -290,7 +290,7 @@ if S3_BUCKET:
             "WINNOW_S3_BUCKET needs packages that are not installed. Run pip install -r requirements/remote.lock."
         )
     if ACCEL_REDIRECT:
-        raise ImproperlyConfigured("Unset WINNOW_ACCEL_REDIRECT: with WINNOW_S3_BUCKET, nginx has no images to send.")
+        raise ImproperlyConfigured("Unset WINNOW_ACCEL_REDIRECT: with WINNOW_S3_BUCKET, nginx gets no images.")
     S3_KEYS = [os.environ.get(name, "") for name in ("WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY")]
     if bool(S3_KEYS[0]) != bool(S3_KEYS[1]) or "replace-this" in S3_KEYS:
         raise ImproperlyConfigured(

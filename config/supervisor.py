@@ -178,7 +178,7 @@ class Supervisor:
                 continue
             if self.reload and (child.returncode or 0) > 0:  # an error in the code; signals give a negative status
                 del self.children[name]
-                advice = f"var/log/{name}.log says why; it starts again when a module changes"
+                advice = f"var/log/{name}.log shows why; it starts again when a module changes"
                 print(f"The {name} process failed; {advice}.", file=sys.stderr, flush=True)
                 continue
             self._count_death(name)

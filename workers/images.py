@@ -27,7 +27,7 @@ from workers import avif, limits, png_chunks
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF", "AVIF": "AVIF"}
 STARTS = (b"\xff\xd8\xff", png_chunks.START, b"GIF87a", b"GIF89a", b"RIFF")
 START_OF_SCAN = b"\xff\xda"  # never part of pixel data: encoders write 0 after 255
-TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
+TOO_LARGE = f"Use at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 THUMBNAIL_FILTER = Image.Resampling.HAMMING  # takes half the time of Lanczos, which was a third of an import's
 GREY = "#808080"  # behind transparent pixels that white would hide; black and white both stand out from it
@@ -37,7 +37,7 @@ HALF, NARROW = 2**15, 2**14  # 16-bit values that stay below the first, or span 
 BARS = "#808080"  # around a framed image: the image's edge is visible in both themes
 LEAST_FILLED = 0.5  # share of a frame filled by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
-NOT_ALLOWED = "Give a JPEG, PNG, WebP, AVIF or GIF."
+NOT_ALLOWED = "Use a JPEG, PNG, WebP, AVIF or GIF."
 TURNS = {  # turns an image upright, by the Orientation in its EXIF
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,

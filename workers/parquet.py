@@ -112,9 +112,9 @@ def exceeded_by_metadata(metadata: pq.FileMetaData, bounds: dict[str, int]) -> l
 
 def _exceeded(columns: int, rows: int, size: int, bounds: dict[str, int]) -> list[str]:
     if columns > bounds["columns"]:
-        return ["SCHEMA", f"Expected the format's columns, found {columns:,}; give at most {bounds['columns']:,}."]
+        return ["SCHEMA", f"Expected the format's columns, found {columns:,}; use at most {bounds['columns']:,}."]
     if rows > bounds["rows"]:
-        return ["TOO_MANY_ROWS", f"Give at most {bounds['rows']:,} items per import; split it."]
+        return ["TOO_MANY_ROWS", f"Use at most {bounds['rows']:,} items per import; split it."]
     if size > bounds["bytes"]:
         return ["FILE_TOO_LARGE", f"It unpacks to more than {bounds['bytes']:,} bytes; split it."]
     return []

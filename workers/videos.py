@@ -43,15 +43,15 @@ REMARKS = {"h264": "filter_units=remove_types=6"}  # removes SEI, in which encod
 CONVERT = "Convert it: ffmpeg -i VIDEO -c:v libx264 -pix_fmt yuv420p -c:a aac -movflags +faststart NEW.mp4"
 DAMAGED = "Save the video again from its source; this file is cut off or damaged."
 TOO_LARGE = (
-    f"Give at most {limits.MAX_VIDEO_PIXELS:,} pixels a frame. "
+    f"Use at most {limits.MAX_VIDEO_PIXELS:,} pixels a frame. "
     "Scale it: ffmpeg -i VIDEO -vf scale=-2:1080 -pix_fmt yuv420p NEW.mp4"
 )
 TOO_LONG = (
-    f"Give at most {limits.MAX_VIDEO_SECONDS} seconds. Cut it: ffmpeg -ss START -t {limits.MAX_VIDEO_SECONDS} "
+    f"Use at most {limits.MAX_VIDEO_SECONDS} seconds. Cut it: ffmpeg -ss START -t {limits.MAX_VIDEO_SECONDS} "
     "-i VIDEO -pix_fmt yuv420p NEW.mp4"
 )
-TOO_SLOW = f"Decoding it takes more than {limits.MAX_VIDEO_DECODING} seconds. Give fewer or smaller frames."
-NO_PICTURE = "Give a file with a video track; this one has none."
+TOO_SLOW = f"Decoding it takes more than {limits.MAX_VIDEO_DECODING} seconds. Use fewer or smaller frames."
+NO_PICTURE = "Use a file with a video track; this one has none."
 SILENCED = "its sound is left out: not every browser plays it"
 NO_CROP = "A video cannot be cropped. Leave the crop out, or crop the file before the import."
 
@@ -113,7 +113,7 @@ def checked(data: bytes) -> Checked:
     """
     format = format_of(data)
     if not format:
-        raise ImageRefused("VIDEO_NOT_ALLOWED", f"Give an MP4 or WebM. {CONVERT}")
+        raise ImageRefused("VIDEO_NOT_ALLOWED", f"Use an MP4 or WebM. {CONVERT}")
     if _is_cut_off(data, format):
         raise ImageRefused("VIDEO_CORRUPT", DAMAGED)
     with tempfile.TemporaryDirectory() as folder:  # not in the child, which may be killed

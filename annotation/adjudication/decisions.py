@@ -102,7 +102,7 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
     protocol, shown = protocol_named(stage.protocol), offered(task)
     form = protocol.form
     if form is None or not form.edits:
-        raise Unfit("This question does not take text of your own. Pick one of the answers.")
+        raise Unfit("This question does not accept text of your own. Pick one of the answers.")
     texts = texts_of(task, shown)
     content: AnswerContent = {
         "texts": dict(written),

@@ -131,7 +131,7 @@ def _of_several(request: StaffRequest, stage: Stage, given: Mapping[str, Any]) -
             done += bool(task and decisions.decide(**{**given, "task": task, "seen": seen}))
         except decisions.Refused:
             left += 1
-    changed = f"; {counted(left, 'case')} left, which changed in the meantime or cannot be decided so" if left else ""
+    changed = f"; {counted(left, 'case')} left: changed meanwhile, or not decidable like this" if left else ""
     return f" {done:,} items{changed}" if done + left > 1 else ""
 
 

@@ -73,7 +73,7 @@ def _cut(run: Run) -> dict[str, Any]:
 def _old_words(corrected: int) -> list[str]:
     """State how many of the items had different texts or images when the model answered."""
     items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
-    said = f"{items} been corrected since; these answers are about the old words. Score it again."
+    said = f"{items} been corrected since; these answers are about the old texts. Score it again."
     return [said] if corrected else []
 
 

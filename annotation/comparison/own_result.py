@@ -15,7 +15,7 @@ def result_of(study: Study) -> Result:
     items = ExportedItems(study, stages, edits_of(stages), ())
     kept = [item for item in items.in_order() if items.fates[item.pk].state == KEPT]
     if not kept:
-        raise Refused([Problem("NOTHING_KEPT", "", None, "", "The study has kept no item yet. Wait for its outcomes.")])
+        raise Refused([Problem("NOTHING_KEPT", "", None, "", "The study has kept nothing yet. Wait for its outcomes.")])
     chosen = {item.pk: item.negative for item in kept if item.negative != OWN}
     images = ItemImage.objects.filter(item__in=list(chosen), role="candidate").only("item", "role", "position")
     found = {(image.item_id, image.key): image.pk for image in images}

@@ -148,5 +148,5 @@ def item_by_item(runs: Sequence[Run], rows: Sequence[PairedRow], request: HttpRe
     ]  # fmt: skip
     return Table(
         "paired-models", columns, rows, label="paired-title", css="figures models", request=request, download=True,
-        empty="These models answered no item in common.", file_rows=lambda: rows_of(runs, by_type=True),
+        empty="These models have not answered any items in common.", file_rows=lambda: rows_of(runs, by_type=True),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from annotation.measures.types import Array, Figures
 
 FEWEST = 10  # the fewest items for an interval
 FEW_ITEMS = f"compared on fewer than {FEWEST} items"
-ALL_ALIKE = "all items came out alike, as with ties only, so nothing shows how much others would differ"
+ALL_ALIKE = "all items had the same result, as with only ties, so nothing shows how much others would differ"
 _MOST_STEPS, _PRECISION = 100, 1e-12
 _ROUNDING = 1e-9  # rounding error in an item's score of 0
 

@@ -144,7 +144,7 @@ def pace(counted: Judgments) -> Figures:
         return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
     first, last = int(counted.at.min()), int(counted.at.max())
     hours = (last - first) / HOUR
-    reason = "" if hours else "all judgments came at one moment"
+    reason = "" if hours else "all judgments were made at the same moment"
     return {
         "first": iso_time(first),
         "last": iso_time(last),
@@ -227,9 +227,9 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
 
 
 NOTHING_TIMED = "no time was measured"
-_ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
-_NEARLY_ONE = "one annotator gave nearly all judgments, which tells too little of how much they differ"
-_ALIKE = "all annotators took exactly as long, so nothing shows how much others would differ"
+_ONE_ANNOTATOR = "a single annotator does not show how much annotators differ"
+_NEARLY_ONE = "one annotator gave nearly all judgments, which reveals too little about how much annotators differ"
+_ALIKE = "all annotators took exactly the same time, so nothing shows how much others would differ"
 _ROUNDING = 1e-24  # relative rounding error in squares that are 0
 
 

@@ -42,7 +42,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
         return Correlation(n, None, None, reason="It needs at least three models.")
     first, second = (ranks(np.asarray(values, float)) for values in (one, other))
     if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Correlation(n, None, None, reason="On one of the benchmarks, all these models have the same figure.")
+        return Correlation(n, None, None, reason="On one of the benchmarks, all these models have the same score.")
     rho = rank_correlation(first, second)
     if n <= EXACT_UP_TO:
         return Correlation(n, rho, _permutation_p(first, second, rho))

@@ -55,7 +55,7 @@ def _checked(path: Path, how: ratings.RatingsMapping, found: _Codes, log: Proble
         for value, other in _two_spellings(place):
             number, first = (found.rows[column.index(place[one])] for one in (value, other))
             advice = (
-                f"Row {first} composes “{value[:80]}” of other Unicode characters. Write it the same way everywhere."
+                f"Row {first} composes “{value[:80]}” from other Unicode characters. Write it the same way everywhere."
             )
             log.error("TWO_SPELLINGS", path.name, number, name, advice)
     given = found.columns()

@@ -50,7 +50,7 @@ class AccountAdapter(DefaultAccountAdapter):
             "mfa/messages/webauthn_removed.txt": "The passkey has been removed.",
             "socialaccount/messages/account_connected.txt": "Your account is connected.",
             "socialaccount/messages/account_connected_updated.txt": "Your account is connected.",
-            "socialaccount/messages/account_connected_other.txt": "Another account here is connected to it already.",
+            "socialaccount/messages/account_connected_other.txt": "Another account is already connected to it.",
         }.get(message_template or "", message)
         if said:
             messages.add_message(request, level, said, extra_tags=extra_tags)

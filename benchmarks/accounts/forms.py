@@ -34,7 +34,7 @@ class TokenForm(forms.Form):
     DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "one year"))
 
     days = forms.ChoiceField(label="Expires after", choices=DAYS, initial="90", required=False)
-    writes = forms.BooleanField(label="May change data, not only read", required=False)
+    writes = forms.BooleanField(label="May change data, not just read", required=False)
 
     def clean_days(self) -> int:
         return int(self.cleaned_data["days"] or 90)

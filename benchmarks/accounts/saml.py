@@ -50,7 +50,7 @@ class Provider(Person, SAMLProvider):
         except (RequestException, OSError) as error:
             raise RequestException(f"{self.given.metadata} cannot be read: {error}") from error
         except Exception as error:
-            what = f"{self.given.metadata} says nothing good of {self.given.entity_id}"
+            what = f"{self.given.metadata} has no valid description of {self.given.entity_id}"
             raise ProviderException(f"{what}: {type(error).__name__}: {error}") from error
 
     def check(self) -> None:
@@ -63,7 +63,7 @@ class Provider(Person, SAMLProvider):
             try:
                 Utils.sign_binary(b"x", settings.get_sp_key())
             except Exception as error:
-                raise ProviderException(f"key_file holds no private key in PEM: {error}") from error
+                raise ProviderException(f"key_file does not contain a private key in PEM: {error}") from error
 
     def begin(self, request: HttpRequest, *, process: str, next_url: str) -> str:
         """Return the provider's address. `process` is "login", or "connect" for an account that is logged in."""
@@ -97,9 +97,9 @@ class Provider(Person, SAMLProvider):
             asked = answer.get_in_response_to()
             confirmed = answer.get_xml_document().iter(f"{{{Constants.NS_SAML}}}SubjectConfirmationData")
             if not asked or any(one.get("InResponseTo") != asked for one in confirmed):
-                raise ValueError("the answer or its subject is for no login that began here (InResponseTo)")
+                raise ValueError("the answer or its subject does not belong to a login that began here (InResponseTo)")
             if not answer.get_audiences():
-                raise ValueError("the answer names no audience")
+                raise ValueError("the answer does not name an audience")
             return answer
         except Exception as error:  # whatever XML may hold
             raise ProviderException(f"{type(error).__name__}: {error}") from error
@@ -111,7 +111,7 @@ class Provider(Person, SAMLProvider):
         if not subject and not self.given.subject and answer.get_nameid_format() == Constants.NAMEID_PERSISTENT:
             subject = answer.get_nameid()
         if not subject or not subject.isprintable():
-            raise ProviderException("nothing lasting says who this is: set `subject` to an attribute, see login.md")
+            raise ProviderException("no attribute identifies this person: set `subject` to an attribute, see login.md")
         # The institution vouches for addresses: SAML does not say who has verified them.
         return {**attributes, "email_verified": True, "iss": f"saml {self.given.entity_id}", "sub": subject}
 

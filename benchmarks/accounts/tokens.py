@@ -81,7 +81,7 @@ class ByToken(TokenAuthentication):
 class MayWrite(BasePermission):
     """Refuses changes with a read-only token."""
 
-    message = "This token only reads. Create one that may change data on your account page."
+    message = "This token is read-only. Create one that may change data on your account page."
     code = "token_only_reads"
 
     def has_permission(self, request, view) -> bool:

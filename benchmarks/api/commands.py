@@ -43,7 +43,7 @@ class Body(serializers.Serializer):
     def to_internal_value(self, data) -> dict:
         if isinstance(data, Mapping):
             known = ", ".join(self.fields) or "none"
-            says = f"There is no such field here. There are: {known}."
+            says = f"There is no such field. The fields are: {known}."
             wrong = {str(name): [ErrorDetail(says, "unknown_field")] for name in data if name not in self.fields}
             if wrong:
                 raise ValidationError(wrong)
@@ -161,7 +161,7 @@ def _response(status: int, body: object, location: str, headers: Mapping[str, st
 
 _KEY = OpenApiParameter(
     KEY_HEADER, OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, pattern="^[!-~]{1,100}$",
-    description="Of your own choice, a new one for each request. The same key with the same request gets the same "
+    description="Chosen by you, new for each request. The same key with the same request gets the same "
     "answer and has no second effect; keys are kept for a week.",
 )  # fmt: skip
 
@@ -171,7 +171,7 @@ def _header(name: str, says: str, status: int) -> OpenApiParameter:
 
 
 def _location(status: int) -> OpenApiParameter:
-    return _header("Location", "The address of what was made, or of the job.", status)
+    return _header("Location", "The address of the new object, or of the job.", status)
 
 
 def _replayed(status: int) -> OpenApiParameter:

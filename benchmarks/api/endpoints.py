@@ -48,8 +48,8 @@ class Filters(serializers.Serializer):
 
     def to_internal_value(self, data) -> dict:
         known = ", ".join(self.fields) or "none"
-        wrong = {name: [f"There is no such filter here. There are: {known}."] for name in set(data) - set(self.fields)}
-        wrong |= {name: ["Give this only once."] for name, values in data.lists() if len(values) > 1}
+        wrong = {name: [f"There is no such filter. The filters are: {known}."] for name in set(data) - set(self.fields)}
+        wrong |= {name: ["Use this only once."] for name, values in data.lists() if len(values) > 1}
         if wrong:
             raise ValidationError(wrong)
         name_choices(self.fields)

@@ -30,7 +30,7 @@ class ErrorData(serializers.Serializer):
     file = serializers.CharField(help_text="The file it is in; empty for the request itself.")
     field = serializers.CharField(source="column", help_text="The field or column; empty if it concerns no single one.")
     row = serializers.IntegerField(allow_null=True, help_text="From 1; null if it concerns no single row.")
-    remedy = serializers.CharField(source="advice", help_text="What is wrong and what to do about it, as a sentence.")
+    remedy = serializers.CharField(source="advice", help_text="The problem and its remedy, as a sentence.")
 
     class Meta:
         ref_name = "Error"
@@ -40,7 +40,7 @@ class RefusalData(serializers.Serializer):
     code = serializers.CharField(help_text="Stable, in capitals.")
     detail = serializers.CharField(help_text="The reason, as a sentence.")
     errors = ErrorData(  # type: ignore[assignment]  # the class removes its fields
-        many=True, help_text="Each thing that is wrong with the request, at most 100."
+        many=True, help_text="The problems with the request, at most 100."
     )
 
     class Meta:
@@ -125,7 +125,7 @@ def _as_api_exception(error: Exception, method: str | None) -> Exception:
 
 def _summary(problems: Sequence[Problem]) -> str:
     first = f"{problems[0].column}: {problems[0].advice}" if problems[0].column else problems[0].advice
-    return first if len(problems) == 1 else f"{len(problems)} things are wrong. The first: {first}"
+    return first if len(problems) == 1 else f"{len(problems)} problems were found. The first: {first}"
 
 
 def _problems(detail: object, path: str = "", row: int | None = None) -> Iterator[Problem]:

@@ -90,7 +90,7 @@ class ImportBody(OrderBody):
     )
     format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
     mapping = serializers.JSONField(
-        required=False, help_text="Of format `own`: which column is what (docs/guide/imports.md#a-mapping)."
+        required=False, help_text="For format `own`: which column is what (docs/guide/imports.md#a-mapping)."
     )
     items = ItemsField(
         help_text="Rows of the manifest (`jsonl`) instead of `data`. A problem's row counts them from 1."
@@ -116,7 +116,7 @@ class ImportFilesBody(ImportBody):
 
     data = FilesField(help_text="Files in the format.")
     second = FilesField(help_text="Files of the second side, in formats with two.")
-    images = FilesField(help_text="One archive, or image files, by the names that the rows have.")
+    images = FilesField(help_text="One archive, or image files, named as in the rows.")
 
 
 class ImportNew(JobCommand):
@@ -169,7 +169,7 @@ def filled(form: type[FormOf], given: Mapping[str, Any]) -> FormOf:
 class PredictionsBody(OrderBody):
     order = PredictionsOrder
     mapping = serializers.JSONField(
-        required=False, help_text="Of a table of your own: which column is what (docs/reference/predictions.md)."
+        required=False, help_text="For your own table: which column is what (docs/reference/predictions.md)."
     )
     files: serializers.ListField = UploadsField(required=True, min_length=1, help_text="Ids of uploads.")
 

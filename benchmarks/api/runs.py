@@ -27,7 +27,7 @@ from benchmarks.runs.views import uploaded
 
 class RunData(serializers.ModelSerializer):
     origin = serializers.ChoiceField(RunOrigin.choices)
-    model = serializers.CharField(source="model.name", default=None, allow_null=True, help_text="As it was asked for.")
+    model = serializers.CharField(source="model.name", default=None, allow_null=True, help_text="As requested.")
     figures = serializers.DictField(
         source="computed", allow_null=True,
         help_text="`measures`: shares of 0 to 1 with 95% intervals; `groups`: the same by type; `n`: items. Null until "
@@ -36,16 +36,16 @@ class RunData(serializers.ModelSerializer):
 
     asked_in_both_orders = serializers.BooleanField(
         help_text="Each question was asked twice, with its options in both orders, and is right only if both answers "
-        "are. Compare such models among themselves."
+        "are. Compare such models only with each other."
     )
     orders = serializers.DictField(
         source="job.report.orders", default=None, allow_null=True,
-        help_text="The measures of `first_order` and `second_order` on its own, if the model was asked in both.",
+        help_text="The measures for `first_order` and `second_order` separately, if the model was asked in both.",
     )  # fmt: skip
     cut = serializers.DictField(
         source="job.report.cut", default=None, allow_null=True,
         help_text="The items with captions that are longer than the model reads (`in_items`, if it was run here), and "
-        "those without scores since it reads two of their captions `alike`.",
+        "those without scores because it reads two of their captions `alike`.",
     )  # fmt: skip
 
     class Meta:
@@ -126,7 +126,7 @@ class ReportedRow(Body):
 class ReportedBody(Body):
     kind = serializers.ChoiceField(KIND_CHOICES)
     tables = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names of tables that Winnow has."
+        child=serializers.CharField(), required=False, help_text="Names of tables built into Winnow."
     )
     figures = serializers.ListField(child=ReportedRow(), required=False, min_length=1, max_length=reported.MOST)
 

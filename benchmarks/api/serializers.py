@@ -17,7 +17,7 @@ class BenchmarkData(serializers.ModelSerializer):
 
 
 class CaptionData(serializers.ModelSerializer):
-    attributes = serializers.DictField(help_text="What its source says of it, such as its model.")
+    attributes = serializers.DictField(help_text="Information from its source, such as its model.")
 
     class Meta:
         model = Caption
@@ -27,10 +27,10 @@ class CaptionData(serializers.ModelSerializer):
 class ImageData(serializers.ModelSerializer):
     identity = serializers.CharField(source="key", help_text="Its name in answers, such as candidate-2.")
     sha256 = serializers.CharField(source="image.sha256", help_text="SHA-256 of the original file.")
-    url = serializers.SerializerMethodField(help_text="Its bytes as annotators get them: whoever has the address.")
+    url = serializers.SerializerMethodField(help_text="Its bytes, for anyone with the address.")
     width = serializers.IntegerField(source="image.width")
     height = serializers.IntegerField(source="image.height")
-    attributes = serializers.DictField(help_text="What its source says of it, such as its model.")
+    attributes = serializers.DictField(help_text="Information from its source, such as its model.")
 
     class Meta:
         model = ItemImage

@@ -26,11 +26,11 @@ from benchmarks.jobs import kept_uploads
 from benchmarks.jobs.kept_uploads import Upload
 
 OFFSET = "Upload-Offset"
-NO_OFFSET = f"Send the header {OFFSET}: the number of bytes that have arrived, as GET gives it."
+NO_OFFSET = f"Send the header {OFFSET}: the number of bytes that have arrived, as returned by GET."
 
 
 class UploadBody(Body):
-    name = serializers.CharField(help_text="The file's name with its ending, without a folder.")
+    name = serializers.CharField(help_text="The file's name with its extension, without a folder.")
     size = serializers.IntegerField(min_value=0, help_text=f"In bytes, at most {kept_uploads.MAX_BYTES:,}.")
     modified = serializers.IntegerField(
         required=False, min_value=-(2**53), max_value=2**53, allow_null=True, default=None,
@@ -48,7 +48,7 @@ class UploadData(serializers.Serializer):
     size = serializers.IntegerField(help_text="Bytes of the whole file.")
     received = serializers.IntegerField(help_text="Bytes that have arrived: the offset of the next chunk.")
     complete = serializers.BooleanField()
-    chunk = serializers.SerializerMethodField(help_text="Bytes of a chunk, at most.")
+    chunk = serializers.SerializerMethodField(help_text="Maximum number of bytes in a chunk.")
 
     def get_chunk(self, upload: Upload) -> int:
         return kept_uploads.CHUNK
@@ -130,7 +130,7 @@ class UploadDetail(Endpoint):
                 OFFSET, OpenApiTypes.INT, "header", required=True, description="Bytes that have arrived."
             )
             more = {
-                409: OpenApiResponse(RefusalData, "Other bytes have arrived than the offset says."),
+                409: OpenApiResponse(RefusalData, "The offset does not match the bytes that have arrived."),
                 413: OpenApiResponse(RefusalData, "The chunk is too large."),
                 415: OpenApiResponse(RefusalData, "The body is not `application/octet-stream`."),
                 503: no_storage,

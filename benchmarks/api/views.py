@@ -99,7 +99,7 @@ class BenchmarkRename(Command):
 
 
 class DeleteBody(Body):
-    name = serializers.CharField(trim_whitespace=False, help_text="Its name, so that you delete what you mean.")
+    name = serializers.CharField(trim_whitespace=False, help_text="Its name, to confirm the deletion.")
 
 
 class BenchmarkDelete(Command):

@@ -20,7 +20,7 @@ def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
     if (first.benchmark_id, first.kind) != (second.benchmark_id, second.kind):
         raise CannotRefine("The two runs are of different benchmarks.")
     if first.pk == second.pk or not (first.blind and second.blind):
-        raise CannotRefine("A refinement needs two runs of models that see no images.")
+        raise CannotRefine("A refinement needs two runs of models that do not see images.")
     one, other = weighed(first), weighed(second)
     keys = [key for key in one if key in other]
     if not keys:

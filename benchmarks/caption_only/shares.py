@@ -28,7 +28,7 @@ ACCIDENT = 1 / 20
 OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # measures of its groups, which differ from those of the whole
 OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that each cover one part
 ADVICE = (
-    "Report this model’s figure beside those of other models, or refine the benchmark: keep only items that two models "
+    "Report this model’s score beside those of other models, or refine the benchmark: keep only items that two models "
     "without images get right and wrong in equal numbers."
 )
 

@@ -76,7 +76,7 @@ def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
     """Return those of the words found at which the negative differs."""
     start, end = difference(caption, negative)
     if start == end:
-        raise Dropped("the negative replaces no word")
+        raise Dropped("the negative does not replace any word")
     there = [(match, row) for match, row in found if match.start() < end and match.end() > start]
     if not there:
         raise Dropped("the word that the negative replaces is not in the table")

@@ -64,7 +64,7 @@ def _read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
     rows = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(rows, list):
         if log.count == before:
-            log.error("JSON_INVALID", path.name, 1, "", "The file must hold one list of rows: [{…}, {…}].")
+            log.error("JSON_INVALID", path.name, 1, "", "The file must contain one list of rows: [{…}, {…}].")
         return
     for number, row in enumerate(rows, 1):
         yield from _sound_row(row, number, path.name, log)

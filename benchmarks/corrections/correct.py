@@ -103,7 +103,7 @@ def _check_alone(change: Change, known: Mapping[str, object], log: ProblemLog) -
     if not change.reason.strip():
         log.error("VALUE_MISSING", file, row, "reason", "Give a short reason. It is kept with the correction.")
     elif len(change.reason) > MOST_REASON:
-        log.error("FIELD_TOO_LONG", file, row, "reason", f"Give at most {MOST_REASON} characters.")
+        log.error("FIELD_TOO_LONG", file, row, "reason", f"Use at most {MOST_REASON} characters.")
 
 
 def _check(benchmark: Benchmark, item: Item, changes: Sequence[Change], log: ProblemLog) -> None:
@@ -125,7 +125,7 @@ def _problems(item: Item, parts: Mapping[str, Caption | ItemImage], change: Chan
     part = parts.get(change.place)
     if change.action == Action.WITHDRAW:
         if item.withdrawn:
-            yield "ALREADY_DONE", "withdraw", f"“{item.key}” is withdrawn already."
+            yield "ALREADY_DONE", "withdraw", f"“{item.key}” is already withdrawn."
         return
     if change.action == Action.RESTORE:
         if not item.withdrawn:
@@ -138,12 +138,12 @@ def _problems(item: Item, parts: Mapping[str, Caption | ItemImage], change: Chan
         there = ", ".join(place for place, one in parts.items() if isinstance(one, kind)) or "nothing of that kind"
         yield "UNKNOWN_PLACE", "place", f"“{item.key}” has no {change.place[:40]}. It has {there}."
     elif not change.new.strip():
-        yield "VALUE_MISSING", "new", "Give the new words, or the name of the new picture."
+        yield "VALUE_MISSING", "new", "Enter the new text, or the name of the new picture."
     elif isinstance(part, Caption):
         if change.old is not None and change.old != part.text:
             yield "CHANGED", "old", f"The words are “{part.text[:200]}” by now. Look at them again."
         elif change.new == part.text:
-            yield "ALREADY_DONE", "new", "The item has these words already."
+            yield "ALREADY_DONE", "new", "The item already has this text."
 
 
 def _check_words(benchmark: Benchmark, item: Item, changes: Sequence[Change], log: ProblemLog) -> None:

@@ -39,7 +39,7 @@ def change_of(values: Mapping[str, object], origin: Origin, log: ProblemLog) -> 
     before = log.count
     for name, value in values.items():
         if name not in COLUMNS:
-            advice = f"There is no such column. There are: {', '.join(COLUMNS)}."
+            advice = f"There is no such column. The columns are: {', '.join(COLUMNS)}."
             log.error("UNKNOWN_COLUMN", origin.file, origin.row, str(name), advice)
         elif value is not None and not isinstance(value, str):
             log.error("WRONG_TYPE", origin.file, origin.row, name, "Write a text.")

@@ -43,7 +43,7 @@ def item_correct(request: StaffRequest, pk: int, position: int) -> HttpResponse:
         changes = form.changes(action)
         try:
             if not changes:
-                form.add_error(None, "Nothing is changed. Correct a text, choose a picture, or withdraw the item.")
+                form.add_error(None, "Nothing was changed. Correct a text, choose a picture, or withdraw the item.")
             elif job := _make(request, benchmark, changes, form):
                 return redirect("job-detail", job.pk)
             else:

@@ -21,7 +21,7 @@ def format_of(benchmark: Benchmark) -> Format:
     """Return the single, writable format of all its items. Raises CannotWrite if there is none."""
     names = sorted(brought(benchmark) | {benchmark.source})
     if len(names) > 1:
-        raise CannotWrite(f"“{benchmark}” has items from several formats ({', '.join(names)}): it has no one layout.")
+        raise CannotWrite(f"“{benchmark}” has items from several formats ({', '.join(names)}): no layout fits all.")
     format = FORMATS.get(names[0])
     if format is None or format.writer is None:
         can = ", ".join(one.name for one in FORMATS.values() if one.writer)

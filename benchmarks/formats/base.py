@@ -111,7 +111,7 @@ JSON_LINES = "JSON Lines (one object per line)"
 JSON_OBJECT, JSON_LIST = "one JSON object of rows", "one JSON list of rows"
 PARQUET = "parquet"
 
-HOLDS_IMAGES = "These files contain their images. Do not give any others."
+HOLDS_IMAGES = "These files contain their images. Do not add any others."
 
 # Column → the part of an item that it has: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
 SPLIT = {

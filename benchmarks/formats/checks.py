@@ -79,7 +79,7 @@ def _check_record(record: ItemRecord, error: Say, note: Say) -> None:
 
 def _check_length(column: str, value: str, most: int, error: Say) -> None:
     if len(value) > most:
-        error("FIELD_TOO_LONG", column, f"Give at most {most:,} characters.")
+        error("FIELD_TOO_LONG", column, f"Use at most {most:,} characters.")
 
 
 def _check_role(role: str, column: str, error: Say) -> None:
@@ -89,20 +89,20 @@ def _check_role(role: str, column: str, error: Say) -> None:
 
 def _check_attributes(attributes: Attributes, column: str, error: Say) -> None:
     if len(attributes) > limits.MAX_ATTRIBUTES:
-        error("TOO_MANY_PARTS", column, f"Give it at most {limits.MAX_ATTRIBUTES} attributes.")
+        error("TOO_MANY_PARTS", column, f"It can have at most {limits.MAX_ATTRIBUTES} attributes.")
     for name, value in attributes.items():
         place = f"{column}, {name[:20]}"
         if not NAME.fullmatch(name):
             error("WRONG_VALUE", place, f"Write the attribute's name in {NAMING}.")
         elif name in TAKEN:
-            error("WRONG_VALUE", place, "Give the attribute another name: this one has a meaning of its own.")
+            error("WRONG_VALUE", place, "Give the attribute another name: this one is reserved.")
         values: Sequence[object] = value if isinstance(value, list) else [value]
         if not all(isinstance(one, str | int | float) for one in values):
             error("WRONG_VALUE", place, "Write a text, a number, true or false, or a list of these, or leave it out.")
         elif len(values) > limits.MAX_VALUES:
-            error("TOO_MANY_PARTS", place, f"Give the list at most {limits.MAX_VALUES} values.")
+            error("TOO_MANY_PARTS", place, f"Use at most {limits.MAX_VALUES} values in the list.")
         elif any(isinstance(one, str) and len(one) > limits.MAX_ATTRIBUTE for one in values):
-            error("FIELD_TOO_LONG", place, f"Give at most {limits.MAX_ATTRIBUTE} characters.")
+            error("FIELD_TOO_LONG", place, f"Use at most {limits.MAX_ATTRIBUTE} characters.")
 
 
 def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
@@ -113,7 +113,7 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
             "Give the item at least one caption or other text, or an image in a role of your own.",
         )
     if len(record.captions) > limits.MAX_CAPTIONS:
-        error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions and texts.")
+        error("TOO_MANY_PARTS", "captions", f"An item can have at most {limits.MAX_CAPTIONS} captions and texts.")
     for caption, column in _with_columns(record.captions, "caption"):
         text = caption.text
         _check_role(caption.role, column, error)
@@ -122,7 +122,7 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
             error("VALUE_MISSING", column, "Write the caption, or remove the row.")
         if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
             most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
-            error("FIELD_TOO_LONG", column, f"Give at most {most}.")
+            error("FIELD_TOO_LONG", column, f"Use at most {most}.")
         _note_invisible(text, column, note)
         _note_suspect(text, column, note)
 
@@ -145,7 +145,7 @@ def _note_invisible(text: str, column: str, note: Say) -> None:
 def _note_suspect(text: str, column: str, note: Say) -> None:
     if damaged := suspect_text.damaged(text):
         part, sound = damaged
-        lost = f"“{part}” is probably “{sound}”, read in another encoding than UTF-8"
+        lost = f"“{part}” is probably “{sound}”, read in an encoding other than UTF-8"
         if part == suspect_text.LOST:
             lost = "U+FFFD stands for a character that was lost before the import"
         note("DAMAGED_TEXT", column, f"{lost}; kept unchanged. Correct it in the source.")
@@ -181,7 +181,7 @@ def _check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, 
 
 def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
     if len(record.images) > limits.MAX_IMAGES:
-        error("TOO_MANY_PARTS", "images", f"Give an item at most {limits.MAX_IMAGES} images.")
+        error("TOO_MANY_PARTS", "images", f"An item can have at most {limits.MAX_IMAGES} images.")
     seen = set()
     for image, column in _with_columns(record.images, "image"):
         _check_role(image.role, column, error)
@@ -191,7 +191,7 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
         _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
         _note_invisible(image.name, column, note)
         if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is checked on reading
-            advice = "Give a crop that starts at 0 or above, with a width and height of at least 1 pixel."
+            advice = "Use a crop that starts at 0 or above, with a width and height of at least 1 pixel."
             error("CROP_OUTSIDE", column, advice)
         if image.part in seen:
             note("SAME_IMAGE", column, "The item also uses this image in another place.")
@@ -203,7 +203,7 @@ def _check_name(name: str, column: str, error: Say) -> None:
     if not name.strip():
         error("VALUE_MISSING", column, "Give the image's file name, or remove the row.")
     elif len(name) > limits.MAX_NAME or len(name.encode("utf-8", "replace")) > limits.MAX_NAME_BYTES:
-        error("FIELD_TOO_LONG", column, f"Give a name of at most {limits.MAX_NAME} characters.")
+        error("FIELD_TOO_LONG", column, f"Use a name of at most {limits.MAX_NAME} characters.")
     elif REMOTE.match(name.strip()):
         error("REMOTE_NOT_ALLOWED", column, NO_LINKS)
     elif advice := archives_names.unsafe(name):

@@ -171,7 +171,7 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
     return Format(
         name=f"{name}-parquet",
         title=title,
-        accepts=f"A .parquet file, or its shards, with {columns}. It contains its images; do not give any others.",
+        accepts=f"A .parquet file, or its shards, with {columns}. It contains its images; do not add any others.",
         endings=(".parquet",),
         reader=layout.read,
         several=True,

@@ -45,7 +45,7 @@ def cell(batch: pa.RecordBatch, name: str, place: int) -> tuple[bytes | None, by
 
 def refuse_large(data: bytes | None, column: str, origin: Origin, log: ProblemLog) -> None:
     if len(data or b"") > MAX_ENTRY_BYTES:
-        advice = f"Give images of at most {MAX_ENTRY_BYTES:,} bytes."
+        advice = f"Use images of at most {MAX_ENTRY_BYTES:,} bytes."
         log.error("FILE_TOO_LARGE", origin.file, origin.row, column, advice)
 
 

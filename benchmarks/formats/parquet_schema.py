@@ -51,7 +51,7 @@ def check_schema(
     and notes further columns."""
     before, names = log.count, schema.names
     if len(names) > limits.MAX_PARQUET_COLUMNS:
-        log.error("SCHEMA", file, None, "", f"Give at most {limits.MAX_PARQUET_COLUMNS:,} columns.")
+        log.error("SCHEMA", file, None, "", f"Use at most {limits.MAX_PARQUET_COLUMNS:,} columns.")
         return False
     for name in split:
         if name not in names and name not in optional:

@@ -61,7 +61,7 @@ class Feed:
         if self.line > self.start or "unexpected end" in str(error):
             self.never_closed()
         if "field limit" in str(error):
-            advice = f"Give at most {limits.MAX_FIELD:,} characters per cell."
+            advice = f"Use at most {limits.MAX_FIELD:,} characters per cell."
             self.log.error("FIELD_TOO_LONG", self.file, self.start, "", advice)
         else:
             advice = 'Put the whole cell in quotes and write a quote inside it twice ("").'
@@ -179,9 +179,9 @@ def refuse_too_many(count: int, file: str, row: int, log: ProblemLog, at_most: T
 
 
 def too_many_rows(
-    file: str, row: int, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
+    file: str, row: int, log: ProblemLog, most: int | None = None, things: str = "items per import; split it"
 ) -> None:
-    log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most or limits.MAX_ROWS:,} {things}.")
+    log.error("TOO_MANY_ROWS", file, row, "", f"Use at most {most or limits.MAX_ROWS:,} {things}.")
     raise Unreadable
 
 

@@ -55,7 +55,7 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
         row, last = row + breaks(text, last), text[-1:]
         offset += len(data)
         if offset > cap:
-            log.error("FILE_TOO_LARGE", file, row, "", f"Give at most {cap:,} bytes per file; split it.")
+            log.error("FILE_TOO_LARGE", file, row, "", f"Use at most {cap:,} bytes per file; split it.")
             raise Unreadable
         data = stream.read(CHUNK)
 
@@ -123,7 +123,7 @@ def lines(
         for match in BREAK.finditer(rest, seen, len(rest) - rest.endswith("\r")):  # a final \r may be half of \r\n
             line, row, end = rest[end : match.end()], row + 1, match.end()
             if row > most:
-                log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most:,} lines; split the file.")
+                log.error("TOO_MANY_ROWS", file, row, "", f"Use at most {most:,} lines; split the file.")
                 raise Unreadable
             refuse_long_line(len(line), row, file, log)
             yield line
@@ -136,7 +136,7 @@ def lines(
 
 def refuse_long_line(length: int, row: int, file: str, log: ProblemLog) -> None:
     if length > limits.MAX_LINE:
-        advice = f"A line may have {limits.MAX_LINE:,} characters; check that the file has line breaks."
+        advice = f"A line may have at most {limits.MAX_LINE:,} characters; check that the file has line breaks."
         log.error("LINE_TOO_LONG", file, row, "", advice)
         raise Unreadable
 
@@ -154,5 +154,5 @@ def storable(value: str, file: str, row: int | None, column: str, log: ProblemLo
     if SURROGATE.search(value):
         log.error("BAD_UNICODE", file, row, column, "This is half of a surrogate pair. Write the whole character.")
     if len(value) > limits.MAX_FIELD:
-        log.error("FIELD_TOO_LONG", file, row, column, f"Give at most {limits.MAX_FIELD:,} characters.")
+        log.error("FIELD_TOO_LONG", file, row, column, f"Use at most {limits.MAX_FIELD:,} characters.")
     return log.count == before

@@ -68,11 +68,11 @@ class CaptionOrder:
         "Best captions to keep, as a share", 0.0001, 1, "By the mean of both scores, with a classifier.", initial=0.35
     )
     refine: bool = orders.switch(
-        "Adversarial refinement", "Each classifier then prefers the positive caption in half of the negatives’ items."
+        "Adversarial refinement", "Afterwards each classifier prefers the positive caption only half of the time."
     )
     check: bool = orders.switch(
         "Check second positives",
-        "Ask again whether each says the same, and take the correction if it does not (VISLA).",
+        "Ask again whether each means the same, and take the correction if it does not (VISLA).",
     )
     three_steps: bool = orders.switch(
         "Ask in three steps",
@@ -80,7 +80,7 @@ class CaptionOrder:
         "temperatures of 0, 1.5 and 0 (SugarCrepe).",
     )
     format_captions: bool = orders.switch(
-        "Format the captions", "So that capitals and full stops do not tell new captions apart.", initial=True
+        "Format the captions", "So that capitals and full stops do not give generated captions away.", initial=True
     )
     input_price: float = orders.price("Price of a million tokens in prompts")
     output_price: float = orders.price("Price of a million tokens in answers")
@@ -115,7 +115,7 @@ def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
     """Return the order with its name as stored. Raises Refused, with one sentence, if it cannot be carried out."""
     name = imports.benchmark_name(order.name)
     if name == benchmark.name:
-        raise _refused("NAME_TAKEN", "The result is a benchmark of its own. Give it another name.")
+        raise _refused("NAME_TAKEN", "The result is a separate benchmark. Give it another name.")
     unknown = [kind for kind in order.kinds if kind not in KINDS]
     if unknown or not order.kinds:
         raise _refused("KIND_UNKNOWN", f"Choose what to make: {', '.join(KINDS)}.")
@@ -123,7 +123,7 @@ def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
         if len(order.kinds) > 1:
             raise _refused("PROMPT_WRONG", "A prompt of your own is for one kind of caption. Choose one kind.")
         if len(order.prompt) > LONGEST_PROMPT:
-            raise _refused("PROMPT_WRONG", f"Give at most {LONGEST_PROMPT:,} characters.")
+            raise _refused("PROMPT_WRONG", f"Use at most {LONGEST_PROMPT:,} characters.")
         try:
             prompts.checked_template(order.prompt)
         except prompts.PromptWrong as wrong:

@@ -131,7 +131,7 @@ def _copy(path: str, target: Path, link: bool) -> dict:
         if not target.exists():
             kept.copy_out(path, target)
     except FileNotFoundError:
-        raise CannotBackUp(f"{kept.contents(path)} is missing. Put it back, or delete what shows it.") from None
+        raise CannotBackUp(f"{kept.contents(path)} is missing. Put it back, or delete what uses it.") from None
     return {"bytes": target.stat().st_size, "sha256": digest(target)}
 
 

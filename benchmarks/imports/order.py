@@ -40,7 +40,7 @@ class Options:
     )
     skip_missing_images: bool = orders.switch(
         "Skip rows with missing images",
-        "Rows that name an image you did not give are skipped and listed in the report and on the benchmark’s page.",
+        "Rows that name an image you did not provide are skipped and listed in the report and on the benchmark’s page.",
     )
     skip_unreadable_images: bool = orders.switch(
         "Skip rows with unreadable images",
@@ -48,7 +48,7 @@ class Options:
         "in the report and on the benchmark’s page.",
     )
     skip_stored: bool = orders.switch(
-        "Skip items that are stored already",
+        "Skip items that are already stored",
         "Rows whose item the benchmark has, with the same content, are skipped. Otherwise the import is rejected.",
     )
     new_candidates: bool = orders.switch(
@@ -68,7 +68,7 @@ class Options:
         read_mapping, 12, "For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess."
     )
     look: bool = orders.switch("Look only", "Read the first rows of your own file, and say which column is what.")
-    check_only: bool = orders.switch("Check only", "Do everything except to store it.")
+    check_only: bool = orders.switch("Check only", "Do everything except store it.")
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,11 @@ def contradictions(
     if images and format.images and format.name != OWN:
         yield "images", HOLDS_IMAGES
     if (options.mapping or options.look) and format.name != OWN:
-        yield "mapping", f"{format.title} needs no mapping: its columns are known."
+        yield "mapping", f"{format.title} does not need a mapping: its columns are known."
     if options.split and not format.splits:
         yield "split", f"{format.title} has no splits."
     if origins and not format.origins:
-        yield "second_origin", f"{format.title} does not take names of its sides."
+        yield "second_origin", f"{format.title} does not accept names for its sides."
     elif origins and (wrong := wrong_origins(origins)):
         yield "second_origin", wrong
     if options.new_candidates and not format.candidates:

@@ -129,7 +129,7 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int | None)
     except ValidationError as error:
         raise CannotKeep(error.messages[0]) from None
     if size > MAX_BYTES:
-        raise CannotKeep(f"“{name}” is too large. Give at most {MAX_BYTES:,} bytes per file.", "size")
+        raise CannotKeep(f"“{name}” is too large. Use at most {MAX_BYTES:,} bytes per file.", "size")
     facts = {"field": field, "name": name, "size": size, "modified": modified}
     for upload in of_user(user):
         if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):

@@ -41,5 +41,5 @@ def _message(job: Job) -> Message:
     address = link(reverse("job-detail", args=[job.pk]))
     if job.state == JobState.DONE:
         return Message(audit.named(job), f"Done: {job.title}", f"“{job.title}” is done.\n\n{address}")
-    text = f"“{job.title}” has failed. Its page says why and what to do.\n\n{address}"
+    text = f"“{job.title}” has failed. Its page explains why and what to do.\n\n{address}"
     return Message(audit.named(job), f"Failed: {job.title}", text)

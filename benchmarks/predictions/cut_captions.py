@@ -10,7 +10,7 @@ NAMED = 10  # ids in a sentence
 KEPT = 100  # ids in a report
 WORDS = {
     "in_items": ("has", "have", "captions that are longer than the model reads, so their ends were cut off"),
-    "alike": ("is", "are", "left out, since the model reads two of the captions alike"),
+    "alike": ("is", "are", "left out, because two of the captions are alike to the model"),
 }
 
 

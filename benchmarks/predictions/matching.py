@@ -24,7 +24,7 @@ OTHER = "the item with this id has other captions"
 NO_CAPTIONS = "no item has these captions"
 NO_IMAGE = "no item with these captions has this image"
 SEVERAL = "several items have these captions"
-TAKEN = "another answer is about the same item"
+TAKEN = "there is already an answer for this item"
 
 
 @dataclass(slots=True)

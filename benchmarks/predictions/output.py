@@ -8,8 +8,8 @@ from benchmarks.metrics.base import Figure, Mean
 from benchmarks.predictions.evaluators import Evaluation, Tree
 
 INTERVALS = {
-    "wilson": "Wilson's 95 % interval, items as independent draws",
-    "mover": "95 % interval of a mean of groups, from the Wilson interval of each (Zou, Huang and Zhang 2009)",
+    "wilson": "Wilson's 95% interval, items as independent draws",
+    "mover": "95% interval of a mean of groups, from the Wilson interval of each (Zou, Huang and Zhang 2009)",
 }
 
 

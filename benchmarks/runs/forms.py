@@ -36,7 +36,7 @@ class ReportedForm(forms.Form):
         if file:
             check_length(file.name)
             if not fits(file.name, (".csv", ".json")):
-                raise forms.ValidationError("Give reported figures as a .csv or .json file.")
+                raise forms.ValidationError("Provide reported scores as a .csv or .json file.")
         return file
 
     def clean(self) -> None:

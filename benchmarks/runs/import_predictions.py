@@ -79,10 +79,10 @@ class PredictionsOrder:
         "For your own table: which column is which score or choice, as JSON. Without one, a guess.",
     )
     skip_stored: bool = orders.switch(
-        "Accept predictions that are stored already",
-        "The same answers of the same model give the run that they made. Otherwise the import is rejected.",
+        "Accept predictions that are already stored",
+        "The same answers from the same model return the existing run. Otherwise the import is rejected.",
     )
-    blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
+    blind: bool = orders.switch("The model saw no image", "It answered only from the captions.")
     asked_in_both_orders: bool = orders.switch(
         "Asked in both orders",
         "Each question was asked twice, with its options in both orders; a choice is what the model chose both times.",

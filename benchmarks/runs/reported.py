@@ -56,12 +56,12 @@ class ReportedRow:
 def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
     """Return a row for each model and source, in the file's order. Problems go to the log."""
     if path.suffix.lower() not in (".csv", ".json"):
-        log.error("WRONG_TYPE", path.name, None, "", "Give reported figures as a .csv or .json file.")
+        log.error("WRONG_TYPE", path.name, None, "", "Provide reported scores as a .csv or .json file.")
         return []
     found: dict[tuple[str, str], ReportedRow] = {}
     for number, row in enumerate(read_rows(path, log), 1):
         if number > MOST:
-            log.error("TOO_MANY_ROWS", path.name, row.number, "", f"Give at most {MOST:,} figures per file.")
+            log.error("TOO_MANY_ROWS", path.name, row.number, "", f"Use at most {MOST:,} figures per file.")
             break
         lacking = [name for name in FIELDS if name not in row.values]
         for name in lacking:
@@ -92,7 +92,7 @@ def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: P
     if texts["type"]:
         place = one.groups.setdefault((texts["type"], texts["subtype"] or None), {})
     if texts["measure"] in place:
-        log.error("DUPLICATE_ID", file, number, "measure", "An earlier row has this figure for this model. Keep one.")
+        log.error("DUPLICATE_ID", file, number, "measure", "An earlier row has this score for this model. Keep one.")
     place[texts["measure"]] = value
 
 
@@ -106,7 +106,7 @@ def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
     if not value and name in FIELDS:
         log.error("VALUE_MISSING", file, number, name, "Fill in this field.")
     elif name in LONGEST and len(value) > LONGEST[name]:
-        log.error("FIELD_TOO_LONG", file, number, name, f"Give at most {LONGEST[name]} characters.")
+        log.error("FIELD_TOO_LONG", file, number, name, f"Use at most {LONGEST[name]} characters.")
     elif found is None:
         log.error("WRONG_VALUE", file, number, name, "Write this on one line, without control characters.")
     return value

@@ -45,7 +45,7 @@ class AskOrder:
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")
     max_tokens: int = orders.whole(
-        "Tokens per answer, at most", 1, orders.MOST_TOKENS, "Models that think first need some thousand.", initial=16
+        "Maximum tokens per answer", 1, orders.MOST_TOKENS, "Reasoning models need a few thousand.", initial=16
     )
     parallel: int = orders.parallel()
     timeout: float = orders.timeout()
@@ -180,7 +180,7 @@ class Asking(BenchmarkWork):
         if not verdicts:
             reasons = Counter(self.asker.usage.unanswered.values()).most_common(1)
             why = reasons[0][0] if reasons else "no answer"
-            raise CannotScore("NOTHING_ANSWERED", f"The endpoint answered no question: {why}.")
+            raise CannotScore("NOTHING_ANSWERED", f"The endpoint did not answer any question: {why}.")
         self.store(digest, verdicts, len(asked) // 2)
 
     def fingerprint(self) -> str:

@@ -108,7 +108,7 @@ class Scoring(BenchmarkWork):
             return self.finish_with(same, {"note": AGAIN})
         scores = self.compared(model)
         if not scores.count and scores.alike:
-            advice = f"{len(scores.alike):,} items have captions that are the same in what the model reads of them"
+            advice = f"{len(scores.alike):,} items have captions that are identical as far as the model reads them"
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} (first: {scores.alike[0]}). Choose one that reads more.")
         if not scores.count:
             gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]

@@ -370,5 +370,5 @@ class _Reader(io.RawIOBase):
         last = min(self.position + width, self.length) - 1
         window = self.bucket.part_of(self.path, self.position, last)
         if len(window) != last - self.position + 1:
-            raise Unavailable(f"{self.bucket.where} returned fewer bytes of {self.path} than it said.")
+            raise Unavailable(f"{self.bucket.where} returned fewer bytes of {self.path} than it announced.")
         self.start, self.window, self.next_width = self.position, window, min(2 * width, WIDEST)

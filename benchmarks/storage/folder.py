@@ -30,7 +30,7 @@ class Folder(FileSystemStorage):
 
     def _inside(self, name: str) -> str:
         if name.startswith("/") or ".." in name.split("/"):
-            raise SuspiciousFileOperation(f"{name} is no name of a stored file")
+            raise SuspiciousFileOperation(f"{name} is not the name of a stored file")
         return os.path.join(self.location, name)
 
     def exists(self, name: str) -> bool:

@@ -96,7 +96,7 @@ def sides(benchmark: Benchmark, release: ReleasedSplit | None, preset: Preset, s
     usable, lacking = _usable(of_release(release) if release else of_benchmark(benchmark), preset)
     if len(usable) < LEAST:
         why = "".join(f", {count:,} lack a {what}" for what, count in lacking.items())
-        advice = f"{preset.title} needs at least {LEAST} items with everything it trains on; here are {len(usable):,}"
+        advice = f"{preset.title} needs at least {LEAST} items with everything it trains on; there are {len(usable):,}"
         remedy = "Import more, or choose another preset."
         if IMAGE in lacking and not release:
             remedy = "Train on a release, which has the images that people chose, or choose another preset."

@@ -73,7 +73,7 @@ class TrainOrder:
         required=False,
     )
     choose: str = orders.choice(
-        "What the best epoch is chosen by",
+        "Criterion for the best epoch",
         [("", "The preset’s"), (ACCURACY, "The questions of its loss"), (RETRIEVAL, "Retrieval")],
         "On the validation items. Retrieval: images find their captions, and captions their images.",
         required=False,
@@ -87,7 +87,7 @@ class TrainOrder:
     neighbours: int | None = _setting(
         "neighbours",
         "Similar images to draw from",
-        "For each image of a batch, one of so many most similar images joins "
+        "For each image of a batch, one of this many most similar images joins "
         "the batch with its caption (ARO). 0: none.",
     )
     seed: int | None = _setting("seed", "Seed", "0 if empty. On a CPU the same seed gives the same weights.")

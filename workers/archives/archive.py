@@ -17,7 +17,7 @@ from workers.archives.zip import Zip
 __all__ = ["ArchiveRefused", "Refusal", "Source", "open_archive"]
 
 KINDS = {".zip": "zip", ".tar": "tar", ".tar.gz": "gzip", ".tgz": "gzip"}
-ACCEPTED = "Give a folder, a .zip, a .tar or a .tar.gz."
+ACCEPTED = "Use a folder, a .zip, a .tar or a .tar.gz."
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from workers import limits
 from workers.archives.source import TOO_MANY, ArchiveRefused, EntryNames, Source
 
-LINK = "Put the file itself there: links, devices and pipes are not read."
+LINK = "Include the file itself: links, devices and pipes are not read."
 
 
 class Folder(Source):
@@ -28,7 +28,7 @@ class Folder(Source):
         except OSError as error:
             raise ArchiveRefused("FILE_UNREADABLE", name, f"Make the file readable ({error.strerror}).") from error
         if len(data) > limits.MAX_ENTRY_BYTES:
-            raise ArchiveRefused("FILE_TOO_LARGE", name, f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes.")
+            raise ArchiveRefused("FILE_TOO_LARGE", name, f"Use files of at most {limits.MAX_ENTRY_BYTES:,} bytes.")
         return data
 
 

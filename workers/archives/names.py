@@ -9,7 +9,7 @@ SYSTEM = {".ds_store", "thumbs.db", "desktop.ini", "__macosx", ".spotlight-v100"
 def unsafe(name: str) -> str:
     """Return why this name may not be used, as advice; empty for a safe relative name."""
     if "\\" in name:
-        return "Use / between folders, not \\, and give a name relative to the images folder."
+        return "Use / between folders, not \\, and use a name relative to the images folder."
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
         return "Give a name relative to the images folder: no leading / and no drive letter."
     if ".." in name.split("/"):

@@ -8,7 +8,7 @@ from workers import limits
 from workers.archives import names
 
 NESTED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".jar")
-TOO_MANY = f"Give at most {limits.MAX_FILES:,} files; split the benchmark into several imports."
+TOO_MANY = f"Use at most {limits.MAX_FILES:,} files; split the benchmark into several imports."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Budget:
     def take(self, count: int, entry: str) -> None:
         self.left -= count
         if self.left < 0:
-            advice = "The archive unpacks to far more than it holds. Pack only the images, without other large files."
+            advice = "The archive unpacks to far more than its size. Pack only the images, without other large files."
             raise ArchiveRefused("ARCHIVE_TOO_LARGE", entry, advice)
 
 

@@ -52,7 +52,7 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     except BROKEN as error:
         raise unreadable(member.name, error) from error
     if len(data) > limits.MAX_ENTRY_BYTES:
-        advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
+        advice = f"Use files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
         raise ArchiveRefused("ARCHIVE_TOO_LARGE", member.name, advice)
     if len(data) != member.size:
         raise unreadable(member.name, "it is cut off")

@@ -52,7 +52,7 @@ class Zip(Source):
                     size += len(chunk)
                     self._budget.take(len(chunk), name)
                     if size > limits.MAX_ENTRY_BYTES:
-                        advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
+                        advice = f"Use files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
                         raise ArchiveRefused("ARCHIVE_TOO_LARGE", name, advice)
                     parts.append(chunk)
         except BROKEN as error:

@@ -155,7 +155,7 @@ class Endpoint:
         advice = {
             401: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
             403: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
-            404: f"knows no such address or model. Check them: the model is “{self.name.model}”",
+            404: f"does not know this address or model. Check them: the model is “{self.name.model}”",
         }.get(status, "refuses to answer")
         raise CannotScore("ENDPOINT_REFUSES", f"{self.address} {advice} ({said}). {KEPT}")
 

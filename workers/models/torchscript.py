@@ -81,7 +81,7 @@ class _Reader(pickle.Unpickler):
             return list
         if module == "torch" and name in TYPES:
             return TYPES[name]
-        raise pickle.UnpicklingError(f"Weights only load failed: {module}.{name} is no part of weights")
+        raise pickle.UnpicklingError(f"Weights only load failed: {module}.{name} does not belong to weights")
 
     def listed(self, module: str, name: str) -> frozenset[str]:
         """Return a class's parameters and buffers, from its code: other tensors are constants."""
@@ -94,7 +94,7 @@ class _Reader(pickle.Unpickler):
         if key not in self.storages:
             entry = self.archive.getinfo(f"{self.root}/data/{key}")
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != count * kind.itemsize:
-                raise pickle.UnpicklingError("Weights only load failed: a tensor has not the bytes that it should have")
+                raise pickle.UnpicklingError("Weights only load failed: a tensor has the wrong number of bytes")
             stored = torch.frombuffer(bytearray(self.archive.read(entry)), dtype=torch.uint8).untyped_storage()
             self.storages[key] = torch.storage.TypedStorage(wrap_storage=stored, dtype=kind, _internal=True)
         return self.storages[key]

@@ -151,8 +151,8 @@ def _later(found: Progress) -> str:
         return ""
     are, do = ("is", "does") if found.later == 1 else ("are", "do")
     if found.ended:
-        return f"{counted(found.later, 'later item')} {are} judged too and {do} not count: the audit had ended."
-    said = f"{counted(found.later, 'later item')} {are} judged too and {do} not count yet: an earlier one is open."
+        return f"{counted(found.later, 'later item')} {are} also judged but {do} not count: the audit had ended."
+    said = f"{counted(found.later, 'later item')} {are} also judged but {do} not count yet: an earlier one is open."
     if one := found.ahead:
         said += (
             f" Of the first {one.items:,}, {one.open:,} {'is' if one.open == 1 else 'are'} open: "

@@ -31,7 +31,7 @@ WHOLE = "item"  # the part for attributes of the item as a whole
 REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # for a second rating of an item by the same annotator
 REPEATED = (
     "This annotator has already rated this item. Remove one of the two rows, state which counts (--repeated), or say "
-    "in a mapping which columns tell items apart (--mapping)."
+    "in a mapping which columns distinguish items (--mapping)."
 )
 MOST_VOTERS = 1_000  # of one value in one row
 

@@ -85,7 +85,7 @@ def _pictures(names: Sequence[str], file: str, log: ProblemLog) -> Rows:
     """Yield a row for each image of a folder without a table; the containing folder is its label."""
     found = [name for name in names if name.lower().endswith(PICTURES)]
     if not found:
-        log.error("NO_ROWS", file, None, "", f"There is no table in it. Add one of: {', '.join(TABLES)}, .parquet.")
+        log.error("NO_ROWS", file, None, "", f"It does not contain a table. Add one of: {', '.join(TABLES)}, .parquet.")
     for number, name in enumerate(found, 1):
         yield Origin(name, number), {FILE_NAME: name, LABEL: PurePosixPath(name).parent.name}
 
@@ -181,7 +181,7 @@ def _workbook(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
     try:
         with zipfile.ZipFile(stream) as archive:
             if sum(info.file_size for info in archive.infolist()) > limits.MAX_FILE_BYTES:
-                most = f"Give at most {limits.MAX_FILE_BYTES:,} bytes per file, unpacked; split it, or save it as CSV."
+                most = f"Use at most {limits.MAX_FILE_BYTES:,} bytes per file, unpacked; split it, or save it as CSV."
                 log.error("FILE_TOO_LARGE", name, None, "", most)
                 return
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)

@@ -22,8 +22,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("out", type=Path, help="a new folder; with --every, the folder of backups")
         parser.add_argument("--link", action="store_true", help="make hard links to images instead of copies")
-        parser.add_argument("--every", type=float, metavar="HOURS", help="run on, and write one so often, in OUT")
-        parser.add_argument("--keep", type=int, default=7, metavar="N", help="how many of these stay (default: 7)")
+        parser.add_argument("--every", type=float, metavar="HOURS", help="keep running, and back up at this interval")
+        parser.add_argument("--keep", type=int, default=7, metavar="N", help="how many of these to keep (default: 7)")
 
     def handle(self, *, out, link, every, keep, **options):
         if every is None:

@@ -13,7 +13,7 @@ from benchmarks.runs import figures as run_figures
 
 
 class Command(BaseCommand):
-    help = "Report how far captions alone answer a benchmark, by its blind runs. See docs/guide/scoring.md."
+    help = "Report how well captions by themselves answer a benchmark, from its blind runs. See docs/guide/scoring.md."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

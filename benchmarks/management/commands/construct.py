@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("kind", choices=KINDS, help=kinds)
         parser.add_argument("path", type=Path, metavar="IN", help="a .csv, .json or .jsonl file of rows")
         parser.add_argument("--out", type=Path, required=True, help="the file to write; .jsonl for constructed items")
-        parser.add_argument("--seed", type=int, default=0, help="seed of random draws, noted in the report")
+        parser.add_argument("--seed", type=int, default=0, help="seed of random draws, recorded in the report")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def handle(self, *, kind, path, out, seed, **options):

@@ -16,7 +16,7 @@ from benchmarks.predictions.output import as_json, as_lines
 
 
 class Command(BaseCommand):
-    help = "Compute a model's figures from its answers, by a paper's measures. See docs/reference/evaluate.md."
+    help = "Compute a model's scores from its answers, by a paper's measures. See docs/reference/evaluate.md."
     requires_system_checks = []
 
     def add_arguments(self, parser):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *, kind, predictions, items, mapping, skip_incomplete, **options):
         kind, log = EVALUATED[kind], ProblemLog(skip_incomplete)
         if items and kind in WITHOUT_ITEMS:
-            raise CommandError(f"{kind.title} takes no --items: the scores’ names say what they are of.")
+            raise CommandError(f"{kind.title} does not take --items: the scores’ names show what they are for.")
         how = text_of(mapping) if mapping else ""
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log, how), log)
         refuse(log, self.stdout, "Nothing was computed")

@@ -10,14 +10,14 @@ from benchmarks.runs import model_answers
 
 
 class Command(ModelCommand):
-    help = "Make captions from a benchmark's captions with a language model (docs/guide/generating.md)."
+    help = "Generate captions from a benchmark's captions with a language model (docs/guide/generating.md)."
     takes, own_options = caption_order.CaptionOrder, ("prompt", "format_captions")
     cancelled = "Answers received so far are kept."
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
         parser.add_argument("--prompt", type=Path, help="a file with a prompt of your own, with {caption} in it")
-        parser.add_argument("--as-written", action="store_true", help="do not give all captions one form")
+        parser.add_argument("--as-written", action="store_true", help="do not format captions uniformly")
         parser.add_argument("--estimate", action="store_true", help="only print what asking would take")
 
     def order(self, options):

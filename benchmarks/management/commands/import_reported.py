@@ -15,7 +15,7 @@ from benchmarks.runs.published_tables import TABLES
 
 
 class Command(BaseCommand):
-    help = "Add figures printed in a source, marked as reported. docs/guide/comparison.md shows the file format."
+    help = "Add scores printed in a source, marked as reported. docs/guide/comparison.md shows the file format."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

@@ -16,7 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser):
         parser.add_argument("folder", type=Path, help="a folder written by manage.py backup")
         parser.add_argument("--replace", action="store_true", help="delete all data of this installation first")
-        parser.add_argument("--check", action="store_true", help="only read the backup, and say whether it is whole")
+        parser.add_argument("--check", action="store_true", help="only read the backup, and check that it is complete")
 
     def handle(self, *, folder, replace, **options):
         started, reads = time.monotonic(), options["check"]

@@ -72,5 +72,5 @@ def ordered(report: dict) -> list[str]:
     heads, rows = order_tasks.table_of([report])
     chance = ["Chance", "", *[f"{order_tasks.CHANCE:.3f}"] * (len(heads) - 1)]
     lines = in_columns(report, [["", *heads], *([model, *cells] for model, cells in rows), chance])
-    left_out = f"note: {report['left_out']:,} captions have no four different wrong orders and are left out."
+    left_out = f"note: {report['left_out']:,} captions do not have four different wrong orders and are left out."
     return [*lines[:-1], *([left_out] if report["left_out"] else []), lines[-1]]

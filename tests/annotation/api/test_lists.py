@@ -71,7 +71,7 @@ def test_what_is_unknown_or_wrong_is_refused_in_words(client, manager, study, na
 
 def test_a_filter_that_is_given_twice_is_refused(client, manager, study):
     answer = client.get(reverse("api-task-list", args=[study.pk]) + "?stage=1&stage=1")
-    assert (answer.status_code, answer.json()["detail"]) == (400, "stage: Give this only once.")
+    assert (answer.status_code, answer.json()["detail"]) == (400, "stage: Use this only once.")
 
 
 def test_judgments_are_filtered(client, manager, study):

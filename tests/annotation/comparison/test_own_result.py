@@ -76,7 +76,7 @@ def test_its_row_stands_beside_people_on_the_kept_items(study, client):
 
 
 def test_a_study_that_has_kept_nothing_is_not_scored(module_world):
-    with pytest.raises(Refused, match="kept no item"):
+    with pytest.raises(Refused, match="kept nothing yet"):
         result_of(studies.study(items=1))
 
 

@@ -114,7 +114,7 @@ def test_an_import_limit_does_not_apply_to_ratings(table, monkeypatch):
     out = StringIO()
     with pytest.raises(CommandError):
         call_command("agreement", "--ratings", str(table(RATINGS)), stdout=out)
-    assert "Give at most 5 ratings" in out.getvalue()
+    assert "Use at most 5 ratings" in out.getvalue()
 
 
 def test_one_number_in_two_spellings_is_refused(table):

@@ -74,11 +74,11 @@ def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
 @pytest.mark.parametrize(
     ("others", "order", "note"),
     [
-        (1, "", "rests on 1 item with another answer than the most frequent; AC1 is 0.990"),
-        (3, "", "rests on 3 items with another answer than the most frequent; AC1 is 0.969"),
-        (3, "12345", "rests on 3 items with another answer than the most frequent; AC1 is 0.970"),
-        (9, "", "rests on 9 items with another answer than the most frequent; AC1 is 0.902"),
-        (10, "", "rests on 0 items with two judgments for another answer than the most frequent; AC1 is 0.890"),
+        (1, "", "rests on 1 item with an answer other than the most frequent; AC1 is 0.990"),
+        (3, "", "rests on 3 items with an answer other than the most frequent; AC1 is 0.969"),
+        (3, "12345", "rests on 3 items with an answer other than the most frequent; AC1 is 0.970"),
+        (9, "", "rests on 9 items with an answer other than the most frequent; AC1 is 0.902"),
+        (10, "", "rests on 0 items with two judgments for an answer other than the most frequent; AC1 is 0.890"),
     ],
 )
 def test_coefficients_say_if_they_rest_on_few_items_with_another_answer(others, order, note):

@@ -85,7 +85,7 @@ def test_what_is_served_has_nothing_of_the_file_but_its_pixels(client, stage):
         ({"text": "![a](other)"}, "No uploaded image is named “other”"),
         ({"text": "Look", "de": "![](hand)"}, "Deutsch: Describe the image “hand”"),
         ({"text": "[x](page)"}, "Start it with https:// or mailto:"),
-        ({"text": "Look", "images": [file("a.jpg", b"no image")]}, "“a.jpg”: Give a JPEG, PNG, WebP, AVIF or GIF."),
+        ({"text": "Look", "images": [file("a.jpg", b"no image")]}, "“a.jpg”: Use a JPEG, PNG, WebP, AVIF or GIF."),
         ({"text": "Look", "images": [file("a.jpg", HAND[:300])]}, "cut off or damaged"),
         ({"text": "Look", "images": [file("a.jpg", b"0" * 2000)]}, "“a.jpg” is larger than 0 MB"),
     ],

@@ -153,7 +153,7 @@ def test_the_metadata_of_winnow_name_its_addresses(client, idp):
 
 @pytest.mark.parametrize(
     ("more", "level", "says"),
-    [({}, None, ""), ({"entity_id": "https://elsewhere.example.org"}, checks.ERROR, "says nothing good of"),
+    [({}, None, ""), ({"entity_id": "https://elsewhere.example.org"}, checks.ERROR, "has no valid description of"),
      ({"metadata": "http://127.0.0.1:1/idp.xml"}, checks.INFO, "does not answer"),
      ({"signing": True, "key_file": __file__}, checks.ERROR, "key_file holds no private key")],
 )  # fmt: skip

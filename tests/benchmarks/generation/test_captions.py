@@ -200,7 +200,7 @@ def test_a_negative_that_is_true_of_the_image_or_was_made_before_is_dropped(medi
     imports.imported(imports.manifest(tmp_path, items), imports.archive(tmp_path, [], files), name="Cups")
     with chat_server(reply) as server:
         job = run(Benchmark.objects.get(name="Cups"), order(server))
-    assert reasons(job, 2) == {"the new caption says the same words in the same order": 1}
+    assert reasons(job, 2) == {"the new caption has the same words in the same order": 1}
     assert reasons(job, 3) == {
         "the new caption is another caption of the image or item": 1,
         "the same caption was made before": 1,

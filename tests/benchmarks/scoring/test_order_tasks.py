@@ -100,7 +100,7 @@ def test_the_command_prints_a_table_like_the_papers(media, tmp_path, tiny, capsy
     lines = capsys.readouterr().out.splitlines()
     assert "3 images, 3 captions, 5 seeds" in lines[0] and lines[1].split() == ["n", "all", "coco", "flickr30k"]
     assert lines[2].count(" ± ") == 3 and lines[3].split() == ["Chance", *["0.200"] * 3]
-    assert lines[4] == "note: 1 captions have no four different wrong orders and are left out."
+    assert lines[4] == "note: 1 captions do not have four different wrong orders and are left out."
     with pytest.raises(CommandError, match="not allowed with argument"):
         call_command("score", "Orders", "--order-tasks", "--perturbed-retrieval", model=tiny)
 

@@ -78,7 +78,7 @@ def test_captions_that_open_clip_reads_alike_are_left_out_as_in_winnow(media, tm
     lines = [*command.table(found)]
     assert lines[0].endswith(" n  read alike") and lines[1].split()[-2:] == ["2", "2"]
     cut_off = "3 items have captions that are longer than the model reads, so their ends were cut off: i0, i1, i2."
-    assert [cut_off, "2 items are left out, since the model reads two of the captions alike: i0, i2."] == lines[-2:]
+    assert [cut_off, "2 items are left out, because two of the captions are alike to the model: i0, i2."] == lines[-2:]
 
     job = compared_models.run(compared_models.queued(benchmark, tmp_path / "out.jsonl", model="again"))
     assert job.report["cut"] == {"alike": cut["alike"]}

@@ -275,14 +275,14 @@ SENTENCES = [  # half-width, bound; items of the order; who; changes of the targ
     ((0.1, None), [True], sentence.Work(1), (), ["1 was judged, drawn", "1 was judged wrong (100.0%"],
      ["later", "more"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(2), (),
-     ["3 were judged, drawn", "1 was judged wrong", "2 later items are judged too and do not count yet: an earlier one "
-      "is open. Of the first 6, 1 is open: 33.3% are wrong if none of these is, 50.0% if all are (95% interval, "
+     ["3 were judged, drawn", "1 was judged wrong", "2 later items are also judged but do not count yet: an earlier "
+      "one is open. Of the first 6, 1 is open: 33.3% are wrong if none of these is, 50.0% if all are (95% interval, "
       "whatever they are, 9.8 to 81.0%).", "not met yet", "Judged by 2 annotators. One decides."], ["had ended"]),
     ((0.1, None), [None, True, False], sentence.Work(0), (),
-     ["2 later items are judged too and do not count yet: an earlier one is open. Of the first 3, 1 is open"],
+     ["2 later items are also judged but do not count yet: an earlier one is open. Of the first 3, 1 is open"],
      ["Cups"]),
     ((0.5, None), [True, *[False] * 11], sentence.Work(3, 2), (),
-     ["10 were judged", "2 later items are judged too and do not count: the audit had ended.", "± 50%, met)",
+     ["10 were judged", "2 later items are also judged but do not count: the audit had ended.", "± 50%, met)",
       "Judged by 3 annotators (2 of them simulated). One decides."], ["not count yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1, 1, adjudicated=2, undecided=1, closed=True), (CHANGE,),
      ["target ± 10%, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
