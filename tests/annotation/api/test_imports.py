@@ -138,7 +138,7 @@ WRONG = [
     ({"items": [{}], "new_candidates": True}, "name", "no benchmark with this name"),
     ({"items": [{}], "colour": 1}, "colour", "no such field"),
     ({"items": [{}], "mapping": {"texts": {}}}, "mapping", "Begin the mapping with"),
-    ({"items": [{}], "mapping": {"winnow": "mapping/1", "texts": {"a": "b"}}}, "mapping", "needs no mapping"),
+    ({"items": [{}], "mapping": {"winnow": "mapping/1", "texts": {"a": "b"}}}, "mapping", "does not need a mapping"),
 ]
 
 

@@ -113,12 +113,12 @@ def test_the_range_of_the_cost_holds_what_new_annotators_take(loads):
 def test_annotators_who_took_exactly_as_long_give_the_range_no_width_but_a_reason():
     rows = Judgments.of(given_at(n)._replace(annotator=n % 2, active_ms=7000) for n in range(6))
     found = measures_counts.stage_cost(rows, 6, 10, Pay(6))["range"]
-    assert found["cost_low"] is None and found["minutes_high"] is None and "exactly as long" in found["reason"]
+    assert found["cost_low"] is None and found["minutes_high"] is None and "exactly the same time" in found["reason"]
 
 
 def test_one_annotator_tells_nothing_of_the_range():
     figures = study_figures(judged([["candidate-0", "none"]]))
-    assert figures["cost"]["range"]["cost_high"] is None and "one annotator" in figures["cost"]["range"]["reason"]
+    assert figures["cost"]["range"]["cost_high"] is None and "a single annotator" in figures["cost"]["range"]["reason"]
 
 
 def test_an_annotators_row():

@@ -58,7 +58,7 @@ def test_strongest_first_and_each_comparison_counts_for_both():
         ([(0, "a", "b", float(number % 2)) for number in range(30)], FEW_ITEMS),
         ([(item, "a", "b", float(item % 2)) for item in range(9)], FEW_ITEMS),
     ],
-    ids=["ties only", "each item both ways", "one comparison", "one item", "nine items"],
+    ids=["only ties", "each item both ways", "one comparison", "one item", "nine items"],
 )
 def test_items_that_show_no_variance_give_no_interval_but_a_reason(compared, reason):
     found, apart = bradley_terry([Compared(*one) for one in compared])

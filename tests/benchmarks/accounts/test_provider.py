@@ -326,7 +326,7 @@ def test_who_is_connected_elsewhere_is_not_connected_twice(client, provider, ana
     oidc.log_in(Client())
     begun = confirm(client, client.post(reverse("provider-connect", args=["lab"])))
     client.get(oidc.at_the_provider(oidc.provider_address(begun)))
-    assert "Another account here is connected" in client.get(reverse("account")).text
+    assert "Another account is already connected" in client.get(reverse("account")).text
     assert not ana.socialaccount_set.exists()
 
 

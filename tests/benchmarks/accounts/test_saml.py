@@ -77,14 +77,14 @@ BAD = {  # and what the log says of it
     "not signed": ({"signed": ()}, "No Signature found"),
     "signed by another key": ({"signed": saml.key_pair()}, "Signature validation failed"),
     "for another audience": ({"audience": "https://elsewhere.example.org"}, "is not a valid audience"),
-    "for no audience": ({"audience": None}, "names no audience"),
+    "for no audience": ({"audience": None}, "does not name an audience"),
     "expired": ({"end": -10}, "expired"),
     "of another issuer": ({"issuer": "https://elsewhere.example.org"}, "Invalid issuer"),
-    "about somebody who asked for nothing": ({"confirmed": ""}, "no login that began here"),
+    "about somebody who asked for nothing": ({"confirmed": ""}, "does not belong to a login that began here"),
     "about another login": ({"confirmed": 'InResponseTo="_other"'}, "SubjectConfirmation"),
     "sent to another address": ({"here": "https://elsewhere.example.org"}, "instead of"),
-    "with a name that changes": ({"format": FORMATS.format("2.0", "transient")}, "nothing lasting"),
-    "with an address for a name": ({"format": FORMATS.format("1.1", "emailAddress")}, "nothing lasting"),
+    "with a name that changes": ({"format": FORMATS.format("2.0", "transient")}, "no attribute identifies"),
+    "with an address for a name": ({"format": FORMATS.format("1.1", "emailAddress")}, "no attribute identifies"),
 }
 
 
@@ -155,7 +155,7 @@ def test_the_metadata_of_winnow_name_its_addresses(client, idp):
     ("more", "level", "says"),
     [({}, None, ""), ({"entity_id": "https://elsewhere.example.org"}, checks.ERROR, "has no valid description of"),
      ({"metadata": "http://127.0.0.1:1/idp.xml"}, checks.INFO, "does not answer"),
-     ({"signing": True, "key_file": __file__}, checks.ERROR, "key_file holds no private key")],
+     ({"signing": True, "key_file": __file__}, checks.ERROR, "key_file does not contain a private key")],
 )  # fmt: skip
 def test_the_check_before_a_start_reads_metadata_and_keys(idp, settings, more, level, says):
     settings.PROVIDERS = idp.configured(**more)

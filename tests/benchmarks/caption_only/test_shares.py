@@ -61,7 +61,7 @@ def test_a_refined_benchmark_is_balanced_for_both(capsys, tmp_path):
 def test_a_refinement_needs_two_that_see_no_image(tmp_path, blind):
     benchmark = studies.benchmark(items=2, candidates=0)
     made = run(benchmark, [1, 1], blind=blind)
-    with pytest.raises(CommandError, match="see no image"):
+    with pytest.raises(CommandError, match="do not see images"):
         call_command("blind", benchmark.name, refine=[made.pk, made.pk], out=tmp_path / "kept.json")
 
 

@@ -97,7 +97,7 @@ def test_the_page_of_an_item_corrects_its_words(admin_client, benchmark):
     texts = {f"{old}caption-{one.role}-0": one.text for one in benchmark.items.get(position=0).captions.all()
              for old in ("", "old-")}  # fmt: skip
     nothing = admin_client.post(address, {**texts, "reason": "So."})
-    assert nothing.status_code == 422 and b"Nothing is changed" in nothing.content
+    assert nothing.status_code == 422 and b"Nothing was changed" in nothing.content
     sent = {**texts, "caption-negative-0": "A green cup.", "reason": "Wrong colour."}
     assert admin_client.post(address, sent).status_code == 302
     again = admin_client.post(address, {**sent, "caption-negative-0": "A grey cup."})

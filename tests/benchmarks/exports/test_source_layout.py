@@ -111,7 +111,7 @@ def test_origins_and_a_second_side_by_command(tmp_path):
     ("format", "options", "word"),
     [
         ("visla", {"second": "."}, "has no second side"),
-        ("hard-positives", {"origins": ["A", "B"]}, "does not take names of its sides"),
+        ("hard-positives", {"origins": ["A", "B"]}, "does not accept names for its sides"),
         ("sugarcrepe-compare", {"origins": ["A", "A "]}, "different names"),
         ("sugarcrepe-compare", {"origins": ["A", " "]}, "1 to 60 characters"),
         ("hard-positives", {"second": "nowhere"}, "There is no nowhere"),
