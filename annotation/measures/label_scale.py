@@ -1,4 +1,4 @@
-"""What measures of agreement need to know of labels: order, values, and how many could be chosen. Pure."""
+"""Properties of labels that agreement depends on: order, values, and how many could be chosen. Pure."""
 
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace

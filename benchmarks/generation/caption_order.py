@@ -23,7 +23,7 @@ LONGEST_PROMPT = 20_000  # characters
 
 @dataclass(frozen=True)
 class CaptionOrder:
-    """What to make, with which model, and what to keep. `temperature`: None for each kind's default."""
+    """The captions to make, the model, and which results to keep. `temperature`: None for each kind's default."""
 
     name: str = orders.text(
         "Name of the new benchmark", "If the benchmark exists, the new items are added to it.", max_length=120

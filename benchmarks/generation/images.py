@@ -37,7 +37,7 @@ FORGOTTEN = 30 * 24 * 3600  # seconds until an image not used by any job is dele
 
 @dataclass(frozen=True)
 class ImagesOrder:
-    """What to draw: images for each item's negative caption, or only for items with `keys`."""
+    """The images to draw: for each item's negative caption, or only for items with `keys`."""
 
     model: str = orders.model(
         "Model", "`sdxl-dpo`, or another text-to-image model: its hub name or its folder.", initial="sdxl-dpo"

@@ -36,8 +36,8 @@ def kind(benchmark: Benchmark) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a study has kept when models are asked about it. `chosen`: by kept item, the negative image that people
-    chose (its `ItemImage`), or None; `written`: by item and role, the captions that they wrote.
+    """A study's kept items when models are asked about it. `chosen`: by kept item, the negative image that people chose
+    (its `ItemImage`), or None; `written`: by item and role, the captions that they wrote.
     """
 
     study: int
@@ -64,7 +64,7 @@ def result_in(params: Mapping) -> Result | None:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What models are asked about: a benchmark's items that are not withdrawn, or a study's result among them."""
+    """The items for models: a benchmark's items that are not withdrawn, or a study's result among them."""
 
     benchmark: Benchmark
     result: Result | None = None

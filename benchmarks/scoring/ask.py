@@ -38,7 +38,7 @@ REFUSED = {"refusal", "content_filter"}
 
 @dataclass(frozen=True)
 class AskOrder:
-    """What to ask, and which model. The page offers only the addresses configured by the administrator."""
+    """The questions to ask, and the model. The page offers only the addresses configured by the administrator."""
 
     address: str = orders.text("Endpoint", "Its address up to the version: https://api.example.org/v1.")
     model: str = orders.model("Model", "The name of the model at that endpoint. It must accept images.")

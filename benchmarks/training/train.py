@@ -45,7 +45,7 @@ def _setting(name: str, label: str, help_text: str = "") -> Any:
 
 @dataclass(frozen=True)
 class TrainOrder:
-    """What to train, from which weights, on which items. Numbers that are None default to the preset's."""
+    """The model to train, its initial weights, and the items. Numbers that are None default to the preset's."""
 
     preset: str = orders.choice(
         "Preset", [(name, preset.title) for name, preset in PRESETS.items()], "The losses and numbers of a paper."

@@ -53,7 +53,7 @@ class ModelName:
 
     @property
     def scores_pairs(self) -> bool:
-        """Whether it reads an image and a caption together, and so has no vectors of either."""
+        """True if it reads an image and a caption together, and so makes no vectors of either."""
         return self.kind in PAIRS
 
 

@@ -63,7 +63,7 @@ class Preset:
 
     @property
     def detects(self) -> bool:
-        """Whether it trains a detector of generated content, instead of an encoder."""
+        """True if it trains a detector of generated content, instead of an encoder."""
         return self.settings.image_epochs > 0
 
     @property
