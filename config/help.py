@@ -111,10 +111,9 @@ def _sections(page: str, modified: int) -> list[Section]:
     headings = _name_headings(tokens)
     address = reverse("help-page", args=[page])
     found = []
-    for (heading, words), (following, _) in pairwise([*headings, (None, "")]):
-        begin = tokens.index(heading) + 3  # after its text and its end
-        end = tokens.index(following) if following else len(tokens)
-        text = " ".join(_words(token) for token in tokens[begin:end])
+    begins = [tokens.index(heading) for heading, _ in headings]
+    for (heading, words), (begin, end) in zip(headings, pairwise([*begins, len(tokens)]), strict=True):
+        text = " ".join(_words(token) for token in tokens[begin + 3 : end])  # after the heading, its words and its end
         found.append(Section(f"{address}#{heading.attrs['id']}", headings[0][1], words, text))
     return found
 

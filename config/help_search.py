@@ -48,7 +48,7 @@ class Found:
 
 def search(sections: tuple[Section, ...], question: str) -> list[Found]:
     """Return at most AT_MOST sections matching the question, the best first, with the words found in bold."""
-    values = {
+    values: dict[str, str | int | list[str]] = {
         "question": question,
         "vectors": _vectors(sections),
         "bodies": [section.body for section in sections],
