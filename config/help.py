@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -98,8 +99,8 @@ def help_picture(request: HttpRequest, name: str) -> FileResponse:
 
 
 def all_sections() -> tuple[Section, ...]:
-    """Return every section of every page, in the order of URLs; the start page only links to the others."""
-    pages = sorted(path for path in DOCS.rglob("*.md") if path != DOCS / f"{START}.md")
+    """Return every section of the pages for those who use Winnow, in the order of URLs: not those on how it is made."""
+    pages = sorted(path for room in ("guide", "reference") for path in (DOCS / room).rglob("*.md"))
     names = [(path.relative_to(DOCS).with_suffix("").as_posix(), path.stat().st_mtime_ns) for path in pages]
     return tuple(section for name, modified in names for section in _sections(name, modified))
 
@@ -113,13 +114,18 @@ def _sections(page: str, modified: int) -> list[Section]:
     found = []
     begins = [tokens.index(heading) for heading, _ in headings]
     for (heading, words), (begin, end) in zip(headings, pairwise([*begins, len(tokens)]), strict=True):
-        text = " ".join(_words(token) for token in tokens[begin + 3 : end])  # after the heading, its words and its end
+        text = _prose(tokens[begin + 3 : end])  # after the heading, its words and its end
         found.append(Section(f"{address}#{heading.attrs['id']}", headings[0][1], words, text))
     return found
 
 
-def _words(token: Token) -> str:
-    return "".join(child.content or " " for child in token.children) if token.children else token.content
+def _prose(tokens: Sequence[Token]) -> str:
+    """Return a line for each paragraph and row of a table, without blocks of code."""
+    text = ""
+    for token in tokens:
+        text += "".join(" " if child.type == "softbreak" else child.content for child in token.children or ())
+        text += {"td_close": " · ", "th_close": " · ", "tr_close": "\n", "paragraph_close": "\n"}.get(token.type, "")
+    return text.replace(" · \n", "\n").strip()
 
 
 @lru_cache(maxsize=64)

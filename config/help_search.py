@@ -7,37 +7,45 @@ from django.db import connection
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-AT_MOST = 12  # results
+AT_MOST, LENGTH = 12, 280  # results, and characters of each
 START, STOP = "\x02", "\x03"  # around a word found; these never occur in texts
 
 # The query includes the sections, because they are files: a table would have to be kept in sync with them.
 VECTORS = """
-SELECT (setweight(to_tsvector('english', heading), 'A') || to_tsvector('english', body))::text
-FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS section (heading, body, place) ORDER BY place
+SELECT (setweight(to_tsvector('english', heading), 'A') || setweight(to_tsvector('english', title), 'B')
+        || to_tsvector('english', body))::text
+FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS section (title, heading, body, place) ORDER BY place
 """
-# Sections with all words come before those with some; words in headings count more than those in the text.
+# Sections with every word come before those with some. Of each, the paragraph that has most of the words is shown.
 QUERY = """
 WITH question AS (
   SELECT websearch_to_tsquery('english', %(question)s) AS all_words,
          replace(plainto_tsquery('english', %(question)s)::text, ' & ', ' | ')::tsquery AS any_word
 ), found AS (
-  SELECT place, body, any_word
+  SELECT place, body, any_word, row_number() OVER (
+    ORDER BY words @@ all_words DESC, ts_rank('{0.02, 0.2, 0.5, 1}', words, any_word) DESC, place) AS rank
   FROM question, unnest(%(vectors)s::tsvector[], %(bodies)s::text[]) WITH ORDINALITY AS section (words, body, place)
   WHERE words @@ all_words OR words @@ any_word
-  ORDER BY words @@ all_words DESC, ts_rank(words, any_word, 1) DESC, place LIMIT %(at_most)s
 )
-SELECT place, ts_headline('english', body, any_word, %(marks)s) FROM found
+SELECT place, ts_headline('english', coalesce(shown, ''), any_word, %(marks)s) FROM found LEFT JOIN LATERAL (
+  SELECT left(line, %(length)s) AS shown FROM unnest(string_to_array(body, E'\\n')) AS line
+  ORDER BY ts_rank(to_tsvector('english', left(line, %(length)s)), any_word) DESC LIMIT 1
+) AS paragraph ON true WHERE rank <= %(at_most)s ORDER BY rank
 """
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: its text up to the next heading, with its link."""
+    """A part of a page up to the next heading: a line for each paragraph and row."""
 
     address: str
     title: str
     heading: str
     body: str
+
+    @property
+    def name(self) -> str:
+        return self.title if self.heading == self.title else f"{self.title} › {self.heading}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,8 @@ def search(sections: tuple[Section, ...], question: str) -> list[Found]:
         "question": question,
         "vectors": _vectors(sections),
         "bodies": [section.body for section in sections],
-        "marks": f"StartSel={START}, StopSel={STOP}, MaxWords=32, MinWords=16",
+        "marks": f"StartSel={START}, StopSel={STOP}, HighlightAll=true",
+        "length": LENGTH,
         "at_most": AT_MOST,
     }
     with connection.cursor() as cursor:
@@ -62,9 +71,9 @@ def search(sections: tuple[Section, ...], question: str) -> list[Found]:
 
 @lru_cache(maxsize=1)
 def _vectors(sections: tuple[Section, ...]) -> list[str]:
-    headings = [f"{section.title} {section.heading}" for section in sections]
+    columns = [[getattr(section, name) for section in sections] for name in ("title", "heading", "body")]
     with connection.cursor() as cursor:
-        cursor.execute(VECTORS, [headings, [section.body for section in sections]])
+        cursor.execute(VECTORS, columns)
         return [vector for (vector,) in cursor.fetchall()]
 
 

@@ -58,11 +58,14 @@ def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
 )
 def test_a_search_leads_to_the_best_sections_of_all_pages(client, manager, tmp_path, monkeypatch, question, expected):
     monkeypatch.setattr(help, "DOCS", tmp_path)
-    (tmp_path / "a.md").write_text("# Start\nAn item is `<i>`, held by a lease.\n\n## Kept\nWhy an item is dropped.\n")
-    (tmp_path / "b.md").write_text("# Words\n\n## Lease\nIt ends.\n")
+    (tmp_path / "guide").mkdir()
     (tmp_path / "README.md").write_text("# All\n")
+    (tmp_path / "guide/a.md").write_text(
+        "# Start\nA start.\n\nAn item is `<i>`, held by a lease.\n\n## Kept\nWhy an item is dropped.\n"
+    )
+    (tmp_path / "guide/b.md").write_text("# Words\n\n## Lease\n### End\nIt ends.\n")
     page = client.get(reverse("help"), {"q": question}).text
-    assert re.findall(r'<h2><a href="/help/\w/#\w+">(\w+)</a>', page) == expected
+    assert re.findall(r'<h2><a href="/help/guide/\w/#\w+">(?:\w+ › )?(\w+)</a>', page) == expected
     assert ("Nothing found" in page) == (not expected)
     assert "<i>" not in page
 
