@@ -15,7 +15,7 @@ from benchmarks.generation import images as generated_images
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
-from benchmarks.jobs import jobs, kept_uploads, rounds, uploads, work_folder
+from benchmarks.jobs import jobs, kept_uploads, model_workers, rounds, uploads, work_folder
 from benchmarks.models import Job, JobState
 from benchmarks.notifications import jobs as job_notifications
 from benchmarks.notifications import kinds as notification_kinds
@@ -25,6 +25,7 @@ from benchmarks.runs import import_predictions
 from benchmarks.scoring import ask, order_tasks, retrieval, score
 from benchmarks.storage.files import Unavailable
 from benchmarks.training import train
+from workers.celery import serves_models
 
 Work = Callable[[Job, jobs.Progress], None]
 BY = "worker"
@@ -114,6 +115,9 @@ def start_rounds(**signal) -> None:
     rounds.start(sweep, every=SWEEP_EVERY, what="clean up")
     if notification_kinds.offered():
         rounds.start(send.send_all, every=NOTIFY_EVERY, what="send messages")
+    if serves_models():
+        model_workers.report_in()
+        rounds.start(model_workers.report_in, every=model_workers.EVERY, what="report in")
 
 
 @worker_ready.connect

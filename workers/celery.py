@@ -25,6 +25,10 @@ def serves_everything() -> bool:
     return "celery" in app.amqp.queues.consume_from
 
 
+def serves_models() -> bool:
+    return "models" in app.amqp.queues.consume_from
+
+
 @setup_logging.connect
 def keep_logging(**signal) -> None:
     """Log like the web server (`LOGGING`): with a receiver, Celery does not set up anything itself."""

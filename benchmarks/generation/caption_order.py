@@ -38,7 +38,9 @@ class CaptionOrder:
         option="kind",
     )
     model: str = orders.model(
-        "Model", "Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder."
+        "Model",
+        "Its name at the endpoint. On this server: its name on the Hugging Face Hub, such as "
+        "Qwen/Qwen2.5-7B-Instruct, or a folder in the server’s model folder.",
     )
     address: str = orders.text(
         "Where the model runs",

@@ -22,13 +22,25 @@ START = {"model": "ViT-B-32-quickgelu", "pretrained": "openai"}  # small, and it
 LISTED = 100  # trained models to choose from
 CLIP, SENTENCE, TRAINED = "open_clip", "sentence-transformers", "trained"
 KINDS = {  # prefixes of models' names, except for the first and the last: the kind, and what its name is
-    CLIP: ("CLIP of open_clip", "An architecture and its weights: ViT-B-32-quickgelu with openai."),
+    CLIP: ("CLIP", "An architecture of open_clip and its weights: ViT-B-32-quickgelu with openai."),
     HUB: ("CLIP from the Hugging Face Hub", "An id: laion/CLIP-ViT-B-32-laion2B-s34B-b79K."),
     FOLDER: ("CLIP on this server", "A folder in the server’s model folder."),
-    "vqa": ("Image-text model", "Is asked whether the image shows the caption; slower. A hub id or a folder."),
-    "itm": ("Image-text matching", "A model with a head for it, such as BLIP; slower. A hub id or a folder."),
-    SENTENCE: ("Sentence encoder", "Sees only captions: how much they give away. A hub id or a folder."),
-    "language-model": ("Language model", "Sees only captions: which is likelier. A hub id or a folder."),
+    "vqa": (
+        "Image-text model",
+        "Is asked whether the image shows the caption; slower. Its name on the Hugging Face Hub, or a folder.",
+    ),
+    "itm": (
+        "Image-text matching",
+        "A model with a head for it, such as BLIP; slower. Its name on the Hugging Face Hub, or a folder.",
+    ),
+    SENTENCE: (
+        "Sentence encoder",
+        "Sees only captions: how much they give away. Its name on the Hugging Face Hub, or a folder.",
+    ),
+    "language-model": (
+        "Language model",
+        "Sees only captions: which is likelier. Its name on the Hugging Face Hub, or a folder.",
+    ),
     TRAINED: ("Trained here", "Choose one of the models that were trained on this server."),
 }
 

@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 
+from benchmarks.jobs import model_workers
 from benchmarks.models import Correction, TrainedModel
 from benchmarks.naming import kind_name
 from benchmarks.scoring.ask import orders_in_words
@@ -17,6 +18,12 @@ from benchmarks.tables import NOTHING, Column, Table, bdi, number
 from benchmarks.templatetags.winnow import duration, moment
 
 register = template.Library()
+
+
+@register.inclusion_tag("jobs/_model_worker.html")
+def model_worker() -> dict:
+    return {"running": model_workers.is_running()}
+
 
 Rows = Sequence[Mapping[str, Any]]
 

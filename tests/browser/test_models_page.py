@@ -28,6 +28,6 @@ def test_axe_finds_nothing(open_page, visit, axe_violations, tmp_path):
         assert flaws(page, axe_violations) == [], name
     page.get_by_label("Sentence encoder").check()
     assert page.input_value("#id_model") == ""
-    page.get_by_label("CLIP of open_clip").check()
+    page.get_by_label("CLIP An architecture").check()
     assert page.input_value("#id_model") == "ViT-B-32-quickgelu"
     assert page.errors == []

@@ -2,8 +2,10 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.urls import reverse
 
+from benchmarks.jobs import model_workers
 from benchmarks.models import Benchmark, Job
 from tests.builders import studies
 
@@ -42,6 +44,15 @@ def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchm
     assert (answer.url, job.created_by.username) == (reverse("job-detail", args=[job.pk]), "ana")
     assert "Waiting for a worker with models" in client.get(answer.url).text
     assert f'value="{FIELDS[page]["model"]}"' in client.get(f"{url}?again={job.pk}").text
+
+
+@pytest.mark.parametrize("page", FIELDS)
+def test_the_form_says_whether_a_worker_for_models_is_running(client, benchmark, page):
+    url = reverse(page, args=[benchmark.pk])
+    cache.clear()
+    assert "No worker for models is running" in client.get(url).text
+    model_workers.report_in()
+    assert "A worker for models is running" in client.get(url).text
 
 
 def test_scoring_needs_only_the_button(client, benchmark):
