@@ -185,7 +185,7 @@ class ByType:
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
             for entry in entries
             for one in entry.figures["groups"]
-            if self.of(one) and _subset(one) not in self.measures
+            if self.of(one) and (one["type"] or one["subtype"]) and _subset(one) not in self.measures
         }
         groups = (found[key] for key in sorted(found))
         return [replace(whole, name=_name_of(one), short=_words_of(one), long="") for one in groups]

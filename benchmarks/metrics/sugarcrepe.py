@@ -2,8 +2,8 @@
 
 Source: SugarCrepe (accuracy on each subset); BiVLC Tables 2 and 3 report the first of them (CLIP 76.56). An item has an
 image, a caption and a negative one; the question is whether the caption is scored above the negative. A subset is a
-type and a subtype, or a type that combines both: replace_obj. A tie is not right, because equal scores are not a
-choice. All shares are between 0 and 1.
+type and a subtype, or one of them that names both: replace_obj. Equal scores are not a choice: a tie is not right. All
+shares are between 0 and 1.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ FAMILY = Family(Answered, PAIRS, MEASURES)
 
 
 def parts(type: str, subtype: str) -> tuple[str, str]:
-    """Return type and subtype, also for a type that combines both: `add` and `att` of `add_att`."""
-    if type in SUBSETS and not subtype:
-        type, _, subtype = type.partition("_")
+    """Return type and subtype, also if one of them names both and the other is empty: `add` and `att` of `add_att`."""
+    if not (type and subtype) and type + subtype in SUBSETS:
+        type, _, subtype = (type + subtype).partition("_")
     return type, subtype
 
 

@@ -10,7 +10,6 @@ from benchmarks.predictions.item_figures import compute, figures_of
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, SUGARCREPE, Kind
 
 Tree = Mapping[str, "Figure | Mean | Tree"]
-NO_TYPE = "not every item has a type and subtype; add them to the lines, or give the items (--items)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +47,15 @@ def of_hard_positives(items: Sequence[Typed], kind: Kind) -> Evaluation:
 def of_sugarcrepe(items: Sequence[Typed], kind: Kind) -> Evaluation:
     typed = all(sugarcrepe.subset(item.type, item.subtype) for item in items)
     groups = kind.measured.by_type(items)
-    parts = [one for one in groups if typed and one.subtype is not None]
+    parts = [one for one in groups if one.subtype is not None] if typed else []
     subsets = {sugarcrepe.subset(one.type, one.subtype or ""): one.measures["accuracy"] for one in parts}
     figures = {name: figure for name, figure in _figures(items, kind).items() if name not in sugarcrepe.SUBSETS}
     lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
-    notes = [] if typed else [f"Subsets: {NO_TYPE}."]
+    notes = [] if typed else ["Subsets: not every item has a type and subtype."]
     if typed and lacking:
         notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
-    types = [group for group in groups if group.subtype is None and group.type not in subsets]
-    return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
+    others = [one for one in groups if one not in parts and one.type not in subsets]
+    return Evaluation(kind.name, len(items), figures, others, {"subsets": subsets}, notes)
 
 
 def of_aro(items: Sequence[Typed], kind: Kind) -> Evaluation:

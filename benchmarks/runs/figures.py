@@ -23,7 +23,7 @@ from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_lines
 from benchmarks.runs.reported import Value
 
-VERSION = 8  # of the scores and their format: increase it when either changes
+VERSION = 9  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until another request to the worker

@@ -58,9 +58,12 @@ def test_the_mean_over_pairs_and_the_share_of_items_differ_where_sizes_do():
     assert found.figures["relation_overall"].share is None
 
 
-@pytest.mark.parametrize("typed", [lambda type, subtype: (type, subtype), lambda *both: ("_".join(both), "")])
+@pytest.mark.parametrize(
+    "typed",
+    [lambda type, subtype: (type, subtype), lambda *both: ("_".join(both), ""), lambda *both: ("", "_".join(both))],
+)
 def test_sugarcrepes_rows_count_in_one_figure_and_its_subsets_in_the_other(typed):
-    """Whether type and subtype have a column each, or the type names both."""
+    """Whether type and subtype have a column each, or one of them names both."""
     given = [(True, "swap", "obj")] * 3 + [(False, "add", "att"), (None, "add", "obj")]
     rows = [(right, *typed(*both)) for right, *both in given]
     found = EVALUATORS["sugarcrepe"]([sugarcrepe.Answered(*row) for row in rows], SUGARCREPE)
@@ -73,4 +76,5 @@ def test_sugarcrepes_rows_count_in_one_figure_and_its_subsets_in_the_other(typed
 def test_sugarcrepes_subsets_need_the_type_of_every_item():
     found = EVALUATORS["sugarcrepe"]([sugarcrepe.Answered(True, "swap", "obj"), sugarcrepe.Answered(True)], SUGARCREPE)
     assert found.figures["overall"].n == 2 and found.figures["mean_of_subsets"].share is None
-    assert not found.parts["subsets"] and found.notes[0].startswith("Subsets: not every item")
+    assert not found.parts["subsets"] and found.notes == ["Subsets: not every item has a type and subtype."]
+    assert [(one.type, one.subtype) for one in found.groups] == [("", None), ("", ""), ("swap", None), ("swap", "obj")]
