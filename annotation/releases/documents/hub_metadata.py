@@ -62,13 +62,13 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 def licence(stated: str) -> dict[str, str]:
     """Return a hub's own id, or another licence by its name."""
-    small = stated.strip().lower()
+    small = "-".join(stated.lower().split())
     known = LICENCES.get(small, small)  # a hub's own id, such as `odbl`, is also known
     if not small:
         return {}
     if known in LICENCES.values():
         return {"license": known}
-    return {"license": "other", "license_name": small.replace(" ", "-")}
+    return {"license": "other", "license_name": small}
 
 
 def _languages(stated: str) -> list[str]:

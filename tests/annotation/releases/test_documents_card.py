@@ -211,6 +211,7 @@ def test_yaml_reads_back_what_was_written(words):
     ("said", "head"),
     [
         ("MIT", {"license": "mit"}),
+        ("CC BY 4.0", {"license": "cc-by-4.0"}),
         ("ODbL-1.0", {"license": "odbl"}),
         ("My Own", {"license": "other", "license_name": "my-own"}),
         ("", {}),
