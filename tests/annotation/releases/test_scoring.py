@@ -22,7 +22,7 @@ from django.core.management import call_command
 
 from annotation.releases.build import MANIFEST
 from annotation.releases.scoring import evaluation
-from annotation.releases.scoring.released import images, models
+from annotation.releases.scoring.released import answers, images, models
 from annotation.releases.scoring.released.items import Release, wanted_of
 from annotation.releases.scoring.released.rows import rows_of
 from annotation.releases.verification.verifying import verify
@@ -287,10 +287,15 @@ def test_the_script_and_an_import_give_choices_the_same_chance(tmp_path, flags, 
     assert found["i_pos2t"]["chance"] == chance
 
 
-def test_a_type_that_names_its_subset_has_one_row_in_lmms_eval():
-    items = [{"type": "add_att", "subtype": ""}, {"type": "swap", "subtype": "obj"}]
+def test_one_name_of_a_subset_has_one_row():
+    items = [{"type": "add_att", "subtype": ""}, {"type": "", "subtype": "add_obj"}, {"type": "swap", "subtype": "obj"}]
     found = rows_of({"kind": "sugarcrepe"}, items)
     assert [name for name in found if "/" in name] == ["accuracy/swap"] and "add_att" in found
+    of_script = answers.figures([sugarcrepe.Answered(True, **one) for one in items], KINDS["sugarcrepe"])
+    assert {name: of_script["measures"][name]["n"] for name in ("add_att", "add_obj", "overall")} == {
+        "add_att": 1, "add_obj": 1, "overall": 3,
+    }  # fmt: skip
+    assert [(one["type"], one["subtype"]) for one in of_script["groups"]] == [("swap", None), ("swap", "obj")]
 
 
 def test_what_a_model_reads_alike_is_counted_in_the_figures_that_leave_it_out(tmp_path):

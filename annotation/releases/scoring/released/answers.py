@@ -8,6 +8,7 @@ from pathlib import Path
 
 from annotation.releases.scoring.released.items import Cut, Unusable, as_json, captions_of, require_answers, wanted_of
 from benchmarks.metrics import hard_positive
+from benchmarks.metrics.sugarcrepe import SUBSETS
 from benchmarks.predictions import stored
 from benchmarks.predictions.cut_captions import READ_ALIKE, listed
 from benchmarks.predictions.evaluators import of_family
@@ -91,11 +92,17 @@ def complete(release, records, alike, skip):
 
 
 def figures(records, kind, alike=()):
-    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype. Each figure
-    counts the items that it leaves out of those that the model reads `alike`, of which these are records.
+    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype, without those that
+    name a subset of SugarCrepe's among the `measures`. Each figure counts the items that it leaves out of those that
+    the model reads `alike`, of which these are records.
     """
     found, own = of_family(records, kind), figures_of(kind)
-    groups = [(group.type, group.subtype, group.measures) for group in found.groups]
+    subsets = {name for name in SUBSETS if name in found.figures and found.figures[name].n}
+    groups = [
+        (one.type, one.subtype, one.measures)
+        for one in found.groups
+        if (one.type or one.subtype) and one.subtype != "" and not {one.type, one.subtype} & subsets
+    ]
     if kind.name == HARD_POSITIVE.name:
         means = hard_positive.means_of_subtypes(found.groups)
         groups += [(type, MEAN, measures) for type, measures in means.items()]
