@@ -56,6 +56,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     of = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
+    items = benchmark.present.count()
     own = user.pk if not may_change_benchmark(user, benchmark) else None
     deletable = {run.pk for run in every_run if own in (None, run.created_by_id)}
     return {
@@ -66,14 +67,14 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
         "orders": table.ORDERS,
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
-        "items": benchmark.present.count(),
+        "items": items,
         "deletable": deletable, "missing": len(missing),
         "entries": entries,
         "models": any(one.stands != table.HUMANS for one in entries),
         "older": older,
         **(whole := _whole(entries, asked.kind)),
         "whole": tables.by_measure(
-            whole["sections"], whole["columns"], "whole-title", tables.Deletes(request, benchmark, deletable)
+            whole["sections"], whole["columns"], "whole-title", tables.Deletes(request, benchmark, deletable), items
         ),
         "parts": _parts(entries, asked),
         "plot": charts.plane(asked.kind, entries, of),

@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.comparison import entries, table
 from annotation.comparison.right_picks import asks_about_the_foil, measure_of, right_picks, share_of
-from annotation.comparison.table import HUMANS, RESULT, Entry
+from annotation.comparison.table import HUMANS, RESULT
 from annotation.figures import human_baseline
 from annotation.figures.funnel import measures, walk_of
 from annotation.figures.judgments import judgments_of
@@ -30,6 +30,7 @@ from benchmarks.predictions.kinds import BIVLC, KINDS
 from benchmarks.predictions.names import MeasureName, main_measure
 from benchmarks.runs import figures as run_figures
 
+Figure = dict[str, Any]  # share, low, high and n
 MANY = 50_000  # of models' answers
 CIRCULAR = "their own answers chose these items"
 NOT_ALL = "asked only about items that an earlier stage kept"
@@ -38,7 +39,6 @@ NOBODY = "nobody else was asked about these items"
 
 SINGLE = "One person"
 Part = tuple[str, str | None]  # a type, or with one type only its subtypes
-Figure = dict[str, Any]  # share, low, high and n
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
     the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
     `in_both_orders`: a model that was asked each question twice; `gap`: what the study's people have more than this
-    model, item by item (`_less`);
-    `notes`: what to know of a model's figures, as of captions that it does not read whole.
+    model, item by item (`_less`); `notes`: what to know of a model's figures; `read_alike`: items left out, since it
+    reads their captions alike; `fewer`: it answers fewer items than others, and is not ranked with them.
     """
 
     title: str
@@ -63,6 +63,8 @@ class Row:
     parts: list[Figure | None] = field(default_factory=list)
     why: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    read_alike: int = 0
+    fewer: bool = False
 
 
 @dataclass(frozen=True)
@@ -268,10 +270,10 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
     of_items = _on_items([run for run in runs if run.pk in scored_here], study, found, measure, picks)
     by_type = table.ByType(kind, measure.name)
     rows = []
-    for entry in sorted(table.ordered(made, "best", measure), key=lambda one: one.ranked_among):
+    for entry in made:
         here = of_items.get(entry.run or 0, {})
         whole = here.get("all", entry.figures)
-        row = Row(entry.title, entry.stands, _about(entry), run=entry.run, in_both_orders=entry.asked_in_both_orders)
+        row = Row(entry.title, entry.stands, run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
         row.gap, row.notes = here.get("gap"), entry.figures["notes"]
         if entry.stands == RESULT and found.valid is not None:
@@ -281,19 +283,38 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
             row.parts = _parts(whole, by_type, found)
         if found.valid is not None and row.valid is None:
             row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
+        row.read_alike = entry.read_alike
         rows.append(row)
-    return rows
+    covers, record = figures_of(KINDS[kind])[measure.name].covers, KINDS[kind].measured.record
+    asked = sum(covers(record(type=type, subtype=subtype)) for type, subtype in found.kinds.values())
+    return _best_first(rows, asked, measure.lower)
 
 
-def _about(entry: Entry) -> str:
-    if entry.reported:
-        return "reported"
+def _best_first(rows: Sequence[Row], items: int, lower: bool) -> list[Row]:
+    """Of each way of asking, first the models that answered as many of the `items` asked about as any. What a source
+    reports is about all."""
+    way = {id(row): (row.in_both_orders, row.stands if row.stands in (HUMANS, RESULT) else "") for row in rows}
+    ranked: dict[int, Figure] = {id(row): row.all or row.valid or {"share": None, "n": 0} for row in rows}
+    answered = {one: items if of["n"] is None else of["n"] for one, of in ranked.items()}
+    for row in rows:
+        n = answered[id(row)]
+        row.fewer = n < max(answered[one] for one, of in way.items() if of == way[id(row)])
+        row.read_alike = min(row.read_alike, max(0, items - n))  # of a part of the benchmark
+        row.about = _about(row, f"answered {n:,} of {items:,} items" if row.all and n < items else "")
+    sign = 1 if lower else -1
+    return sorted(rows, key=lambda row: (*way[id(row)], row.fewer, sign * (ranked[id(row)]["share"] or 0)))
+
+
+def _about(row: Row, answered: str) -> str:
     words = {
+        HUMANS: "reported",
+        table.REPORTED: "reported",
         RESULT: "on the kept items, with the images that people chose",
         table.BLIND: table.TITLES[table.BLIND].lower(),
     }
-    both = "asked in both orders, right only if both answers are; ranked apart" if entry.asked_in_both_orders else ""
-    return "; ".join(filter(None, [words.get(entry.stands), both]))
+    both = "asked in both orders, right only if both answers are" if row.in_both_orders else ""
+    apart = "ranked apart" if both or row.fewer else ""
+    return "; ".join(filter(None, [words.get(row.stands), answered, both, apart]))
 
 
 def _figure(of: Mapping[str, Any] | None) -> Figure | None:

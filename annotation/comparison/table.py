@@ -144,14 +144,17 @@ def _cell(figure: Mapping | None, rank: int) -> Cell:
 
 
 def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
-    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans are not ranked. Models
-    asked in both orders must be consistent, and a study's result has other items, so both are ranked separately.
+    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans do not take part.
+    Models asked in both orders must be consistent, and a study's result has other items, so each are ranked apart. A
+    model that answered fewer items than another has no rank.
     """
     ranks: dict[int, int] = {}
     models = [entry for entry in entries if entry.stands != HUMANS]
     for among in {entry.ranked_among for entry in models}:
         found = {id(entry): figures(entry, column) for entry in models if entry.ranked_among == among}
-        shares = {one: round(of["share"], DECIMALS) for one, of in found.items() if of and of["share"] is not None}
+        there = {one: of for one, of in found.items() if of and of["share"] is not None}
+        most = max((of["n"] or 0 for of in there.values()), default=0)
+        shares = {one: round(of["share"], DECIMALS) for one, of in there.items() if of["n"] in (None, most)}
         best = sorted(set(shares.values()), reverse=not column.lower)[:2]
         if len(shares) > 1:
             ranks |= {one: best.index(share) + 1 for one, share in shares.items() if share in best}

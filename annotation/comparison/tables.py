@@ -9,7 +9,7 @@ from django.utils.html import format_html
 
 from annotation.comparison.paired import Row as PairedRow
 from annotation.comparison.paired import rows_of
-from annotation.comparison.table import HUMANS, Entry, Gap, Row, Section, chances, entries_in, read_alike
+from annotation.comparison.table import HUMANS, RESULT, Entry, Gap, Row, Section, chances, entries_in, read_alike
 from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, percent, points
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
@@ -35,15 +35,18 @@ class Deletes:
 
 
 def by_measure(
-    sections: Sequence[Section], columns: Sequence[MeasureName], label: str, deletes: Deletes | None = None
-) -> Table:
-    """People and models, and chance of models in the foot. With `deletes`: of the whole benchmark, with n and sources;
-    without, by type, with a card for each row on phones.
+    sections: Sequence[Section], columns: Sequence[MeasureName], label: str, deletes: Deletes | None = None,
+    items: int = 0,
+) -> Table:  # fmt: skip
+    """People and models, and chance of models in the foot. With `deletes`: of the whole benchmark and all its `items`,
+    with n and sources; without, by type, with a card for each row on phones.
     """
     whole = deletes is not None
 
     def named(row: Row) -> object:
-        return with_sub(titled(row.entry), whole and row.entry.source and bdi(row.entry.source))
+        some = row.entry.stands not in (HUMANS, RESULT) and row.n is not None and row.n < items
+        answered = some and f"answered {row.n:,} of {items:,} items"
+        return with_sub(titled(row.entry), whole and row.entry.source and bdi(row.entry.source), answered)
 
     telling = 1 < len(columns) == len({one.long for one in columns})  # what several columns share says nothing
     heads = [
@@ -52,8 +55,7 @@ def by_measure(
         )
         for at, one in enumerate(columns)
     ]
-    alike = [number(with_sub("read alike", "left out of n"), "entry.read_alike", "{:,}".format)]
-    counts = [number("n", "n"), *(alike if read_alike(sections) else [])] if whole else []
+    counts = [number("n", "n"), *([left_out("entry.read_alike")] if read_alike(sections) else [])] if whole else []
     acts = [Column("delete", html=deletes.cell, quiet_head=True)] if deletes and deletes.runs else []
     shown = [Column("who", html=named), *counts, *heads, *acts]
     foot = [
@@ -65,6 +67,11 @@ def by_measure(
     return Table(
         "", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models", cards=not whole
     )
+
+
+def left_out(of: str) -> Column:
+    """How many items are left out of n, since the model reads their captions alike."""
+    return number("read alike", of, "{:,}".format, name="read_alike")
 
 
 def titled(entry: Entry) -> object:

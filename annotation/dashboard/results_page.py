@@ -148,7 +148,8 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         Column("who", "title", html=_named, name="row"),
         number("% right", "all.share", html=lambda row: _points(row["all"]), name="all"),
         number("95%", html=_interval),
-        *only_in_file("all.low", "all.high", "all.n"),
+        *only_in_file("all.low", "all.high", "all.n", "about"),
+        *([tables.left_out("read_alike")] if any(row.get("read_alike") for row in rows) else []),
     ]
     if data["valid"] is not None:
         valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
@@ -236,21 +237,31 @@ def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int)
     name = f" ({measure['short']}: {measure['long']})" if measure and measure["name"] == "group" else ""
     single = person and person["title"].startswith(people_and_models.SINGLE)
     who = "On average, one person is" if single else "People are"
-    model = f"the best model, {best['title']}, on {percent(best['all']['share'])}" if best else ""
+    some = _of_some(best, "all", items) if best else ""
+    which = " that answered all items" if not some and any(row.get("fewer") for row in rows) else ""
+    model = best and f"the best model{which}, {best['title']}, on {percent(best['all']['share'])}"
     if person and person["all"] and not person["apart"]:
-        beside = f", {model}" if model else ""
+        beside = f", {model}{some}" if model else ""
         asked = person["all"]["n"]
         of = "all items" if asked in (None, items) else f"the {asked:,} items that were answered"
         return [f"{who} right on {percent(person['all']['share'])} of {of}{name}{beside}."]
-    return [f"{model[0].upper()}{model[1:]} of all items{name}.".replace(", on ", ", is right on ")] if model else []
+    of = some or " of all items"
+    return [f"{model[0].upper()}{model[1:]}{of}{name}.".replace(", on ", ", is right on ")] if model else []
+
+
+def _of_some(row: Row, name: str, items: int) -> str:
+    """Of how many items a model's share is, if not of all."""
+    n, did = row[name]["n"], "reads apart" if row.get("read_alike") else "answered"
+    return "" if n in (None, items) else f" of the {counted(n, 'item')} that it {did}"
 
 
 def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     """How models change on the valid items, and the figure of people there, or why there is none."""
     if data["valid"] is None:
         return []
-    both = [row for row in rows if row["stands"] != HUMANS and row["all"] and row["valid"]]
-    found = [_change(both)] if both else []
+    models = [row for row in rows if row["stands"] != HUMANS and not row.get("fewer")]
+    both = [row for row in models if row["all"] and row["valid"]]
+    found = [_change(both, data["valid"], "it" if both[0] == _best(rows) else both[0]["title"])] if both else []
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
     if known := [row for row in people if row["valid"]]:
         found.append(_of_those_who_did_not_choose(known))
@@ -287,13 +298,13 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     return f"{said} ({whole}): others chose these items, which need not raise the share."
 
 
-def _change(models: Sequence[Row]) -> str:
+def _change(models: Sequence[Row], valid: int, first: str) -> str:
     more = sum(row["valid"]["share"] - row["all"]["share"] for row in models) / len(models)
     points = f"{abs(100 * more):.1f}"
     moves = "stay as they are" if points == "0.0" else f"{'gain' if more > 0 else 'lose'} {points} points"
     if len(models) == 1:
-        of = models[0]["valid"]
-        return f"On the {of['n']:,} valid items it is right on {percent(of['share'])}."
+        share, some = percent(models[0]["valid"]["share"]), _of_some(models[0], "valid", valid)
+        return f"On the {valid:,} valid items {first} is right on {share}{some}."
     orders = [sorted(models, key=lambda row: -round(row[name]["share"], 4)) for name in ("all", "valid")]
     kept = "keep their order" if orders[0] == orders[1] else "change their order"
     return f"On the valid items, models {moves} on average and {kept}."

@@ -26,7 +26,8 @@ SUBJECT = charts.OfBenchmark(7, "BiVLC", "2026-11-21T12:00:00+00:00")
 
 
 def entry(title: str, stands="reported", n=None, groups=(), **percents) -> Entry:
-    figures = {"n": n, "measures": shares(percents), "groups": list(groups), "notes": []}
+    measures = {name: {**of, "n": n} for name, of in shares(percents).items()}
+    figures = {"n": n, "measures": measures, "groups": list(groups), "notes": []}
     return Entry(
         title, stands, figures, "a paper", "", None, stands == "reported", asked_in_both_orders=stands == "asked"
     )  # fmt: skip
@@ -64,13 +65,14 @@ def test_models_asked_in_both_orders_are_ranked_among_themselves():
     assert [one.title for one in comparison_table.table(entries, [])][1].startswith("Models asked in both orders")
 
 
-def test_items_that_a_model_reads_alike_have_a_column():
-    entries = [entry("a", "measured", n=4, i2t=60), replace(entry("b", "measured", n=1, i2t=50), read_alike=3)]
+def test_items_that_a_model_reads_alike_have_a_column_and_a_model_that_answered_fewer_has_no_rank():
+    entries = [entry("a", "measured", n=4, i2t=60), replace(entry("b", "measured", n=1, i2t=70), read_alike=3)]
+    assert marks([*entries, entry("c", n=4, i2t=50), entry("d", i2t=40)], "i2t") == {"a": 1, "c": 2}
     columns = comparison_table.heads("bivlc", entries)
     sections = comparison_table.table(entries, columns)
     markdown, latex = (of(sections, columns) for of in (comparison_latex.markdown, comparison_latex.latex))
-    assert "| model | n | read alike | I2T |" in markdown and "| b | 1 | 3 | <u>50.00</u> |" in markdown
-    assert r"b & 1 & 3 & \underline{50.00} \\" in latex and r"Chance &  &  & 25.00 \\" in latex
+    assert "| model | n | read alike | I2T |" in markdown and "| b | 1 | 3 | 70.00 |" in markdown
+    assert r"b & 1 & 3 & 70.00 \\" in latex and r"Chance &  &  & 25.00 \\" in latex
     assert "| *Chance* |  |  | 25.00 |" in markdown
     alone = comparison_latex.markdown(comparison_table.table(entries[:1], columns), columns)
     assert "| model | n | I2T |" in alone and "| *Chance* |  | 25.00 |" in alone

@@ -10,10 +10,10 @@ from django.urls import reverse
 from annotation.models import CachedFigures, SharedResults
 from annotation.studies import sharing
 from benchmarks.accounts import limits
-from benchmarks.models import Event
+from benchmarks.models import Event, Job
 from benchmarks.runs.reported import ReportedRow, enter_reported
 from tests.annotation.comparison.test_people_and_models import asked, foils, judge, scored
-from tests.builders import declared, studies
+from tests.builders import declared, predictions, studies
 
 pytestmark = pytest.mark.usefixtures("savepoint", "manager")
 
@@ -54,6 +54,26 @@ def test_the_page_reads_its_table(client, built):
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
     assert float(rows[1]["people less model"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
+
+
+@pytest.mark.parametrize(("others", "said"), [
+    (True, ["one person is right on 83.3% of all items, the best model that answered all items, =CLIP, on 75.0%.",
+            "On the 11 valid items it is right on 72.7%."]),
+    (False, ["one person is right on 83.3% of all items, the best model, Some, on 100.0% of the 3 items that it reads "
+             "apart.", "On the 11 valid items it is right on 100.0% of the 2 items that it reads apart."]),
+])  # fmt: skip
+def test_a_model_that_answered_fewer_items_is_ranked_apart(client, built, others, said):
+    if not others:
+        built.benchmark.runs.all().delete()
+    items = built.benchmark.items.order_by("position")[:3]
+    run = predictions.model(built.benchmark, {one: {"caption": "positive"} for one in items}, "Some", "sugarcrepe")
+    run.job = Job.objects.create(kind="score", report={"cut": {"alike": {"count": 9}}})
+    run.save()
+    shown = page(client, built)
+    assert [one.removeprefix("On average, ") for one in shown.context["sentences"][:2]] == said
+    assert f"answered 3 of 12 items{'; ranked apart' * others}<" in shown.content.decode()
+    rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
+    assert (rows[-1]["row"], rows[-1]["read_alike"], rows[-1]["all.n"]) == ("Some", "9", "3")
 
 
 def test_it_says_what_a_release_would_leave_out(client):

@@ -92,9 +92,9 @@ def complete(release, records, alike, skip):
 
 
 def figures(records, kind, alike=()):
-    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype, without those that
-    name a subset of SugarCrepe's among the `measures`. Each figure counts the items that it leaves out of those that
-    the model reads `alike`, of which these are records.
+    """`measures`: the kind's figures over all items; `groups`: every measure by type and subtype, without subsets that
+    have a measure. Each figure counts the items that it leaves out of those that the model reads `alike`, of which
+    these are records.
     """
     found, own = of_family(records, kind), figures_of(kind)
     subsets = {name for name in SUBSETS if name in found.figures and found.figures[name].n}
