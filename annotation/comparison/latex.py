@@ -7,7 +7,7 @@ items whose captions a model reads as identical, if there are any.
 
 from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties, chances, entries_in, read_alike
+from annotation.comparison.table import Cell, CorrectedRow, Row, Section, chances, entries_in, read_alike
 from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
@@ -37,17 +37,7 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f}"
 
 
-def _tied(ties: Sequence[Ties]) -> list[str]:
-    """Write a sentence for each model whose scores ties would change."""
-    return [
-        f"{one.title}: {one.items:,} items have tied scores, which count as wrong. With ties as right: "
-        f"{', '.join(f'{of.short} {_percent(share)}' for of, share, _ in one.changes)}."
-        for one in ties
-        if one.changes
-    ]
-
-
-def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
+def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], tied: Sequence[str] = ()) -> str:
     alike = read_alike(sections)
     heads = ["model", *_counts("n", "read alike", alike), *(_escaped(one.short, MARKDOWN) for one in columns)]
     lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
@@ -60,7 +50,7 @@ def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: 
     for name, levels in chances(entries_in(sections), columns):
         lines.append(_line([f"*{name}*", *_counts("", "", alike), *map(_percent, levels)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
-    told += [_escaped(sentence, MARKDOWN) for sentence in _tied(ties)]
+    told += [_escaped(sentence, MARKDOWN) for sentence in tied]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
 
 
@@ -89,8 +79,8 @@ def _marked(cell: Cell) -> str:
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 
 
-def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
-    r"""Write a booktabs `tabular`; it needs `\usepackage{booktabs}`."""
+def latex(sections: Sequence[Section], columns: Sequence[MeasureName], tied: Sequence[str] = ()) -> str:
+    r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
     alike = read_alike(sections)
     heads = ["Model", *_counts("$n$", "Read alike", alike), *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
@@ -106,7 +96,7 @@ def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Seq
     for name, levels in chances(entries_in(sections), columns):
         lines.append(_ended([name, *_counts("", "", alike), *map(_percent, levels)]))
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
-    told += [f"% {_escaped(sentence, LATEX)}" for sentence in _tied(ties)]
+    told += [f"% {_escaped(sentence, LATEX)}" for sentence in tied]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"
 
 

@@ -107,17 +107,16 @@ def _whole(entries: list[Entry], kind: str) -> dict:
     """Return the table, for the page and for papers, and each model's gap to humans."""
     columns = table.heads(kind, entries)
     sections, people = table.table(entries, columns), table.reference(entries)
-    ties = table.ties(entries, columns)
+    tied = table.tied(entries, columns)
     return {
         "columns": columns,
         "sections": sections,
-        "markdown": latex.markdown(sections, columns, ties),
-        "latex": latex.latex(sections, columns, ties),
+        "markdown": latex.markdown(sections, columns, tied),
+        "latex": latex.latex(sections, columns, tied),
         "people": people,
         "gaps": people and tables.gaps(table.gaps(sections, people, columns), columns),
         "gap_method": table.GAP_METHOD,
-        "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
-        "ties": ties,
+        "notes": [*(f"{one.title}: {note}" for one in entries for note in one.figures["notes"]), *tied],
     }
 
 

@@ -218,30 +218,17 @@ def _worth(figure: Mapping | None, lower: bool) -> float:
     return figure["share"] if lower else -figure["share"]
 
 
-# What ties change
-
-
-@dataclass(frozen=True, slots=True)
-class Ties:
-    """A model whose tied scores would change a measure if ties counted as right: the changes."""
-
-    title: str
-    items: int
-    changes: Sequence[tuple[MeasureName, float, float]]  # the share with ties right, and its increase
-
-
-def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]:
-    """Return the models with ties."""
+def tied(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[str]:
+    """A sentence for each model with tied scores: what its figures would be if ties were right."""
     found = []
     for entry in entries:
-        if tied := entry.figures.get("ties"):
-            own = [(one, of_whole(entry, one)) for one in columns]
-            changes = [
-                (one, tied["measures"][one.name], tied["measures"][one.name] - here["share"])
-                for one, here in own
-                if here and one.name in tied["measures"]
-            ]
-            found.append(Ties(entry.title, tied["items"], changes))
+        if ties := entry.figures.get("ties"):
+            changed = ((one.short, ties["measures"].get(one.name)) for one in columns if of_whole(entry, one))
+            shares = ", ".join(f"{name} {100 * share:.2f}" for name, share in changed if share is not None)
+            items = f"{ties['items']:,} {'item has' if ties['items'] == 1 else 'items have'}"
+            found.append(
+                f"{entry.title}: {items} tied scores, which count as wrong. With ties as right: {shares or 'the same'}."
+            )
     return found
 
 

@@ -139,17 +139,11 @@ def test_two_models_that_are_not_there_are_not_compared(client, study):
 def test_what_ties_would_change_elsewhere_stands_below_the_table(client, study):
     two_models(study.benchmark)
     page = client.get(address(study.benchmark))
-    [ties] = page.context["ties"]
-    assert (ties.title, ties.items) == ("Second", 3)
-    assert {(one.name, share, more) for one, share, more in ties.changes} >= {
-        ("group", 0.75, 0.25),
-        ("i2t", 0.75, 0.25),
-    }
     tied = (
         "Second: 3 items have tied scores, which count as wrong. With ties as right: I2T 75.00, T2I 75.00, Group 75.00"
     )
     assert tied in page.context["markdown"] and f"\n% {tied}" in page.context["latex"]
-    assert "3 items have tied" in page.text and 'Group <data value="0.75">75.00%' in page.text
+    assert tied in page.text
 
 
 # Uploads
