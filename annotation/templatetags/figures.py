@@ -97,7 +97,6 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.1f}%"
 
 
-@exact(register)
 def exact_percent(share: float | None) -> str:
     """With the decimals that papers report."""
     return NOTHING if share is None else f"{share * 100:.2f}%"
@@ -162,7 +161,6 @@ def decimals(value: float | None, places: int = 2) -> str:
     return NOTHING if value is None else signed(value, places)
 
 
-@exact(register)
 def points(difference: float | None) -> str:
     """Percentage points with their sign."""
     return NOTHING if difference is None else signed(100 * difference, 1, "+")
@@ -235,12 +233,6 @@ def near_words(level: str | None) -> str:
 def top_share(places: Sequence[int]) -> float | None:
     """The share of picks at the most-picked place."""
     return max(places) / sum(places) if sum(places) else None
-
-
-@register.filter
-def place_counts(places: Sequence[int]) -> str:
-    """How often each place on the screen was picked, in words."""
-    return ", ".join(f"place {place}: {count}" for place, count in enumerate(places, start=1))
 
 
 @register.filter
