@@ -4,7 +4,7 @@ People have a share of right picks if the question has a known right answer. On 
 did not decide which items are valid; otherwise it would be circular.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,13 +14,13 @@ from annotation.comparison.table import HUMANS, RESULT
 from annotation.figures import human_baseline
 from annotation.figures.funnel import measures, walk_of
 from annotation.figures.judgments import judgments_of
-from annotation.measures.funnel import Walk, fates
+from annotation.measures.funnel import Fate, Walk, fates
 from annotation.measures.human_baseline import pairs_of
 from annotation.measures.scored import Range, Scored, summary
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from annotation.pipeline.part import items_of
-from annotation.protocols.decision_rule import KEPT, OPEN
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.wording import counted
 from benchmarks.models import Benchmark, Prediction, Run
 from benchmarks.naming import kind_name
@@ -60,6 +60,7 @@ class Row:
     gap: dict[str, Any] | None = None
     all: Figure | None = None
     valid: Figure | None = None
+    decided: Figure | None = None
     parts: list[Figure | None] = field(default_factory=list)
     why: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -74,6 +75,7 @@ class _Items:
     position: Mapping[int, int]
     kinds: Mapping[int, tuple[str, str]]
     valid: frozenset[int] | None
+    decided: frozenset[int]
     parts: Sequence[Part]
 
     def places_of_valid(self) -> set[int]:
@@ -87,7 +89,7 @@ def people_and_models(study: Study) -> dict[str, Any]:
         stage.study = study
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
     ends = fates(walk)
-    found = _items(study, walk, {item for item, end in ends.items() if end.state == KEPT})
+    found = _items(study, walk, ends)
     kind, measure = _compared(study, stages)
     given = _picks_by_stage(stages)
     people = [*_people(stages, given, found, kind, measure), *_baselines(stages, found, kind, measure)]
@@ -108,13 +110,16 @@ def people_and_models(study: Study) -> dict[str, Any]:
     }
 
 
-def _items(study: Study, walk: Walk, kept: Collection[int]) -> _Items:
+def _items(study: Study, walk: Walk, ends: Mapping[int, Fate]) -> _Items:
     kinds = {item: kind for item, kind in walk.kinds.items() if item not in walk.withdrawn}
     types = sorted({kind for kind, _ in kinds.values()})
     both = sorted(set(kinds.values()))
     parts: list[Part] = [(one, None) for one in types] if len(types) > 1 else list(both)
     position = dict(items_of(study).values_list("pk", "position"))
-    return _Items(position, kinds, frozenset(kept) if walk.stages else None, parts if len(parts) > 1 else [])
+    kept, decided = (
+        frozenset(item for item in kinds if ends[item].state in states) for states in ((KEPT,), (KEPT, DROPPED))
+    )
+    return _Items(position, kinds, kept if walk.stages else None, decided, parts if len(parts) > 1 else [])
 
 
 def _in_words(part: Part) -> str:
@@ -275,6 +280,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
         whole = here.get("all", entry.figures)
         row = Row(entry.title, entry.stands, run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
+        row.decided = _figure(here["decided"]["measures"].get(measure.name)) if "decided" in here else None
         row.gap, row.notes = here.get("gap"), entry.figures["notes"]
         if entry.stands == RESULT and found.valid is not None:
             row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
@@ -334,6 +340,8 @@ def _on_items(
     which = {"all": set(found.kinds)} if study.part else {}
     if found.valid:
         which["valid"] = set(found.valid)
+        if found.decided > found.valid:
+            which["decided"] = set(found.decided)
     together, later = run_figures.within(run_figures.INLINE, runs) if which or picks else ([], [])
     found_of: dict[int, dict[str, Figures]] = {}
     for some in filter(None, [together, *([run] for run in later)]):

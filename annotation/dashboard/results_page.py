@@ -239,29 +239,34 @@ def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int)
     who = "On average, one person is" if single else "People are"
     some = _of_some(best, "all", items) if best else ""
     which = " that answered all items" if not some and any(row.get("fewer") for row in rows) else ""
-    model = best and f"the best model{which}, {best['title']}, on {percent(best['all']['share'])}"
+    model = best and f"the best model{which}, {best['title']},"
+    share = best and percent(best["all"]["share"])
     if person and person["all"] and not person["apart"]:
-        beside = f", {model}{some}" if model else ""
-        asked = person["all"]["n"]
+        asked, own = person["all"]["n"], person["all"]["share"]
+        beside = f", {model} on {share}{some}" if model else ""
+        if best and best["gap"] and best["gap"]["n"] == asked != items:
+            beside = f", {model} on {percent(own - best['gap']['value'])} of the same"
         of = "all items" if asked in (None, items) else f"the {asked:,} items that were answered"
-        return [f"{who} right on {percent(person['all']['share'])} of {of}{name}{beside}."]
-    of = some or " of all items"
-    return [f"{model[0].upper()}{model[1:]}{of}{name}.".replace(", on ", ", is right on ")] if model else []
+        return [f"{who} right on {percent(own)} of {of}{name}{beside}."]
+    return [f"{model[0].upper()}{model[1:]} is right on {share}{some or ' of all items'}{name}."] if model else []
 
 
 def _of_some(row: Row, name: str, items: int) -> str:
     """Of how many items a model's share is, if not of all."""
-    n, did = row[name]["n"], "reads apart" if row.get("read_alike") else "answered"
-    return "" if n in (None, items) else f" of the {counted(n, 'item')} that it {did}"
+    n = row[name]["n"]
+    return "" if n in (None, items) else f" of the {counted(n, 'item')} that it {_did(row)}"
+
+
+def _did(row: Row) -> str:
+    return "reads apart" if row.get("read_alike") else "answered"
 
 
 def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     """How models change on the valid items, and the figure of people there, or why there is none."""
     if data["valid"] is None:
         return []
-    models = [row for row in rows if row["stands"] != HUMANS and not row.get("fewer")]
-    both = [row for row in models if row["all"] and row["valid"]]
-    found = [_change(both, data["valid"], "it" if both[0] == _best(rows) else both[0]["title"])] if both else []
+    best = _best(rows)
+    found = [_without_the_bad(best, data["valid"])] if best and best["valid"] and best.get("decided") else []
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
     if known := [row for row in people if row["valid"]]:
         found.append(_of_those_who_did_not_choose(known))
@@ -298,16 +303,14 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     return f"{said} ({whole}): others chose these items, which need not raise the share."
 
 
-def _change(models: Sequence[Row], valid: int, first: str) -> str:
-    more = sum(row["valid"]["share"] - row["all"]["share"] for row in models) / len(models)
-    points = f"{abs(100 * more):.1f}"
-    moves = "stay as they are" if points == "0.0" else f"{'gain' if more > 0 else 'lose'} {points} points"
-    if len(models) == 1:
-        share, some = percent(models[0]["valid"]["share"]), _of_some(models[0], "valid", valid)
-        return f"On the {valid:,} valid items {first} is right on {share}{some}."
-    orders = [sorted(models, key=lambda row: -round(row[name]["share"], 4)) for name in ("all", "valid")]
-    kept = "keep their order" if orders[0] == orders[1] else "change their order"
-    return f"On the valid items, models {moves} on average and {kept}."
+def _without_the_bad(best: Row, all_valid: int) -> str:
+    """How the best model does on the same items before and after those that people found wrong are left out."""
+    decided, valid = best["decided"], best["valid"]
+    some = "" if valid["n"] in (None, all_valid) else f" that it {_did(best)} (of {all_valid:,})"
+    return (
+        f"Of the {counted(decided['n'], 'item')} decided on, it is right on {percent(decided['share'])}; of the "
+        f"{valid['n']:,} valid ones{some}, on {percent(valid['share'])}."
+    )
 
 
 def _notes(rows: Sequence[Row], said: str) -> list[str]:
