@@ -90,6 +90,12 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
         return False
 
 
+def _choices(task: Task, stage: Stage) -> str:
+    """Those that `allows` allows, except of answers that are more than a choice of option."""
+    protocol = protocol_named(stage.protocol)
+    return "" if protocol.form else f" ({', '.join([*task.options, *fixed_labels(protocol)])})"
+
+
 def offered(task: Task) -> list[str]:
     """Return the annotators' options, including earlier edits."""
     return [*task.options, *task.proposals]
@@ -144,7 +150,7 @@ def decide(
     if _begin(task, by, DECIDED, seen, answer=answer, reason=reason, note=words, **more):
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, given):
-        raise Unfit("Pick one of the answers, or drop the item.")
+        raise Unfit(f"Pick one of the answers{_choices(task, stage)}, or drop the item.")
     decision = Decision(DROPPED, "", reason) if reason else rule_about(stage, task.item_id).adjudicated(given)
     found, _ = Outcome.objects.update_or_create(
         task=task,

@@ -141,7 +141,9 @@ class _TaskCommand(StageCommand):
         try:
             self.carry_out({"task": self.task, "by": self.by, "seen": decisions.seen(self.task), **given})
         except decisions.Unfit as why:
-            raise invalid([wrong_field("", str(why), "UNFIT")]) from None
+            fields = ("answer", "judgment", "texts")
+            field = why.field if why.field in given else next((one for one in fields if given.get(one)), "")
+            raise invalid([wrong_field(field, str(why), "UNFIT")]) from None
         return _task_data(self, self.task)
 
     def carry_out(self, given: dict[str, Any]) -> None:

@@ -77,7 +77,11 @@ def test_a_task_is_decided_sent_back_and_left_to_the_rule(client, manager, study
     outcome = Outcome.objects.get(task=task)
     assert (outcome.by, outcome.adjudicator, outcome.note) == ("adjudicator", manager, "Both are wrong.")
     assert post(client, "api-task-decide", *at, **given | {"answer": task.options[0]}).json()["code"] == "CHANGED"
-    assert post(client, "api-task-decide", *at, note="x", answer="lost").json()["errors"][0]["code"] == "UNFIT"
+    (refused,) = post(client, "api-task-decide", *at, note="Lost.", answer="positive").json()["errors"]
+    assert (refused["code"], refused["field"]) == ("UNFIT", "answer")
+    assert f"({', '.join(task.options)}, none, cannot_judge)" in refused["remedy"]
+    (refused,) = post(client, "api-task-decide", *at, note="x", answer="none").json()["errors"]
+    assert refused["field"] == "note"
     assert post(client, "api-task-decide", *at, note="x", answer="none", flagged=True).status_code == 400
     made(client, "api-task-withdraw", *at, expects=200)
     assert not Outcome.objects.filter(task=task, by="adjudicator").exists()
