@@ -46,8 +46,17 @@ ONE_START = "Send one of `preset`, `protocol`, `protocols` and `template`."
 STARTS = ("preset", "protocol", "protocols", "template")
 
 
+class _ChoiceOfStage(serializers.ChoiceField):
+    """Leaves a word that it does not know to the stage's form: which choices that has depends on the question."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data if isinstance(data, str) else super().to_internal_value(data)
+
+
 def setting(field: forms.Field) -> serializers.Field:
     """Return a stage's setting as the API takes it: percentages as shares."""
+    if type(field) is forms.ChoiceField:
+        return _ChoiceOfStage([*getattr(field, "choices", ())], required=False, help_text=field.label)
     if isinstance(field, PercentField):
         most: Any = field.max_value
         says: dict[str, Any] = {"required": False, "help_text": field.label}

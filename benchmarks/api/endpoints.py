@@ -24,23 +24,19 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
 from rest_framework.request import Request
 
-from benchmarks.api.errors import RefusalData
+from benchmarks.api.errors import RefusalData, wrong_choice
 from benchmarks.audit import named
 
 PAGE, MOST = 100, 1000  # rows per page: default and maximum
 NO_LOOKUPS = {"limit", "cursor", "offset", "ordering", "stage"}  # filters applied by the view itself
 
 
-MOST_NAMED = 30  # choices in a refusal
-
-
 def name_choices(fields: Mapping[str, serializers.Field]) -> None:
     """Make a refused choice list the valid ones."""
     for whole in fields.values():
         one = getattr(whole, "child", whole)
-        if isinstance(one, serializers.ChoiceField) and len(one.choices) <= MOST_NAMED:
-            named = ", ".join(str(choice) for choice in one.choices if choice != "")
-            one.error_messages["invalid_choice"] = f"“{{input}}” is not a valid choice. Choose one of: {named}."
+        if isinstance(one, serializers.ChoiceField) and (words := wrong_choice(one.choices)):
+            one.error_messages["invalid_choice"] = words
 
 
 class Filters(serializers.Serializer):

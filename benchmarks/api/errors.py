@@ -4,11 +4,12 @@
 is for people. Entries have the same form as an import's problems, and as those of a job.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousFileOperation, TooManyFieldsSent, TooManyFilesSent
-from django.forms import BaseForm
+from django.core.exceptions import ValidationError as FormError
+from django.forms import BaseForm, Field
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
@@ -20,7 +21,8 @@ from benchmarks.records import Problem, Refused
 
 INVALID = "INVALID"
 _LARGE_FORM = "A field is too large, or there are too many fields or files. Upload an archive."
-ANY_FIELD = "non_field_errors"  # REST framework's name for errors of the whole body
+_MOST_NAMED = 30  # choices in a refusal
+ANY_FIELD = "non_field_errors"  # REST framework's name for what is wrong with the whole
 
 
 class ErrorData(serializers.Serializer):
@@ -59,13 +61,24 @@ def wrong_field(field: str, remedy: str, code: str = INVALID) -> Problem:
 def form_problems(form: BaseForm, names: Mapping[str, str] | None = None) -> list[Problem]:
     """Return the problems of a page's form; `names`: API fields by form field, if they differ."""
     return [
-        Problem(
-            (error.code or "invalid").upper(), "", None, (names or {}).get(field, field).replace("__all__", ""), text
-        )
-        for field, errors in form.errors.as_data().items()
+        wrong_field((names or {}).get(name, name).replace("__all__", ""), text, (error.code or "invalid").upper())
+        for name, errors in form.errors.as_data().items()
         for error in errors
-        for text in error.messages
+        for text in _messages(form.fields.get(name), error)
     ]
+
+
+def _messages(field: Field | None, error: FormError) -> list[str]:
+    """Of a choice that there is not, the values, which the page shows in words."""
+    words = error.code == "invalid_choice" and wrong_choice(dict(getattr(field, "choices", ())))
+    return [words.format(input=(error.params or {}).get("value"))] if words else error.messages
+
+
+def wrong_choice(values: Iterable[object]) -> str:
+    """That `input` is none of these; empty of very many."""
+    named = [str(value) for value in values if value != ""]
+    words = f"“{{input}}” is not a valid choice. Choose one of: {', '.join(named)}."
+    return words if len(named) <= _MOST_NAMED else ""
 
 
 class CannotAnswer(APIException):

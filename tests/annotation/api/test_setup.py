@@ -137,6 +137,12 @@ WRONG = [
     ({"protocol": "verify", "stages": {"verify": {"overlap": 99}}}, "stages.verify.overlap", "50"),
     ({"protocol": "verify", "stages": {"verify": {"check_rate": 20}}}, "stages.verify.check_rate", "0.5"),
     ({"protocol": "verify", "stages": {"verify": {"promotion": "closing"}}}, "stages.verify.promotion", "Leave it out"),
+    ({"protocol": "verify", "stages": {"verify": {"tie_rule": "open"}}}, "stages.verify.tie_rule", "drop, first, none"),
+    (
+        {"protocol": "image-caption-foil", "stages": {"1": {"tie_rule": "open"}}},
+        "stages.image-caption-foil.tie_rule",
+        "Leave it out",
+    ),
     ({"protocol": "verify", "stages": {"verify": {"strategy": "batches"}}}, "stages.verify.batch_size", "Enter the"),
     ({"protocol": "verify", "currency": "EURO"}, "currency", "3 characters"),
     ({"protocol": "sugarcrepe-compare"}, "", "sugarcrepe-compare needs 2"),
