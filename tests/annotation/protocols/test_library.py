@@ -1,6 +1,7 @@
 """The files of the library: what each asks of an item of its kind, and how its answers decide."""
 
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -32,6 +33,11 @@ def test_what_the_suite_samples_has_every_kind_of_question_rule_and_task():
         )
 
     assert kinds(declared.SAMPLE) == kinds(library.names())
+
+
+def test_the_documentation_lists_every_file():
+    text = Path("docs/reference/protocols.md").read_text()
+    assert not [name for name in library.names() if f"| `{name}` |" not in text]
 
 
 @pytest.mark.parametrize("most", [False, True])
