@@ -57,6 +57,7 @@ class StillRunning(WinnowError, TimeoutError):
     """Work of the server's worker has not ended within your `timeout`, but continues."""
 
 
-def problems_of(found: Iterable[Mapping[str, Any]]) -> list[Problem]:
-    """Return the errors of an answer, or the problems of a job."""
-    return [Problem(*(one[name] for name in Problem.__slots__)) for one in found]
+def problems_of(found: Iterable[Mapping[str, Any]], unnamed: str = "") -> list[Problem]:
+    """The errors of an answer, or the problems of a job, without the name of this file."""
+    whole = [{**one, "file": "" if one["file"] == unnamed else one["file"]} for one in found]
+    return [Problem(*(one[name] for name in Problem.__slots__)) for one in whole]

@@ -26,9 +26,10 @@ class Progress:
 class Job(Handle, Generic[Made]):
     """The result of `wait=False`. The work continues when your script ends."""
 
-    def __init__(self, transport: Transport, facts: JsonObject, made: Callable[[JsonObject], Made]):
+    def __init__(self, transport: Transport, facts: JsonObject, made: Callable[[JsonObject], Made], rows: str = ""):
+        """`rows`: the file that the client wrote of the caller's rows, whose name means nothing to them."""
         super().__init__(transport, facts["id"], facts["title"])
-        self._facts, self._made = facts, made
+        self._facts, self._made, self._rows = facts, made, rows
 
     def progress(self) -> Progress:
         """Fetch its current progress."""
@@ -61,7 +62,7 @@ class Job(Handle, Generic[Made]):
             raise
         if now.state != "done":
             said = f"“{self.name}” was cancelled." if now.state == "cancelled" else f"“{self.name}” failed."
-            problems = problems_of(self._facts["problems"])
+            problems = problems_of(self._facts["problems"], self._rows)
             raise JobFailed(said, problems[0].code if problems else "", problems, self._facts["problem_count"])
         return self._made(self._facts["report"])
 

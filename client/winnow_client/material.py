@@ -21,7 +21,8 @@ ROLES = ("positive", "negative", "second_positive", "candidate")
 COLUMN = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)_)?(?P<kind>caption|image)(?:_\d+)?")
 KNOWN = [*MANIFEST, "caption", "image", *(f"{role}_{kind}" for role in ROLES for kind in ("caption", "image"))]
 KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg", b"GIF8": "gif", b"RIFF": "webp"}  # by their first bytes
-STAMP = (1980, 1, 1, 0, 0, 0)  # so that the same images make the same archive
+STAMP = (1980, 1, 1, 0, 0, 0)  # the same images make the same archive
+META = "meta: further information, never shown"
 MOST_SHOWN = 5
 REASON = "Imported again with other content."
 
@@ -46,8 +47,9 @@ class Material:
     """`items` as in the manifest, and `images`: files by their names in it. `columns`: the meaning given to each
     column.
 
-    `space`: a folder for images that are not files yet; `meta`: columns with further information. Raises
-    FileNotFoundError if an image is missing, WrongColumns, and ValueError if there are no rows.
+    `folder` may be a zip. `space`: a folder for images that are no files yet; `meta`: columns that are further
+    information, whatever they are called. Raises FileNotFoundError if an image is missing, WrongColumns, and ValueError
+    if there are no rows.
     """
 
     rows: Rows
@@ -98,7 +100,7 @@ class Material:
     def _becomes(self, name: str, column: re.Match[str] | None) -> str:
         if column and name not in MANIFEST:
             return f"{column['kind']} in the role {column['role'] or 'positive'}"
-        return name if name in MANIFEST and name not in self.meta else "meta: further information, never shown"
+        return name if name in MANIFEST and name not in self.meta else META
 
     def _mistaken(self, name: str) -> str:
         """Return a sentence if the name is close to another."""
@@ -136,6 +138,12 @@ class Material:
 
     def _name_images(self, folder: Path) -> None:
         """Replace paths by names below the images' common folder, hiding any other folder from the server."""
+        if folder.is_file():
+            if not zipfile.is_zipfile(folder):
+                raise ValueError(f"{folder.name} is neither a folder nor a zip.")
+            with zipfile.ZipFile(folder) as archive:
+                folder = self.space / "unpacked" / folder.name
+                archive.extractall(folder)
         rows = enumerate(self.items, start=1)
         used = [(row, image) for row, item in rows for image in item.get("images", ()) if "file" in image]
         paths = [Path(os.path.normpath(folder / str(image["file"]))) for _, image in used]
@@ -189,6 +197,29 @@ def write_archive(images: Mapping[str, Path], path: Path) -> Path:
             with image.open("rb") as source, archive.open(entry, "w") as target:
                 shutil.copyfileobj(source, target)
     return path
+
+
+def mapped(report: Mapping[str, Any]) -> dict[str, str]:
+    """What each column becomes by the mapping in a job's report; empty if the server needed none."""
+    mapping = report.get("mapping", {})
+    uses = [(name, mapping[name]) for name in ("id", "type", "subtype", "together") if name in mapping]
+    for kind in ("text", "image"):
+        uses += [(f"{kind} in the role {role}", places) for role, places in mapping.get(f"{kind}s", {}).items()]
+    columns = {}
+    for name in (str(one["name"]) for one in report.get("columns", ())):
+        hole = re.compile(rf"\{{(.* - )?{re.escape(name)}( - .*|\[.*)?\}}")
+        used = [use for use, places in uses if any(name == one or hole.search(one) for one in _texts(places))]
+        columns[name] = ", ".join(used) or META
+    return columns
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a part of a mapping."""
+    if isinstance(value, str):
+        yield value
+    else:
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
 
 
 def records(rows: Rows) -> Iterable[Mapping[str, Any]]:

@@ -2,8 +2,8 @@
 
 import ssl
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +13,8 @@ import httpx
 
 from winnow_client.errors import ApiError
 from winnow_client.handles import Handle
-from winnow_client.jobs import Job
-from winnow_client.material import Folder, Material, Rows, records, write_archive, write_rows
+from winnow_client.jobs import Job, Made
+from winnow_client.material import Folder, Material, Rows, mapped, records, write_archive, write_rows
 from winnow_client.schema import (
     BenchmarkData,
     ImportOptions,
@@ -54,13 +54,13 @@ def connect(
 
 @dataclass(frozen=True)
 class Checked:
-    """A preview of an import. `columns`: the meaning of each column; `new`: whether the benchmark does not exist yet;
-    `report`: the whole report, with notes."""
+    """What an import would bring. `columns`: what each column becomes, empty if the file is in a known format; `new`:
+    whether there is no such benchmark yet; `report`: the whole report, with notes and small pictures."""
 
     items: int
     columns: dict[str, str]
     new: bool
-    report: dict[str, object]
+    report: dict[str, object] = field(repr=False)
 
 
 class Server:
@@ -122,17 +122,16 @@ class Server:
     ) -> "Benchmark | Job[Benchmark]":  # fmt: skip
         """Return the benchmark of this name; with `rows`, after importing them into it, all or none.
 
-        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as on
-        the import page. An image is a path (relative to the folder `images`), bytes, or an image of PIL, numpy or
-        datasets. `meta`: columns with further information, whatever their names. `existing`: existing items are skipped
-        if identical, their captions and images are corrected ("update"), or they are refused. Raises JobFailed with the
-        problems of each row, and FileNotFoundError for a missing image.
+        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as the
+        page of imports takes them. An image is a path (from the folder or zip `images`), bytes, or an image of PIL,
+        numpy or datasets. `meta`: columns that are further information, whatever they are called. `existing`: items
+        that the benchmark has are skipped if they are the same, their captions and images are corrected ("update"), or
+        they are refused. Raises JobFailed with the problems of each row, and FileNotFoundError for an image.
         """
         if rows is None:
             found = _named(self._transport.rows("benchmarks/", name=name), name, "benchmark")
             return Benchmark(self._transport, found["id"], name)
-        job, _ = self._import(name, rows, images, meta, existing, options)
-        made = Job(self._transport, job, partial(_benchmark, self._transport, name))
+        made, _ = self._import(partial(_benchmark, self._transport, name), name, rows, images, meta, existing, options)
         return made.result(timeout) if wait else made
 
     def check(
@@ -140,15 +139,15 @@ class Server:
         existing: Literal["skip", "refuse"] = "skip", timeout: float | None = None, **options: Unpack[ImportOptions],
     ) -> Checked:  # fmt: skip
         """Check everything that `benchmark` would do, without storing anything. Raises what `benchmark` raises."""
-        job, columns = self._import(name, rows, images, meta, existing, options, check_only=True)
-        report = Job(self._transport, job, dict).result(timeout)
-        return Checked(report["items"], columns, report["new"], report)
+        job, columns = self._import(dict, name, rows, images, meta, existing, options, check_only=True)
+        report = job.result(timeout)
+        return Checked(report["items"], columns or mapped(report), report["new"], report)
 
     def _import(
-        self, name: str, rows: Rows, images: Folder | None, meta: Collection[str], existing: Existing,
-        options: ImportOptions, check_only: bool = False,
-    ) -> tuple[JsonObject, dict[str, str]]:  # fmt: skip
-        """Return the job, and the meaning of each column."""
+        self, made: Callable[[JsonObject], Made], name: str, rows: Rows, images: Folder | None, meta: Collection[str],
+        existing: Existing, options: ImportOptions, check_only: bool = False,
+    ) -> tuple[Job[Made], dict[str, str]]:  # fmt: skip
+        """The job, and what each column becomes as far as the client reads them."""
         body: JsonObject = {"name": name, **options, "skip_stored": existing != "refuse", "check_only": check_only}
         columns: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as place:
@@ -165,7 +164,8 @@ class Server:
             if pictures:
                 archive = pictures.get("") or write_archive(pictures, space / "images.zip")
                 body["images"] = [self._transport.upload(archive)]
-            return self._transport.post("imports/", body), columns
+            job = self._transport.post("imports/", body)
+            return Job(self._transport, job, made, data.name if data.parent == space else ""), columns
 
     def _missing(self, name: str, material: Material, update: bool) -> dict[str, Path]:
         """Return the images that the server needs, by name; those of an item that has them are not sent again. With

@@ -166,7 +166,7 @@ class Study(Handle):
             return stage
         names = {one["name"]: one["position"] for one in self.progress()}
         if stage not in names:
-            raise ValueError(f"“{self.name}” has no stage {stage}. It has {', '.join(names)}.")
+            raise ApiError(404, "NOT_FOUND", f"“{self.name}” has no stage {stage}. It has {', '.join(names)}.")
         return names[stage]
 
     def _move(self, to: str) -> None:

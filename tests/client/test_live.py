@@ -109,7 +109,7 @@ def test_a_study_is_made_once_unless_it_differs(server):
     for _ in range(2):
         study.pause()
         assert study.state == "paused"
-    with pytest.raises(ValueError, match="no stage choose"):
+    with pytest.raises(winnow_client.WinnowError, match="no stage choose"):
         study.close_stage("choose")
     assert [study.close_stage("verify", leave_open=True) for _ in range(2)] == [{}, {}]
     assert study.change(stages={"verify": {"quota": 9}})["stages"]["verify"]["quota"] == 9
@@ -150,6 +150,9 @@ def test_rows_with_a_mapping_are_read_by_the_server(server, tmp_path):
     cups(tmp_path, 2)
     mapping = {"winnow": "mapping/1", "id": "key", "texts": {"positive": "right"}, "images": {"positive": "{key}.jpg"}}
     rows = [{"key": "0", "right": "A."}, {"key": "1", "right": "B."}]
+    checked = server.check("Own", rows, images=tmp_path, mapping=mapping)
+    assert checked.columns == {"key": "id, image in the role positive", "right": "text in the role positive"}
+    assert len(repr(checked)) < 300
     benchmark = server.benchmark("Own", rows, images=tmp_path, mapping=mapping, text_only=False)
     assert [item["captions"][0]["text"] for item in benchmark.items()] == ["A.", "B."]
     assert server.benchmark("Own", rows, images=tmp_path, mapping=mapping) == benchmark
@@ -223,7 +226,7 @@ def test_the_problems_of_an_import_name_their_rows(server):
     rows = [{"caption": "A.", "negative_caption": "B."}, {"caption": "A.", "negative_caption": ""}]
     with pytest.raises(winnow_client.JobFailed, match="row 2") as caught:
         server.benchmark("Words", rows)
-    assert [problem.row for problem in caught.value.problems] == [2] and caught.value.code
+    assert [(problem.file, problem.row) for problem in caught.value.problems] == [("", 2)] and caught.value.code
     assert not Benchmark.objects.exists()
     found = server.check("Words", rows[:1])
     assert found.columns["negative_caption"] == "caption in the role negative" and found.new

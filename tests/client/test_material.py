@@ -72,6 +72,10 @@ def test_images_are_named_below_the_folder_that_they_share(tmp_path):
         ]
     content = archive.read_bytes()
     assert write_archive(found.images, tmp_path / "again.zip").read_bytes() == content
+    zipped = Material([{"image": "a/1.jpg"}, {"image": "b/1.jpg"}], archive, tmp_path)
+    assert [*zipped.images] == ["a/1.jpg", "b/1.jpg"] and zipped.sha256("a/1.jpg") == found.sha256("a/1.jpg")
+    with pytest.raises(ValueError, match=r"1\.jpg is neither a folder nor a zip"):
+        Material([{"image": "1.jpg"}], tmp_path / "here/a/1.jpg", tmp_path)
 
 
 def test_a_missing_image_is_named_before_anything_is_sent(tmp_path):
