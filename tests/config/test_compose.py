@@ -28,8 +28,9 @@ def test_no_services_log_fills_the_disk(name):
     assert SERVICES[name]["logging"]["options"] == {"max-size": "20m", "max-file": "5"}
 
 
-def test_the_web_waits_for_migrations_and_they_for_a_healthy_database():
+def test_the_web_waits_for_migrations_and_they_for_good_settings_and_a_healthy_database():
     assert SERVICES["web"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+    assert SERVICES["migrate"]["depends_on"]["settings"]["condition"] == "service_completed_successfully"
     assert SERVICES["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
 
 
@@ -61,8 +62,9 @@ def test_no_secret_has_a_default():
 @pytest.mark.parametrize("name", [name for name in SERVICES if SERVICES[name].get("image", "").startswith("winnow")])
 def test_every_service_of_winnow_takes_its_secrets_from_files(name):
     named = {"secret_key": "SECRET_KEY", "postgres_password": "PGPASSWORD", "llm_key": "WINNOW_LLM_KEY"}
+    named["providers"] = "WINNOW_PROVIDERS"
     service, own = SERVICES[name]["environment"], {"models": ["postgres_password", "llm_key"]}
-    assert SERVICES[name]["secrets"] == own.get(name, ["secret_key", "postgres_password"])
+    assert SERVICES[name]["secrets"] == own.get(name, ["secret_key", "postgres_password", "providers"])
     for secret in SERVICES[name]["secrets"]:
         assert service[f"{named[secret]}_FILE"].endswith(f":+/run/secrets/{secret}}}")
 
@@ -91,6 +93,11 @@ def test_compose_passes_on_every_variable_of_the_guide_that_the_image_takes():
     of_make_run = {"PORT", "HOST", "WINNOW_DEMO_ITEMS", "WINNOW_DEBUG"}
     of_the_image = {"WINNOW_VAR", "WINNOW_STATIC", "WINNOW_MODELS", "WINNOW_ACCEL_REDIRECT"}
     assert named - passed == of_make_run | of_the_image
+    values = {(name, value) for one in SERVICES.values() for name, value in one.get("environment", {}).items()}
+    assert {name for name, value in values if name in named and f"${{{name}" not in value} == {
+        "WINNOW_PRODUCTION",
+        "SECRET_KEY",  # of `models`
+    }
 
 
 def test_kubernetes_objects_fit_their_schemas_and_run_without_rights():
