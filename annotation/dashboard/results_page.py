@@ -55,13 +55,25 @@ def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     return {**found, "tiles": [asdict(tile) for tile in tiles], "whole": of_main["whole"], "audit": of_main["audit"]}
 
 
+def latest(first: Stage, by: str = "app") -> tuple[bool, LatestFigures]:
+    """`results` by the study's first stage, and before it whether the study is small enough to compute them at once."""
+    small = cache.is_small(first.study) and not people_and_models.many_answers(first.study.benchmark)
+    # For at most an hour, because nothing here says that people of another study have answered.
+    return small, cache.latest(first, KIND, by=by, small=small, good=cache.CLOCK)
+
+
+def rows_for(user, study: Study, data: Row) -> list[Row]:
+    """The rows of the table but those with people of studies that the user is no member of."""
+    others = {row["study"] for row in data["rows"]} - {None, study.pk}
+    seen = set(permissions.studies_for(user).filter(pk__in=others).values_list("pk", flat=True)) if others else ()
+    return [row for row in data["rows"] if row["study"] in (None, *seen)]
+
+
 def contents(request: HttpRequest, study: Study) -> dict:
     """Everything that the page shows; for a large study, the table is as last computed."""
     stages = list(study.stages.order_by("position"))
     stages[0].study = study
-    small = cache.is_small(study) and not people_and_models.many_answers(study.benchmark)
-    # For at most an hour, because nothing here says that people of another study have answered.
-    found = cache.latest(stages[0], KIND, small=small, good=cache.CLOCK)
+    small, found = latest(stages[0])
     releases = [list_row(release) for release in releases_of(study)[:RELEASES]]
     shared = SharedResults.objects.filter(study=study).first()
     return {
@@ -83,10 +95,7 @@ def contents(request: HttpRequest, study: Study) -> dict:
 def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
     if found.data is None or found.made_at is None:
         return {}
-    data = found.data
-    mine = {row["study"] for row in data["rows"]} - {None, study.pk}
-    seen = set(permissions.studies_for(request.user).filter(pk__in=mine).values_list("pk", flat=True)) if mine else ()
-    rows = [row for row in data["rows"] if row["study"] in (None, *seen)]
+    data, rows = found.data, rows_for(request.user, study, found.data)
     of, whole = Subject(study.pk, study.name, found.made_at.isoformat()), data["whole"]
     return {
         "data": data, "tiles": data["tiles"], **read(data, rows, of),

@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from benchmarks.api import corrections, imports, orders, runs, uploads, views
 
 urlpatterns = [
+    path("", views.Server.as_view(), name="api-server"),
     path("schema/", SpectacularJSONAPIView.as_view(), name="api-schema"),
     path("benchmarks/", views.BenchmarkList.as_view(), name="api-benchmark-list"),
     path("benchmarks/<int:pk>/", views.BenchmarkDetail.as_view(), name="api-benchmark-detail"),

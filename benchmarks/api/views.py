@@ -4,18 +4,36 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from benchmarks import permissions, queries
-from benchmarks.api.commands import Body, Command
+from benchmarks.api.commands import Body, Command, refuse_filters
 from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters, ordering
 from benchmarks.api.serializers import BenchmarkData, GoneData, ItemData, JobData
 from benchmarks.housekeeping import delete
 from benchmarks.housekeeping.archive import rename, set_archived
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, Job, JobState
+
+
+class ServerData(serializers.Serializer):
+    version = serializers.CharField(help_text="Winnow's.")
+    user = serializers.CharField(help_text="Whose token or session it is.")
+
+
+class Server(Endpoint):
+    """The server's version, and who asks."""
+
+    operation, serializer_class = "server", ServerData
+
+    def get(self, request: Request) -> Response:
+        refuse_filters(request)
+        return Response({"version": settings.SPECTACULAR_SETTINGS["VERSION"], "user": self.user.get_username()})
 
 
 class ItemFilters(CursorFilters):

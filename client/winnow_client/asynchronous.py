@@ -76,6 +76,7 @@ class AsyncServer(Asynchronous[server.Server]):
     """`Server`, to await."""
 
     url: str
+    version: str
     async def close(self) -> None:
         return await self._run(self.of.close)
 
@@ -132,6 +133,9 @@ class AsyncBenchmark(Asynchronous[server.Benchmark]):
     id: int
     name: str
     url: str
+    async def paired(self, first: int, second: int) -> list[dict[str, object]]:
+        return await self._run(self.of.paired, first, second)
+
     async def study(self, name: str='', *, existing: Literal['skip', 'refuse']='skip', key: str | None=None, **settings:
         Unpack[StudyOptions]) -> "AsyncStudy":
         return await self._run(self.of.study, name, existing=existing, key=key, **settings)
@@ -186,6 +190,9 @@ class AsyncStudy(Asynchronous[studies.Study]):
 
     async def agreement(self, stage: int | str=1, *, view: str='answer') -> dict[str, object]:
         return await self._run(self.of.agreement, stage, view=view)
+
+    async def results(self) -> dict[str, object]:
+        return await self._run(self.of.results)
 
     async def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
         return await self._run(self.of.change, **settings)

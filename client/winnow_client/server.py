@@ -48,8 +48,7 @@ def connect(
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError("This is not a token. Create one on your account page.")
     transport = Transport(url, token, patience, progress, verify, proxy, headers or {}, http)
-    transport.check()
-    return Server(transport)
+    return Server(transport, transport.check())
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,14 @@ class Checked:
 
 
 class Server:
-    """Made by `connect`; `with` closes its connections. Use `get`, `post` and `rows` for requests without a method of
-    their own (docs/reference/api.md)."""
+    """`connect` makes it; `with` closes its connections. `get`, `post` and `rows` reach what has no method here
+    (docs/reference/api.md). `version` is Winnow's."""
 
-    def __init__(self, transport: Transport):
+    version: str
+
+    def __init__(self, transport: Transport, version: str):
         self._transport = transport
-        self.url = transport.url
+        self.url, self.version = transport.url, version
 
     def __repr__(self) -> str:
         return f"<Winnow at {self.url}>"
@@ -210,6 +211,13 @@ class Server:
 
 class Benchmark(Handle):
     """Items with captions and images."""
+
+    def paired(self, first: int, second: int) -> list[dict[str, object]]:
+        """Two runs, by their ids, on the items that both answered: each measure with the difference and its interval,
+        over all items and by type and subtype."""
+        found = self._transport.get(f"benchmarks/{self.id}/paired/", first=first, second=second)
+        rows: list[dict[str, object]] = found["rows"]
+        return rows
 
     def study(
         self, name: str = "", *, existing: Literal["skip", "refuse"] = "skip", key: str | None = None,

@@ -76,6 +76,11 @@ class Study(Handle):
         `view`: the answer, or a projection of it. None in `measures` until a worker has computed them."""
         return self._transport.get(f"{self._address}agreement/", stage=self._position(stage), view=view)
 
+    def results(self) -> dict[str, object]:
+        """People and models in one table (`rows`), on all items and on those kept, with the differences of people and
+        each model. Waits while a worker computes those of a large study."""
+        return self._transport.get(f"{self._address}results/")
+
     def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
         """Change settings while people judge, all or none; return all of them, and why some are `locked`."""
         return self._transport.post(f"{self._address}settings/", settings)

@@ -115,9 +115,10 @@ class Transport:
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return self._send("POST", path, json=dict(body or {}), headers=headers)
 
-    def check(self) -> None:
-        """Raise Unreachable if nothing answers at the address, and ApiError if the token is wrong."""
-        self._send("GET", "benchmarks/", at_once=True, params={"limit": "1"})
+    def check(self) -> str:
+        """The server's version. Raises Unreachable if nothing answers at the address, and ApiError if the token is
+        wrong."""
+        return str(self._send("GET", "", at_once=True).get("version", ""))
 
     def upload(self, path: Path) -> str:
         """Send the file in chunks; return the id of the upload. Chunks of the same file that have arrived are not sent

@@ -44,8 +44,8 @@ ONE, MORE = 1, 2
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row. The
 # desk has rows only where the answers are level: adjudication/test_disagreement_pages.py counts its queries.
 NO_ROWS = {
-    "unversioned-api", "api-run-detail", "api-task-detail", "api-upload-list", "api-stage-instructions",
-    "home", "login", "account_login", "logout", "first-password", "api-token", "image",
+    "unversioned-api", "api-server", "api-run-detail", "api-paired-runs", "api-task-detail", "api-upload-list",
+    "api-stage-instructions", "home", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
     "saml_finish_acs", "saml_sls", "saml_metadata",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
@@ -133,6 +133,7 @@ PAGES = {
     "api-protocol-list": [""],
     "api-run-list": ["asked"],
     "api-study-runs": ["asked"],
+    "api-study-results": ["asked"],
     "api-job-list": [""],
     "api-member-list": ["judged"],
     "api-study-settings": ["stages"],

@@ -16,6 +16,7 @@ import pytest
 
 import winnow_client
 from annotation.models import Judgment, Release, Study
+from annotation.releases import schema
 from benchmarks.api import views
 from benchmarks.api.errors import CannotAnswer
 from benchmarks.models import Benchmark, Correction, Job, Run
@@ -219,6 +220,9 @@ def test_predictions_become_a_run(server, tmp_path):
     found = server.benchmark(judged.name)
     run, again = (found.add_predictions("CLIP", [tmp_path / "clip.jsonl"], source="a repository") for _ in range(2))
     assert run == again
+    with pytest.raises(winnow_client.ApiError, match="another run"):
+        found.paired(run, run)
+    assert found.study("One", protocol="verify").results()["rows"]
     assert Run.objects.get(pk=run).title == "CLIP" and len(found.items()) == 4
 
 
@@ -243,7 +247,8 @@ def test_what_cannot_work_is_said_when_connecting(site, token):
     ]:
         with pytest.raises(kind, match=says):
             winnow_client.connect(url, given)
-    assert winnow_client.connect(f"{site}/api/v1/", token).url == site
+    server = winnow_client.connect(f"{site}/api/v1/", token)
+    assert server.url == site and server.version == schema.WINNOW
     with pytest.raises(winnow_client.Unreachable, match=r"refused.* Is Winnow running"):
         winnow_client.connect("http://127.0.0.1:9", token, patience=0.2)
 

@@ -86,7 +86,7 @@ def test_figures_and_files_may_be_out_of_reach(description):
     study, release = "/api/v1/studies/{id}", "/api/v1/releases/{id}"
     files = {f"{study}/exports/{{job}}/file/", f"{release}/file/", f"{release}/files/{{name}}"}
     found = {path for path, of in description["paths"].items() if "503" in of.get("get", {}).get("responses", {})}
-    assert found == {f"{study}/figures/", "/api/v1/uploads/{opaque}/", *files}
+    assert found == {f"{study}/figures/", f"{study}/results/", "/api/v1/uploads/{opaque}/", *files}
 
 
 def test_every_setting_of_the_page_can_be_given(description):

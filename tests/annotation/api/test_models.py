@@ -3,9 +3,12 @@
 import pytest
 from django.urls import reverse
 
+from annotation.models import CachedFigures
 from benchmarks.models import Event, Job, Run
+from tests.annotation.api.reading import refused, told
 from tests.annotation.api.writing import made, post
-from tests.builders import predictions, studies
+from tests.annotation.comparison.test_people_and_models import asked, foils, judge, scored
+from tests.builders import declared, predictions, studies
 
 pytestmark = pytest.mark.django_db
 ENDPOINT = "http://127.0.0.1:9/v1"
@@ -98,3 +101,28 @@ def test_a_benchmark_is_renamed_archived_and_deleted_by_its_name(client, manager
     assert client.get(reverse("api-benchmark-detail", args=[benchmark.pk])).status_code == 404
     used = studies.study().benchmark
     assert post(client, "api-benchmark-delete", used.pk, name=used.name).json()["code"] == "CANNOT_DELETE"
+
+
+def test_people_and_models_are_compared_as_on_the_pages(client, manager, tmp_path, monkeypatch):
+    """With differences of people and each model, and of two models; a large study's, once the worker has counted."""
+    study = asked(foils(), declared.published("image-caption-foil"))
+    judge(study.stages.get())
+    for right in (9, 6):
+        scored(study.benchmark, tmp_path, right, f"right on {right}")
+    found = told(client, "api-study-results", study.pk)
+    people, *models = found["rows"]
+    assert (found["items"], people["all"]["n"], [row["title"] for row in models]) == (
+        12,
+        12,
+        ["right on 9", "right on 6"],
+    )
+    assert models[0]["gap"]["value"] == pytest.approx(people["all"]["share"] - 9 / 12) and models[0]["gap"]["low"] < 0
+    first, second = (row["run"] for row in models)
+    whole, *parts = told(client, "api-paired-runs", study.benchmark_id, first=first, second=second)["rows"]
+    assert (whole["n"], whole["difference"], whole["only_first"]) == (12, pytest.approx(3 / 12), 3)
+    assert {row["type"] for row in parts} > {"replace"}
+    for wrong, field in (({"first": 10**30, "second": second}, "first"), ({"first": first, "second": first}, "second")):
+        assert refused(client, "api-paired-runs", study.benchmark_id, field, **wrong)
+    CachedFigures.objects.all().delete()
+    monkeypatch.setattr("annotation.figures.cache.SMALL", 0)
+    assert client.get(reverse("api-study-results", args=[study.pk])).status_code == 503
