@@ -22,7 +22,13 @@ ANNOTATOR = [
     path("decide/", deciding.AnnotatorDecide.as_view(), name="api-annotator-decide"),
     path("erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"),
 ]
-PREPARED = [
+STAGE = [
+    path("", studies.StageDetail.as_view(), name="api-stage-detail"),
+    path("protocol/", studies.StageProtocol.as_view(), name="api-stage-protocol"),
+    path("move/", running.StageMove.as_view(), name="api-stage-move"),
+    path("reopen/", running.StageReopen.as_view(), name="api-stage-reopen"),
+    path("target/", running.StageTarget.as_view(), name="api-stage-target"),
+    path("estimate/", running.StageEstimate.as_view(), name="api-stage-estimate"),
     path("instructions/", preparing.StageInstructions.as_view(), name="api-stage-instructions"),
     path("screening/", preparing.StageScreening.as_view(), name="api-stage-screening"),
     path("known/", preparing.StageKnown.as_view(), name="api-stage-known"),
@@ -42,31 +48,14 @@ urlpatterns = [
     path("studies/<int:pk>/", studies.StudyDetail.as_view(), name="api-study-detail"),
     path("studies/<int:pk>/move/", running.StudyMove.as_view(), name="api-study-move"),
     path("studies/<int:pk>/stages/", studies.StageList.as_view(), name="api-stage-list"),
-    path("studies/<int:pk>/stages/<int:position>/", studies.StageDetail.as_view(), name="api-stage-detail"),
-    path(
-        "studies/<int:pk>/stages/<int:position>/protocol/", studies.StageProtocol.as_view(), name="api-stage-protocol"
-    ),
-    path("studies/<int:pk>/stages/<int:position>/move/", running.StageMove.as_view(), name="api-stage-move"),
-    path("studies/<int:pk>/stages/<int:position>/reopen/", running.StageReopen.as_view(), name="api-stage-reopen"),
-    path("studies/<int:pk>/stages/<int:position>/target/", running.StageTarget.as_view(), name="api-stage-target"),
-    path(
-        "studies/<int:pk>/stages/<int:position>/estimate/", running.StageEstimate.as_view(), name="api-stage-estimate"
-    ),
     path("studies/<int:pk>/settings/", managing.StudySettings.as_view(), name="api-study-settings"),
     path("studies/<int:pk>/archive/", managing.StudyArchive.as_view(), name="api-study-archive"),
     path("studies/<int:pk>/delete/", managing.StudyDelete.as_view(), name="api-study-delete"),
     path("studies/<int:pk>/members/", managing.MemberList.as_view(), name="api-member-list"),
     path("studies/<int:pk>/members/<int:member>/change/", managing.MemberChange.as_view(), name="api-member-change"),
     path("studies/<int:pk>/members/<int:member>/remove/", managing.MemberRemove.as_view(), name="api-member-remove"),
-    path(
-        "studies/<int:pk>/annotators/<int:number>/decide/",
-        deciding.AnnotatorDecide.as_view(),
-        name="api-annotator-decide",
-    ),
-    path(
-        "studies/<int:pk>/annotators/<int:number>/erase/", deciding.AnnotatorErase.as_view(), name="api-annotator-erase"
-    ),
-    path("studies/<int:pk>/stages/<int:position>/", include(PREPARED)),
+    path("studies/<int:pk>/annotators/<int:number>/", include(ANNOTATOR)),
+    path("studies/<int:pk>/stages/<int:position>/", include(STAGE)),
     path("studies/<int:pk>/stages/<int:position>/tasks/<int:task>/", include(TASK)),
     path("studies/<int:pk>/share/", readers.StudyShare.as_view(), name="api-study-share"),
     path("studies/<int:pk>/reports/", readers.ReportList.as_view(), name="api-report-list"),
