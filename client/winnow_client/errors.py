@@ -58,6 +58,6 @@ class StillRunning(WinnowError, TimeoutError):
 
 
 def problems_of(found: Iterable[Mapping[str, Any]], unnamed: str = "") -> list[Problem]:
-    """The errors of an answer, or the problems of a job, without the name of this file."""
+    """Return the errors of an answer, or the problems of a job, without the name of this file."""
     whole = [{**one, "file": "" if one["file"] == unnamed else one["file"]} for one in found]
     return [Problem(*(one[name] for name in Problem.__slots__)) for one in whole]

@@ -53,8 +53,8 @@ def connect(
 
 @dataclass(frozen=True)
 class Checked:
-    """What an import would bring. `columns`: what each column becomes, empty if the file is in a known format; `new`:
-    whether there is no such benchmark yet; `report`: the whole report, with notes and small pictures."""
+    """A preview of an import. `columns`: what each column becomes, empty if the file is in a known format; `new`: whether
+    the benchmark does not exist yet; `report`: the whole report, with notes and small pictures."""
 
     items: int
     columns: dict[str, str]
@@ -63,7 +63,7 @@ class Checked:
 
 
 class Server:
-    """`connect` makes it; `with` closes its connections. `get`, `post` and `rows` reach what has no method here
+    """Made by `connect`; `with` closes its connections. `get`, `post` and `rows` make requests without a method here
     (docs/reference/api.md). `version` is Winnow's."""
 
     version: str
@@ -123,11 +123,11 @@ class Server:
     ) -> "Benchmark | Job[Benchmark]":  # fmt: skip
         """Return the benchmark of this name; with `rows`, after importing them into it, all or none.
 
-        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as the
-        page of imports takes them. An image is a path (from the folder or zip `images`), bytes, or an image of PIL,
-        numpy or datasets. `meta`: columns that are further information, whatever they are called. `existing`: items
-        that the benchmark has are skipped if they are the same, their captions and images are corrected ("update"), or
-        they are refused. Raises JobFailed with the problems of each row, and FileNotFoundError for an image.
+        `rows`: dicts, or a table of pandas, polars, datasets or Arrow, or a file; with a `mapping` or `format`, as on
+        the import page. An image is a path (in the folder or zip `images`), bytes, or an image of PIL, numpy or
+        datasets. `meta`: columns with further information, whatever their names. `existing`: existing items are skipped
+        if identical, their captions and images are corrected ("update"), or they are refused. Raises JobFailed with the
+        problems of each row, and FileNotFoundError for a missing image.
         """
         if rows is None:
             found = _named(self._transport.rows("benchmarks/", name=name), name, "benchmark")

@@ -116,7 +116,7 @@ class Transport:
         return self._send("POST", path, json=dict(body or {}), headers=headers)
 
     def check(self) -> str:
-        """The server's version. Raises Unreachable if nothing answers at the address, and ApiError if the token is
+        """Return the server's version. Raises Unreachable if nothing answers at the address, and ApiError if the token is
         wrong."""
         return str(self._send("GET", "", at_once=True).get("version", ""))
 
