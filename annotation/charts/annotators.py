@@ -160,7 +160,7 @@ def answer_bars(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figur
 
 def place_bars(test: Figures) -> list[Figures]:
     rows = enumerate(zip(test["counts"], test["expected"], strict=True), 1)
-    return _share_bars(((f"place {place}", count, expected) for place, (count, expected) in rows), test["n"])
+    return _share_bars(((f"position {place}", count, expected) for place, (count, expected) in rows), test["n"])
 
 
 def pick_strip(picks: Sequence[tuple[int, int]]) -> Figures:

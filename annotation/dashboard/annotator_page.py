@@ -66,20 +66,20 @@ def _of_shares(kind: str, name: str, test: Mapping, by: str) -> Test:
 def _side_test(test: dict[str, Any]) -> Test:
     place = warning_signs.top_place(test)
     if test["p"] is None or place is None:
-        return _untested("side", "picked each place equally often", test)
+        return _untested("side", "chose each position equally often", test)
     n = test["n"]
     by = "binomial" if test["by"] == "binomial" else f"χ² = {test['chi_square']:.1f}, {test['freedom']} df"
     shares = test["counts"][place - 1] / n, test["expected"][place - 1] / n
-    return Test("side", f"picked place {place}", n, *shares, test["p"], by)
+    return Test("side", f"chose position {place}", n, *shares, test["p"], by)
 
 
 def _runs_tests(test: Mapping, shown: bool) -> list[Test]:
-    """How often a pick repeats the place before, and the longest run; of a sign, the one that speaks."""
+    """How often a pick repeats the position before, and the longest run; of a sign, the one that speaks."""
     if test["p"] is None:
-        return [_untested("runs", "repeated the previous place", test)]
+        return [_untested("runs", "repeated the previous position", test)]
     n, repeats, longest = test["n"], test["p_repeats"], test["p_longest"]
-    again = ("runs", "picked the previous place again", n - 1, test["repeats"] / (n - 1), test["chance"], repeats)
-    run = ("runs", f"longest run: place {test['place']}, {test['longest']} times", n, None, None, longest)
+    again = ("runs", "chose the previous position again", n - 1, test["repeats"] / (n - 1), test["chance"], repeats)
+    run = ("runs", f"longest run: position {test['place']}, {test['longest']} times", n, None, None, longest)
     return [
         Test(*again, "binomial", speaks=shown and repeats < warning_signs.TEST_LEVEL),
         Test(*run, "exact", speaks=shown and longest < warning_signs.TEST_LEVEL),

@@ -10,7 +10,6 @@ from annotation.dashboard.home_page import StudyStep
 from annotation.figures import human_baseline
 from annotation.models import Study
 from annotation.pipeline.part import items_of
-from annotation.wording import counted
 from benchmarks.places import Place, links
 
 PLACES = (
@@ -48,8 +47,8 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
     waits: Mapping[str, str] = {}
     if study.may.manage:
         found = found or home_page.step_of(request.user, study)
-        signs, undecided = len(found.study.review), found.undecided
-        waits = {"people": counted(signs, "sign") if signs else "", "quality": f"{undecided:,}" if undecided else ""}
+        review, undecided = len(found.study.review), found.undecided
+        waits = {"people": f"{review:,} to look at" if review else "", "quality": f"{undecided:,}" if undecided else ""}
     stages = found.stages if found else list(study.stages.all())
     counts = {"stages": len(stages), "items": found.study.items if found else items_of(study).count()}
     measured = human_baseline.pairs_of(stages) if here == "results" else []

@@ -114,17 +114,22 @@ def _side(_: Mapping, stage: Mapping, row: Mapping) -> Said:
         return "No picks.", None
     count, by_chance = test["counts"][place - 1], test["expected"][place - 1]
     shares = f"({count / test['n']:.0%}); without a habit it would be {by_chance:.0f}"
-    return f"Picked place {place} on {count:,} of {test['n']:,} screens {shares}. {BY_CHANCE}", count
+    return f"Chose {_nth(place)} on {count:,} of {test['n']:,} screens {shares}. {BY_CHANCE}", count
 
 
 def _runs(_: Mapping, stage: Mapping, row: Mapping) -> Said:
     test = row["runs"]
-    longest = f"place {test['place']} {test['longest']:,} times in a row"
+    longest = f"Chose {_nth(test['place'])} {test['longest']:,} times in a row."
     if test["p_longest"] < test["p_repeats"]:
-        return f"Picked {longest}. {BY_CHANCE}", test["longest"]
+        return f"{longest} {BY_CHANCE}", test["longest"]
     again, by_chance = test["repeats"], test["chance"] * (test["n"] - 1)
-    same = f"Picked the place of the screen before {again:,} times; by chance it would be {by_chance:.0f}"
-    return f"{same}. The longest run is {longest}.", test["longest"]
+    same = f"Chose the same position as on the screen before {again:,} times; by chance it would be {by_chance:.0f}"
+    return f"{same}. {longest}", test["longest"]
+
+
+def _nth(place: int) -> str:
+    """A position on the screen in words."""
+    return f"the {('first', 'second', 'third')[place - 1] if place <= 3 else f'{place}th'} position"
 
 
 def _fast(data: Mapping, stage: Mapping, row: Mapping) -> Said:

@@ -161,9 +161,9 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
         Column("answer", "row.answer", readable_label),
         Column("correct answer" if show == "checks" else "others", html=others),
         number(
-            "place",
+            "position",
             html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING,
-            title="The place on the screen of what they picked; the order is random.",
+            title="Where on the screen it was, from 1; the order is random.",
         ),
         number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", partial(moment, form="j M, H:i:s")),
@@ -216,7 +216,7 @@ def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Proto
             number(choice.label, lambda row, of=choice.identity: row["fixed_shares"].get(of), written.whole_percent)
             for choice in protocol.fixed
         ),
-        number("most-picked place", lambda row: written.top_share(row["places"]), written.whole_percent),
+        number("most-picked position", lambda row: written.top_share(row["places"]), written.whole_percent),
         number("cannot judge, skipped, late", html="{cannot_judge}, {skipped}, {surplus}".format_map),
         number("active", "active_minutes", written.hours),
         *([number("paid", "paid", partial(written.money, currency=study.currency))] if study.pay_per_hour else []),

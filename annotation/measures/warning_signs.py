@@ -39,8 +39,8 @@ KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",
     "answers": "other answers",
-    "side": "favours one place",
-    "runs": "repeats a place",
+    "side": "favours one position",
+    "runs": "repeats a position",
     "fast": "fast",
     "far": "unusual pace",
     "comprehension": "comprehension",
@@ -124,7 +124,7 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
     return [Sign("far", f"{abs(away):.1f} standard deviations {side} than the mean of {n} annotators")]
 
 
-# Places: options are shuffled for each screen, so those who read them pick each place equally often
+# Positions: options are shuffled for each screen, so those who read them pick each equally often
 
 
 def _columns(picks: Picks) -> Array:
@@ -150,7 +150,7 @@ def side_test(picks: Picks) -> Figures:
     found, expected, n = place_counts(picks), expected_places(picks), len(picks)
     figures = {"counts": found, "expected": expected, "n": n}
     if n < SIGNS_FROM or len(found) < 2 or min(expected) < _EXPECTED:
-        reason = f"{_FEW} picks" if n < SIGNS_FROM else "too few picks for so many places"
+        reason = f"{_FEW} picks" if n < SIGNS_FROM else "too few picks for so many positions"
         return _no_test(reason, **figures)
     if (_columns(picks)[1] == 2).all():
         return {
@@ -174,7 +174,7 @@ def side_sign(test: Figures) -> list[Sign]:
     place, n = top_place(test), test["n"]
     if place is None or not _is_sign(test, test["counts"][place - 1] / n, test["expected"][place - 1] / n):
         return []
-    return [Sign("side", f"picked place {place} in {test['counts'][place - 1] / n:.0%} of {n} picks")]
+    return [Sign("side", f"chose position {place} in {test['counts'][place - 1] / n:.0%} of {n} picks")]
 
 
 def runs_test(picks: Picks) -> Figures:
@@ -206,10 +206,10 @@ def runs_sign(test: Figures) -> list[Sign]:
         return []
     tried, chance = test["n"] - 1, test["chance"]
     if test["p_longest"] < test["p_repeats"]:
-        return [Sign("runs", f"place {test['place']} {test['longest']} times in a row")]
+        return [Sign("runs", f"chose position {test['place']} {test['longest']} times in a row")]
     if not _is_sign(test, test["repeats"] / tried, chance):
         return []
-    return [Sign("runs", f"the same place as just before {test['repeats']} times, by chance {chance * tried:.0f}")]
+    return [Sign("runs", f"chose the last position again {test['repeats']} times, by chance {chance * tried:.0f}")]
 
 
 # Against the others

@@ -231,8 +231,14 @@ def near_words(level: str | None) -> str:
 
 
 def top_share(places: Sequence[int]) -> float | None:
-    """The share of picks at the most-picked place."""
+    """The share of picks at the most-picked position."""
     return max(places) / sum(places) if sum(places) else None
+
+
+@register.filter
+def place_counts(places: Sequence[int]) -> str:
+    """How often each position on the screen was chosen, in words."""
+    return ", ".join(f"position {place}: {count}" for place, count in enumerate(places, start=1))
 
 
 @register.filter

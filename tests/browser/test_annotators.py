@@ -17,7 +17,7 @@ def test_from_a_sign_to_its_screens_and_to_the_decision(visit, page, open_page, 
     count = link.inner_text().split()[0]
     tab_to(page, link)
     enter(page)
-    expect(page.locator(".shown [aria-current]")).to_have_text(f"most-picked place {count}")
+    expect(page.locator(".shown [aria-current]")).to_have_text(f"most-picked position {count}")
     assert (flaws(page, axe_violations), page.errors) == ([], [])
     tab_to(page, page.get_by_label("Reason"))
     page.keyboard.type("A pilot of ours")

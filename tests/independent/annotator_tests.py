@@ -218,7 +218,7 @@ def of_side(test: Mapping) -> list[Sign]:
     share = test["counts"][top] / test["n"]
     if not spoken(test, share, test["expected"][top] / test["n"]):
         return []
-    return [("side", f"picked place {top + 1} in {share:.0%} of {test['n']} picks")]
+    return [("side", f"chose position {top + 1} in {share:.0%} of {test['n']} picks")]
 
 
 def of_runs(test: Mapping) -> list[Sign]:
@@ -226,10 +226,10 @@ def of_runs(test: Mapping) -> list[Sign]:
         return []
     tried, chance = test["n"] - 1, test["chance"]
     if test["p_longest"] < test["p_repeats"]:
-        return [("runs", f"place {test['place']} {test['longest']} times in a row")]
+        return [("runs", f"chose position {test['place']} {test['longest']} times in a row")]
     if not spoken(test, test["repeats"] / tried, chance):
         return []
-    return [("runs", f"the same place as just before {test['repeats']} times, by chance {chance * tried:.0f}")]
+    return [("runs", f"chose the last position again {test['repeats']} times, by chance {chance * tried:.0f}")]
 
 
 def of_speed(judged: int, seconds: float | None, counted: pd.DataFrame) -> list[Sign]:

@@ -100,12 +100,14 @@ function intervals({ columns, rows, mark }, look, width) {
   const tick = isShare ? (share) => `${Math.round(100 * share)}%` : decimal;
   const step = mark ? 0.1 : max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
-  const dots = rows.map(({ value }, place) => ({
-    value: [value ?? min, place],
-    symbolSize: value === null ? 0 : 10,
-    label: label(look, { show: value === null, formatter: "not defined", position: "right" }),
+  const isDrawn = ({ low }) => low !== null; // a value of one item looks like a finding
+  const lacks = ({ value, n }) => (value === null ? "not defined" : `${say(value)} (n = ${count(n)}: no interval)`);
+  const dots = rows.map((row, place) => ({
+    value: [isDrawn(row) ? row.value : min, place],
+    symbolSize: isDrawn(row) ? 10 : 0,
+    label: label(look, { show: !isDrawn(row), formatter: lacks(row), position: "right" }),
   }));
-  const values = rows.map(({ value }) => (value === null ? "" : say(value)));
+  const values = rows.map((row) => (isDrawn(row) ? say(row.value) : ""));
   const right = { ...named(values, look, width).axis, position: "right" };
   const at = ({ seriesType, dataIndex, value }) => rows[seriesType === "scatter" ? dataIndex : value[0]];
   return {

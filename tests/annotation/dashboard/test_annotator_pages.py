@@ -54,7 +54,7 @@ def login(client, study, role: str) -> User:
 
 def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(client, manager, stage):
     shown = client.get(table(stage.study)).text
-    assert "4 joined, 4 judged · 1 has warning signs" in shown and "favours one place</span>" in shown
+    assert "4 joined, 4 judged · 1 has warning signs" in shown and "favours one position</span>" in shown
     assert shown.index("A-04") < shown.index("A-01")
     assert "?stage=1&amp;show=side#screens" in shown
     checked = annotators.latest(stage.study).data["whole"][3]["checks"]
@@ -272,7 +272,7 @@ def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage)
     assert after["judged"] == before["judged"] > 0
     assert {"side", "runs"} <= {sign["kind"] for sign in after["signs"]}
     shown = client.get(one(stage.study, 4)).text
-    assert "excluded</b> by test" in shown and "Reinstate A-04" in shown and "Picked place 1 on" in shown
+    assert "excluded</b> by test" in shown and "Reinstate A-04" in shown and "Chose the first position on" in shown
 
 
 def test_what_is_not_there_is_404(client, manager, stage):

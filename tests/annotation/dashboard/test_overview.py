@@ -240,7 +240,7 @@ def test_the_rail_takes_at_most_four_queries(rf, manager, django_assert_max_num_
     with django_assert_max_num_queries(4):
         shown = rail.rail(request, study)
     assert [link["count"] for link in shown["links"][1:3]] == [study.stages.count(), study.benchmark.items.count()]
-    assert shown["links"][3]["waits"] == ("1 sign" if of == "signs" else "")
+    assert shown["links"][3]["waits"] == ("1 to look at" if of == "signs" else "")
 
 
 def test_a_viewer_has_no_settings_and_no_next_step(client, judged):

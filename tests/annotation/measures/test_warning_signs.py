@@ -85,7 +85,7 @@ def test_two_places_are_tested_exactly():
     """Arbuthnot's 82 years in a row, two-sided: 2 × 2^-82."""
     found = warning_signs.side_test(places([82, 0]))
     assert (found["by"], found["p"]) == ("binomial", pytest.approx(2 * 0.5**82))
-    assert warning_signs.side_sign(found)[0].words == "picked place 1 in 100% of 82 picks"
+    assert warning_signs.side_sign(found)[0].words == "chose position 1 in 100% of 82 picks"
 
 
 def test_expected_places_follow_how_many_were_shown():
@@ -96,7 +96,7 @@ def test_expected_places_follow_how_many_were_shown():
     ("counts", "reason"),
     [
         ([19, 0], "fewer than 20 picks"),
-        ([10, 5, 5, 2, 1], "too few picks for so many places"),
+        ([10, 5, 5, 2, 1], "too few picks for so many positions"),
         ([], "fewer than 20 picks"),
     ],
 )
@@ -122,14 +122,15 @@ def test_repeats_and_the_longest_run():
 def test_taking_turns_is_a_sign_too():
     found = warning_signs.runs_test(FOUR * 15)
     assert found["p_repeats"] == pytest.approx(2 * 0.75**59) and found["longest"] == 1
-    assert warning_signs.runs_sign(found)[0].words == "the same place as just before 0 times, by chance 15"
+    assert warning_signs.runs_sign(found)[0].words == "chose the last position again 0 times, by chance 15"
 
 
 def test_a_long_run_among_random_picks_is_a_sign():
     dice = random.Random(1)
     picks = [(dice.randint(1, 4), 4) for _ in range(100)]
     assert warning_signs.runs_sign(warning_signs.runs_test(picks)) == []
-    assert warning_signs.runs_sign(warning_signs.runs_test([*picks, *[(2, 4)] * 10]))[0].words.startswith("place 2 1")
+    found = warning_signs.runs_sign(warning_signs.runs_test([*picks, *[(2, 4)] * 10]))
+    assert found[0].words.startswith("chose position 2 1")
 
 
 @pytest.mark.parametrize("picks", [[], [(1, 4)], [(1, 4)] * 19])

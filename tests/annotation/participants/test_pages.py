@@ -164,7 +164,7 @@ def test_signs_are_said_with_their_figures(client, manager, study):
     person(study, 20, "fast", times=(500,))
     [found] = roster.submissions(study)
     assert "0.5 s a screen, everybody 4.0 s" in found.signs
-    assert "picked place 1 in 100% of 20 picks" in found.signs
+    assert "chose position 1 in 100% of 20 picks" in found.signs
     assert "0.5 s a screen; everybody 4.0 s. 20 of 20 screens" in page(client, study)
 
 
