@@ -19,6 +19,7 @@ from annotation.adjudication.desk import Waiting
 from annotation.adjudication.disagreement_list import CASES, DIFFER, ONLY, SORTS, THREE, Listed, Wanted
 from annotation.adjudication.own_answer import OwnAnswer
 from annotation.models import Outcome, Stage, Task
+from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
 from annotation.protocols.registry import protocol_named
@@ -168,8 +169,8 @@ def _page(
     manages, blind = stage.study.may.manage, is_blind(request, stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
-        "case": case, "pictures": case.pictures if case else 0, "decided": decided, "blind": blind,
-        "hidden": case and not case.adjudicated and blind,
+        "rule": rule_in_words(stage), "case": case, "pictures": case.pictures if case else 0, "decided": decided,
+        "blind": blind, "hidden": case and not case.adjudicated and blind,
         "reasons": cases.reasons_used(stage, request.user) if case and manages else {},
         "again_url": again_url, "list_url": address(request, stage),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),

@@ -21,11 +21,11 @@ from annotation.api.serializers import (
     StudyDetailData,
 )
 from annotation.exports.protocol_files import describe_file, text_of
-from annotation.exports.readme import describe, settings_of
+from annotation.exports.readme import settings_of
 from annotation.figures import agreement, funnel
 from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Role, Stage, Study
-from annotation.pipeline.stage_rules import rule_of
+from annotation.pipeline.stage_rules import rule_in_words, rule_of
 from annotation.protocols import in_words
 from annotation.protocols.registry import protocol_named
 from benchmarks.api.commands import Command
@@ -117,7 +117,7 @@ class StageProtocol(StudyEndpoint):
             "title": protocol.title,
             "question": protocol.question,
             "answers": in_words.answers_in_words(protocol.file) if protocol.file else [],
-            "decision_rule": describe(stage),
+            "decision_rule": rule_in_words(stage),
             "measures": in_words.measures_in_words(protocol.file) if protocol.file else [],
             "file": None,
         }

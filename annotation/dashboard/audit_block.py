@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.exports.readme import describe
 from annotation.measures.audits.judges import Corrected
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
@@ -21,6 +20,7 @@ from annotation.measures.pay import Pay
 from annotation.models import Kind, Stage, StageState
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
+from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.studies import audit_target
 from annotation.wording import counted
@@ -79,7 +79,7 @@ def counts(stage: Stage, found: Progress, settled: int) -> str:
 
 
 def _decision(stage: Stage) -> str:
-    return f"{describe(stage)} An item is wrong if it is {dropped_how(stage.wrong_reasons)}."
+    return f"{rule_in_words(stage)} An item is wrong if it is {dropped_how(stage.wrong_reasons)}."
 
 
 def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Work:

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
 from annotation.designs import part
-from annotation.exports.readme import describe
 from annotation.models import Instructions, Kind, Role, Stage, Study, Task
+from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.registry import protocol_named
 from annotation.studies import members
 from annotation.studies.settings import INSTEAD
@@ -72,7 +72,7 @@ def _contents(study: Study, form: StudySettingsForm, stage: Stage) -> dict:
         "part": part.in_short(study.part, study.benchmark.items.count()) or "all items",
         "stage": stage, "fields": form.of_stage(stage), "locked": form.locked(), "instructions": instructions,
         "languages": _languages(study, instructions), "protocol": protocol_named(stage.protocol),
-        "rule": describe(stage), "checks": kinds.count(Kind.CHECK), "practice": kinds.count(Kind.PRACTICE),
+        "rule": rule_in_words(stage), "checks": kinds.count(Kind.CHECK), "practice": kinds.count(Kind.PRACTICE),
         "members": members.members_of(study), "webhooks": study.webhooks.with_deliveries(),
     }  # fmt: skip
 

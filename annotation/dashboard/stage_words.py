@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from annotation.exports.readme import describe
 from annotation.models import Kind, Promotion, Stage, Strategy
+from annotation.pipeline.stage_rules import rule_in_words
 from annotation.wording import counted, readable_label
 
 _GIVEN = {
@@ -21,7 +21,7 @@ def settings_in_sentences(stage: Stage, part: str, batches: dict[str, Any] | Non
     return [
         ("Items", _items(stage, part)),
         ("Who judges what", " ".join(_people(stage, batches or {}))),
-        ("How an item is decided", describe(stage)),
+        ("How an item is decided", rule_in_words(stage)),
     ]
 
 

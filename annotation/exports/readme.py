@@ -12,10 +12,10 @@ from annotation.exports.markdown import phrase, text, yaml_text
 from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Strategy, Study
 from annotation.pipeline import audits
+from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols import in_words, roles
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import protocol_named
-from annotation.protocols.rule_words import Asked, deciding
 from annotation.wording import items_in_words
 
 FATES = ("accepted", "edited", "rejected", "could not be judged")  # for texts that annotators could change
@@ -64,7 +64,7 @@ def settings_of(stage: Stage) -> dict:
         "guidelines": [asdict(one) for one in (protocol.form.guidelines if protocol.form else ())],
         "alike": protocol.alike,
         "views": list(protocol.projections),
-        "decision_rule": describe(stage),
+        "decision_rule": rule_in_words(stage),
         **({"audit": _audit(stage)} if stage.strategy == Strategy.AUDIT else {}),
         **({"certainty": stage.certainty} if stage.certainty is not None else {}),
         **({"imported": imported} if (imported := _imported(stage)) else {}),
@@ -88,12 +88,6 @@ def _audit(stage: Stage) -> dict:
     return {**audits.settings_of(stage), **scores}
 
 
-def describe(stage: Stage) -> str:
-    """Describe in sentences how the stage's judgments decide an item."""
-    asked = Asked(stage.overlap, stage.cap, stage.certainty, stage.agreement_items, stage.agreement_overlap)
-    return deciding(protocol_named(stage.protocol), asked, stage.rule, stage.tie_rule)
-
-
 def line(stage: Stage) -> str:
     """Return a stage's entry in the card's list."""
     taken = (
@@ -102,9 +96,8 @@ def line(stage: Stage) -> str:
         else text(part.in_words(stage.study.part)) or "the benchmark's items"
     )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return (
-        f"**{text(stage.name)}** ({roles.asked_as(stage.protocol)}): {taken}{sample}; {_asked(stage)}{describe(stage)}"
-    )
+    named = f"**{text(stage.name)}** ({roles.asked_as(stage.protocol)})"
+    return f"{named}: {taken}{sample}; {_asked(stage)}{rule_in_words(stage)}"
 
 
 def _asked(stage: Stage) -> str:

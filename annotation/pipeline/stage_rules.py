@@ -11,6 +11,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.item_data import attributes_of
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.rule_words import Asked, deciding
 from annotation.protocols.rules import FileRule, rule_for
 from benchmarks import queries
 
@@ -21,6 +22,12 @@ CountedAnswers = dict[int, list[tuple[int, int, Answer]]]
 def rule_of(stage: Stage) -> Rule:
     """Return the rule by which the stage decides its tasks, whatever the item."""
     return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
+
+
+def rule_in_words(stage: Stage) -> str:
+    """Describe in sentences how the stage's judgments decide an item."""
+    asked = Asked(stage.overlap, stage.cap, stage.certainty, stage.agreement_items, stage.agreement_overlap)
+    return deciding(protocol_named(stage.protocol), asked, stage.rule, stage.tie_rule)
 
 
 def rule_about(stage: Stage, item: int) -> Rule:
