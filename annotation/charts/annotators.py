@@ -30,9 +30,10 @@ def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMIN
     view = readable_label(view)
     shown, there = len(found["annotators"]), found["of"]
     who = "All" if shown == there else f"The {shown} with the most judgments of shared items, of"
+    undefined = f"outlined: {symbol} is not defined; " if any(value is None for _, _, value, *_ in rows) else ""
     caption = (
         f"{measure} on {view} of each pair of annotators who judged the same items. {who} {there:,} annotators; "
-        f"outlined: {symbol} is not defined for the pair; empty: the same person, or no item in common."
+        f"{undefined}empty: the same person, or no item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
     says = f"{measure} on {view} of {counted(len(rows), 'pair')} of {shown} annotators, out of {there:,}: "

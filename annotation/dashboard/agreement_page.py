@@ -7,20 +7,23 @@ from dataclasses import dataclass, replace
 from django.http import HttpRequest, QueryDict
 from django.utils.text import capfirst
 
-from annotation.charts import annotators
+from annotation.charts import annotators as annotator_charts
 from annotation.charts import study as study_charts
-from annotation.dashboard.agreement_words import measures_in_words, scale_of, use_of
-from annotation.figures import agreement
+from annotation.dashboard.agreement_words import lower_than_ac1, measures_in_words, scale_of, use_of
+from annotation.dashboard.sign_evidence import evidence
+from annotation.figures import agreement, annotators
 from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, Measure, chief_on, measures_on, units_in_words
+from annotation.measures.few_annotators import AGREEMENT
 from annotation.models import Stage
+from annotation.participants.review import people_to_review
 from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import answer_words, base, schema
 from annotation.protocols import answers as declared_answers
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.templatetags.figure_tables import measure_cell
-from annotation.wording import readable_label
+from annotation.wording import pseudonym, readable_label
 from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, number, only_in_file
 
@@ -85,29 +88,48 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
     tables = _tables(stage, asked, found.data, shares)
     by_part = by_table(asked, found.data, tables["rows"], tables["heads"], request)
     plots = _plotted(stage, asked, by_part, found.data, found.made_at.isoformat())
-    return {**shown, **tables, "asked": asked, "by": by_part, "plots": plots}
+    return {**shown, **tables, "asked": asked, "by": by_part, "plots": plots, "apart": _who_differs(stage, by)}
+
+
+def _who_differs(stage: Stage, by: str) -> list[str]:
+    """Those to look at for their low agreement in this stage, by the rule of the people's page, in sentences."""
+    look = people_to_review(stage.study)
+    data = annotators.latest(stage.study, by).data if look else None
+    return [
+        f"{pseudonym(number)} {one.sentence[:1].lower()}{one.sentence[1:]}"
+        for number, signs in (evidence(data) if data else {}).items()
+        for one in signs
+        if number in look and one.kind == AGREEMENT and one.position == stage.position
+    ]
 
 
 def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float]) -> dict:
-    """The figures, as the template shows them; of rankings and sets, which are seldom the same, without tables of
-    confusions.
+    """The figures, as the template shows them, of pairs the lowest first; of rankings and sets, which are seldom the
+    same, without tables of confusions.
     """
-    pairs = {name_of("pair", row): row for row in data["pair"]} if asked.by == "pair" else {}
-    rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in data[asked.by]]
+
+    def by_value(row: Mapping) -> tuple[bool, float | None]:
+        value = row["measures"][asked.measure]["value"]
+        return value is None, value
+
+    parts = sorted(data["pair"], key=by_value) if asked.by == "pair" else data[asked.by]
+    rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in parts]
+    pairs = {row["name"]: row for row in rows} if asked.by == "pair" else {}
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     shown = measured(data["whole"], rows, asked.level, data.get("unit", ""))
     for line in shown["lines"]:
-        line |= {"use": use_of(line["measure"], shares), "scale": scale_of(line["measure"])}
+        line |= {"use": use_of(line["measure"]), "scale": scale_of(line["measure"])}
     chief = chief_on(asked.level, shares)
     return {
         "figures": data,
         "chief": next((line for line in shown["defined"] if line["measure"] == chief), None),
-        "words": measures_in_words(data["whole"]["measures"], shares, asked.view, asked.level, pairs=data["pair"]),
+        "words": measures_in_words(data["whole"]["measures"], shares, asked.view, asked.level),
+        "lower": lower_than_ac1(data["whole"]["measures"], shares) if chief.key == "ac1" else "",
         **shown,
         "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],
         "pairs": list(pairs),
-        "chosen": chosen and name_of("pair", chosen),
+        "chosen": chosen and chosen["name"],
         **({} if asked.level in base.PAIRED else _confusions(stage, asked, data, chosen)),
     }
 
@@ -174,13 +196,15 @@ def _plotted(stage: Stage, asked: Query, rows: Table, data: dict, at: str) -> di
     named = (f"agreement-by-{asked.by}", capfirst(f"{BY_KEY[asked.measure].name} by {BY[asked.by]}"))
     plots = {"by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of)}
     if asked.by == "pair":
-        plots["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
+        plots["matrix"] = annotator_charts.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
     return plots
 
 
 def name_of(by: str, row: Mapping[str, str]) -> str:
     if by in ("type", "subtype"):
         return kind_name(row["type"], row.get("subtype"))
+    if by == "pair":
+        return f"{row['first']} and {row['second']}"
     return name_in_file(by, row)
 
 

@@ -1,5 +1,5 @@
-"""How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give,
-then whose answers differ from everybody's. The chief measure stands beside it, with what it and the others are for.
+"""How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give.
+The chief measure stands beside it, with what it and the others are for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,15 +24,9 @@ _USES = {
     "ac1": "agreement beyond chance that stays high if one answer is very common",
     "bennett": "agreement beyond picking at random, however common each answer is",
 }
-_IF_COMMON = {
-    "alpha_nominal": "agreement beyond chance, near 0 whenever one answer is this common",
-    "ac1": "agreement beyond chance, high whenever one answer is this common",
-}
-_FROM_TO = " on a scale from 0 (guessing) to 1 (full agreement)"
-_APART = 0.1  # by so much more must pairs without somebody agree for that person to be named
+_FROM_TO = ", where 0 is guessing and 1 full agreement"
 _APART_SHARES = 0.01  # by so much must the share of a view differ from that of the answer itself for both to be said
 _ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
-_FEW = 10  # shared tasks, below which nobody is named
 _LOW = 0.2  # α below which people do not agree, unless one answer is that common
 
 
@@ -44,7 +38,6 @@ class AgreementWords:
     lead: str
     rest: str
     basis: str
-    who: str = ""
     doubtful: bool = False
 
 
@@ -60,10 +53,10 @@ def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> A
 
 def measures_in_words(
     measures: Mapping[str, Any], shares: Sequence[float], on: str, level: str, *,
-    whole: Mapping[str, Any] = MappingProxyType({}), pairs: Sequence[Mapping[str, Any]] = (),
+    whole: Mapping[str, Any] = MappingProxyType({}),
 ) -> AgreementWords | None:  # fmt: skip
     """Of the measures of the view `on`, whose labels are of that `level`; `whole` are those of the answer itself, if
-    they are known, and `pairs` the view's rows by pair of annotators, with their names.
+    they are known.
     """
     share, same = (of["percent"]["value"] if "percent" in of else None for of in (measures, whole))
     if share is None:
@@ -79,7 +72,7 @@ def measures_in_words(
     beyond = [(one, value) for one, value in known if one in (chief_on(level, shares), chief_on(level))]
     basis = [f"{one.head} {decimals(value)}" for one, value in beyond]
     basis += [f"{(n := measures[one.key]['n']):,} {units_in_words(one, n)}" for one, _ in beyond[:1]]
-    return AgreementWords(percent(share), lead, rest, " · ".join(basis), who_disagrees(pairs), doubtful)
+    return AgreementWords(percent(share), lead, rest, " · ".join(basis), doubtful)
 
 
 def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
@@ -96,37 +89,22 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
     return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", True
 
 
-def use_of(measure: Measure, shares: Sequence[float]) -> str:
-    """What the measure is for, among answers with these `shares`."""
-    uses = {**_USES, **_IF_COMMON} if is_common(shares) else _USES
-    return uses.get(measure.key, measure.definition)
+def lower_than_ac1(measures: Mapping[str, Any], shares: Sequence[float]) -> str:
+    """Why κ and α are lower than AC1 among answers with these `shares`; "" if none is that common."""
+    if not is_common(shares):
+        return ""
+    alpha, guess = measures["alpha_nominal"]["value"], sum(one * one for one in shares)
+    named = "α" if alpha is None else f"α ({decimals(alpha)})"
+    return (
+        f"κ and {named} are lower than AC1: they expect {whole_percent(guess)} to match by chance, because "
+        f"{percent(shares[0])} of the answers are the same; AC1 expects far fewer."
+    )
+
+
+def use_of(measure: Measure) -> str:
+    return _USES.get(measure.key, measure.definition)
 
 
 def scale_of(measure: Measure) -> str:
     """How to read its values; "" for a measure without chance."""
     return _FROM_TO if " beyond " in _USES.get(measure.key, "") else ""
-
-
-def who_disagrees(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Name the one without whom pairs agree much more; "" if there is none, or too little to say so."""
-    rows = [
-        ({row["first"], row["second"]}, row["measures"]["percent"]) for row in pairs if "percent" in row["measures"]
-    ]
-    found = []
-    for name in {name for both, _ in rows for name in both}:
-        parts = [
-            [(one["value"], one["n"]) for both, one in rows if (name in both) == mine and one["n"]] for mine in (0, 1)
-        ]
-        sizes = [sum(n for _, n in part) for part in parts]
-        if min(sizes) >= _FEW:
-            without, with_ = (
-                sum(value * n for value, n in part) / size for part, size in zip(parts, sizes, strict=True)
-            )
-            found.append((without - with_, name, without, with_))
-    apart, name, without, with_ = max(found, default=(0.0, "", 0.0, 0.0))
-    if apart < _APART:
-        return ""
-    return (
-        f"Most of the disagreement is {name}’s: pairs without {name} agree on {percent(without)}, "
-        f"pairs with {name} on {percent(with_)}."
-    )

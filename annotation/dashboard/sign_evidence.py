@@ -12,7 +12,7 @@ from annotation.measures import few_annotators, warning_signs
 from annotation.wording import readable_label
 
 OUTLIERS = {few_annotators.AGREEMENT: "low agreement", few_annotators.FAST: "very fast"}
-BY_CHANCE = f"Chance alone would hardly do this (p < {warning_signs.TEST_LEVEL})."
+BY_CHANCE = f"Chance alone would hardly do this (p\u00a0<\u00a0{warning_signs.TEST_LEVEL})."
 Said = tuple[str, int | None]  # a sentence, and the number of screens behind it, None where there are none to show
 
 

@@ -1,13 +1,14 @@
 """How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 
 from django import template
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import mark_safe
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from annotation.measures import over_annotators, paired, pass_rules, scored
 from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Measure, mean_of_pairs_on, units_in_words
@@ -30,6 +31,7 @@ register.filter("title_of", lambda direction: title_of(BASELINE_PROTOCOLS[direct
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"
+_NAME = re.compile(r"\bA-\d\d+(’s)?")  # of an annotator
 
 Written = Callable[..., str]
 
@@ -233,6 +235,12 @@ def near_words(level: str | None) -> str:
 def top_share(places: Sequence[int]) -> float | None:
     """The share of picks at the most-picked position."""
     return max(places) / sum(places) if sum(places) else None
+
+
+@register.filter
+def unbroken(sentence: str) -> SafeString:
+    """The sentence with annotators' names that do not break at their hyphen."""
+    return mark_safe(_NAME.sub(r'<span class="nowrap">\g<0></span>', escape(sentence)))
 
 
 @register.filter

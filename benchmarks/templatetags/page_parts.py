@@ -72,8 +72,11 @@ def card(
 @register.inclusion_tag("components/_select.html")
 def select(
     name: str, label: str, *, options: Iterable = (), values: Iterable = (), kinds: Iterable[str] = (),
-    chosen: object = None, none: str = "",
+    chosen: object = None, none: str = "", form: str = "",
 ) -> dict[str, object]:  # fmt: skip
-    """A choice among `options` (value and words), plain `values`, or types of items; `none`: the words for none."""
+    """A choice among `options` (value and words), plain `values`, or types of items; `none`: the words for none; `form`
+    is the id of a form elsewhere on the page.
+    """
     options = options or [(one, kind_name(one)) for one in kinds]
-    return {"name": name, "label": label, "options": options, "values": values, "chosen": chosen, "none": none}
+    found = {"name": name, "label": label, "options": options, "values": values, "chosen": chosen, "none": none}
+    return {**found, "form": form}
