@@ -244,12 +244,6 @@ def unbroken(sentence: str) -> SafeString:
 
 
 @register.filter
-def place_counts(places: Sequence[int]) -> str:
-    """How often each position on the screen was chosen, in words."""
-    return ", ".join(f"position {place}: {count}" for place, count in enumerate(places, start=1))
-
-
-@register.filter
 def local(at: str | None) -> str:
     """A `time` element in UTC, which the page's script rewrites to the reader's zone; the title stays."""
     if not at:

@@ -53,7 +53,7 @@ def connect(
 
 @dataclass(frozen=True)
 class Checked:
-    """A preview of an import. `columns`: what each column becomes, empty if the file is in a known format; `new`: whether
+    """A preview of an import. `columns`: what each column becomes, empty for a known format; `new`: whether
     the benchmark does not exist yet; `report`: the whole report, with notes and small pictures."""
 
     items: int

@@ -116,8 +116,8 @@ class Transport:
         return self._send("POST", path, json=dict(body or {}), headers=headers)
 
     def check(self) -> str:
-        """Return the server's version. Raises Unreachable if nothing answers at the address, and ApiError if the token is
-        wrong."""
+        """Return the server's version. Raises Unreachable if nothing answers at the address, and ApiError for a wrong
+        token."""
         return str(self._send("GET", "", at_once=True).get("version", ""))
 
     def upload(self, path: Path) -> str:
