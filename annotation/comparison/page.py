@@ -53,16 +53,13 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     runs, older = table.only_newest(found)
     everybody = [*comparison_entries.people(user, benchmark, asked.kind), *runs]
     entries = table.ordered(everybody, asked.order, asked.measure)
-    of = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
     items = benchmark.present.count()
     own = user.pk if not may_change_benchmark(user, benchmark) else None
     deletable = {run.pk for run in every_run if own in (None, run.created_by_id)}
     return {
-        "benchmark": benchmark,
-        "asked": asked,
-        "kind": KINDS[asked.kind],
+        "benchmark": benchmark, "asked": asked, "kind": KINDS[asked.kind],
         "kinds": [(name, KINDS[name].title) for name in kinds],
         "orders": table.ORDERS,
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
@@ -77,7 +74,9 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
             whole["sections"], whole["columns"], "whole-title", tables.Deletes(request, benchmark, deletable), items
         ),
         "parts": _parts(entries, asked),
-        "plot": charts.plane(asked.kind, entries, of),
+        "plot": charts.plane(
+            asked.kind, entries, charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
+        ),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, request),
         "retrievals": retrieval.results_of(benchmark),
