@@ -42,7 +42,7 @@ def summary(
     return {
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
         "standing": standing(found.met, found.ended, found.futile), "verdict": verdict(found, target),
-        "settled": needs.settled, "counts": counts(stage, found, needs.settled),
+        "settled": needs.settled, "so_far": needs.so_far, "counts": counts(stage, found, needs.settled),
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
@@ -72,9 +72,10 @@ def summary(
 def counts(stage: Stage, found: Progress, settled: int) -> str:
     """The items that the result rests on, and what became of the others that were given out."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
-    later = "settled after the end" if found.ended else "settled, but after an open item"
-    others = {later: settled - found.n, "begun": asked.values("task__item").distinct().count() - settled}
-    said = "".join(f"; {words}: {count:,}" for words, count in others.items() if count > 0)
+    later = "were settled after the end" if found.ended else "are settled, but after an open item"
+    begun = asked.values("task__item").distinct().count() - settled
+    others = {later: settled - found.n, "have some judgments": begun}
+    said = "".join(f"; {count:,} more {words}" for words, count in others.items() if count > 0)
     return f"The result rests on {found.n:,} of {counted(found.items, 'item')}{said}."
 
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.figures import human_baseline
-from annotation.measures.audits import sentence
 from annotation.measures.over_annotators import ANNOTATORS
 from annotation.models import Stage, Study
 from annotation.protocols.registry import protocol_named
-from annotation.templatetags.figures import between, decimals, hours, money, percent, to_percent
+from annotation.templatetags.figures import between, bounds, decimals, hours, money, percent, to_percent
 from annotation.wording import counted, listed, readable_label
 from benchmarks.naming import kind_name
 from benchmarks.predictions.kinds import BIVLC
@@ -105,23 +104,16 @@ def _audit(stage: Stage, audit: Mapping[str, Any]) -> Iterator[Tile]:
         yield Tile("Wrong items", "–", "No item has been settled yet", basis=f"target: {audit['aim']}")
     else:
         wrong = max(round(audit["estimate"] * audit["items"]), 1)
-        lead, rest = f"About {wrong:,} of all {audit['items']:,} items are wrong", ""
+        lead = f"About {wrong:,} of all {audit['items']:,} items are wrong"
         if not audit["estimate"]:
             lead = f"None of the {audit['n']:,} counted items is wrong"
-            rest = f"Of all {audit['items']:,}, up to {percent(audit['high'])} may be. "
-        if reasons := [readable_label(one) for one in stage.wrong_reasons]:
-            rest += f"Wrong means dropped: {listed(reasons, 'or')}."
+        reasons = [readable_label(one) for one in stage.wrong_reasons]
         yield Tile(
-            "Wrong items", percent(audit["estimate"]), lead, rest,
-            f"95%: {to_percent(audit['low'], audit['high'])} · {audit['wrong']:,} of {audit['n']:,}",
+            "Wrong items", percent(audit["estimate"]), lead,
+            f"Wrong means dropped: {listed(reasons, 'or')}." if reasons else "",
+            f"95% interval · {audit['wrong']:,} of {counted(audit['n'], 'item')}",
+            bounds(audit["low"], audit["high"]),
         )  # fmt: skip
-    more = audit["more"]["expected"] if audit["more"]["expected"] is not None else audit["more"]["most"]
-    width = audit["half_width"]
-    yield Tile(
-        "Precision", f"± {sentence.percent(width)}" if width is not None else "–",
-        audit["verdict"].rstrip(".") if audit["ended"] else f"About {counted(more or 0, 'more item')} to judge",
-        audit["counts"], f"target: {audit['aim']}",
-    )  # fmt: skip
 
 
 def baseline_tiles(baseline: Mapping[str, Any] | None) -> Iterator[Tile]:
@@ -233,21 +225,19 @@ def _judged(data: Mapping[str, Any]) -> Tile:
     progress, forecast = data["figures"]["progress"], data["figures"]["now"]["forecast"]
     wanted, done = progress["judgments_wanted"], progress["judgments_counted"]
     missing, cost = wanted - done, data["figures"]["cost"]
-    if data["audit"] and data["audit"]["ended"]:
-        of, basis = f"of {counted(data['audit']['items'], 'item')}", counted(done, "judgment")
-        return Tile("Settled", f"{data['audit']['settled']:,}", "The audit needs no more judgments", "", basis, of)
     settled, of = progress["settled"], progress["tasks"]
-    if data["audit"]:
-        settled, of = done, wanted
     share = f"{math.floor(1000 * settled / of) / 10:g}%" if of else "–"
     lead, rest = "Everything is judged", ""
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
-        lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to come"
+        lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to go"
         rest = "" if forecast["finish"] or forecast["stopped"] else f"No date: {forecast['reason']}."
     basis = f"{done:,} of {counted(wanted, 'judgment')}"
-    if data["audit"]:
-        return Tile("Judged", share, lead, rest, basis)
+    if audit := data["audit"]:
+        value, _, small = audit["so_far"].partition(" ")
+        now = f", now {audit['reached']}" if audit["reached"] else ""
+        lead, rest = audit["verdict"].rstrip(".") if audit["ended"] else lead, audit["counts"] if now else ""
+        return Tile("Settled", value, lead, rest, f"target: {audit['aim']}{now}", small)
     what = "item" if progress["items"] == of else "question"
     return Tile("Settled", share, lead, rest, basis, f"of {counted(of, what)}")
 

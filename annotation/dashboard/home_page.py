@@ -22,15 +22,7 @@ from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, Relea
 from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
-from annotation.figures.study_list import (
-    StageResults,
-    StageRow,
-    results_of,
-    with_judging,
-    with_latest,
-    with_people,
-    with_stages,
-)
+from annotation.figures.study_list import StageResults, results_of, with_judging, with_latest, with_people, with_stages
 from annotation.measures.audits import sentence
 from annotation.models import Annotator, Judgment, Lease, LeaseState, Outcome, Release, Role, Stage, Study
 from annotation.models.choices import StudyState
@@ -38,7 +30,7 @@ from annotation.participants.review import with_review
 from annotation.pipeline import audits
 from annotation.pipeline.part import count_of
 from annotation.protocols.decision_rule import ADJUDICATOR
-from annotation.templatetags.figures import percent, to_percent
+from annotation.templatetags.figures import bounds, percent
 from annotation.wording import counted
 from benchmarks.models import Benchmark
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_sub
@@ -126,28 +118,28 @@ def _settled(study: ListedStudy) -> SafeString | str:
         return mark_safe('<span class="quiet">being counted</span>')
     if not study.wanted:
         return NOTHING
-    done, total = sum(row.settled or 0 for row in study.rows), sum(_asked(study, row) for row in study.rows)
+    counts = [
+        (audit.settled, audit.items) if (audit := study.needs.get(row.position)) else (row.settled or 0, row.tasks or 0)
+        for row in study.rows
+    ]
+    done, total = map(sum, zip(*counts, strict=True))
     share = f"{math.floor(1000 * done / total) / 10:g}" if total else "0"
+    audits_only = " · ".join(of.so_far for of in study.needs.values()) if len(study.needs) == len(study.rows) else ""
     if share == "100":
-        return "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
+        return audits_only or "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
     of = f"{done} of {total} items and questions"
     late = study.latest and not study.latest.current
     return with_sub(
         format_html('<progress max="{}" value="{}" aria-label="{}"></progress> {}%', total, done, of, share),
-        format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else "",
+        format_html("at {}", moment(study.latest.made_at, "j M, H:i")) if late else audits_only,
     )
-
-
-def _asked(study: ListedStudy, row: StageRow) -> int:
-    """About how many items or questions the stage asks: an audit, as many as it needs."""
-    return row.wanted // row.overlap if row.position in study.needs and row.wanted else row.tasks or 0
 
 
 def _result(study: ListedStudy) -> SafeString:
     """What came out so far, if it costs nothing to say, and what it rests on."""
     found = next((needs.progress for needs in study.needs.values() if needs.progress.estimate is not None), None)
     if found:
-        ends = f"95% interval {to_percent(found.low, found.high)}"
+        ends = f"{bounds(found.low or 0, found.high or 0)}, 95% interval"
         return with_sub(format_html("<b>{} wrong</b>", exact(found.estimate, percent)), ends)
     rows = [row for row in study.rows if row.asks.drops and row.settled]
     if not rows or study.needs:
@@ -315,4 +307,4 @@ def _reached(stage: Stage, found: StageResults, audit: audits.Needs | None) -> R
     if audit and (now := sentence.reached(audit.progress, target := audits.target_of(stage))):
         so_far = "" if audit.progress.ended else " so far"
         precision = f"The interval is {now}{so_far}; the audit aims at {sentence.aim(target)}."
-    return Reached(stage, total - found.items.get("open", 0), total, precision)
+    return Reached(stage, total - found.items.get("open", 0), total, precision, audit.so_far if audit else "")

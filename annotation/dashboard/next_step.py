@@ -59,14 +59,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need, and
-    what it aims at and has reached (`precision`).
+    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need
+    (`so_far` in words), and what it aims at and has reached (`precision`).
     """
 
     stage: Stage
     done: int
     total: int
     precision: str = ""
+    so_far: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -261,13 +262,13 @@ def _joined(joined: int, active: int) -> str:
 
 def settled(reached: Sequence[Reached]) -> str:
     """The share of the items and questions, or how many stages are done where some have nothing to ask about yet. An
-    audit that has ended has settled only some items.
+    audit needs only some items.
     """
+    if _only_audits(reached):
+        return " · ".join(one.so_far for one in reached)
     done, total = sum(one.done for one in reached), sum(one.total for one in reached)
     if total and done == total and not all(one.is_done for one in reached):
         return f"{sum(one.is_done for one in reached)} of {counted(len(reached), 'stage')} settled"
-    if total and done == total and _only_audits(reached):
-        return f"{counted(done, 'item')} settled"
     return f"{math.floor(1000 * done / total) / 10:g}% settled" if total else "nothing settled"
 
 
@@ -287,7 +288,7 @@ def _all_stages(reached: Sequence[Reached], asks: bool) -> str:
 def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
     """While a stage is under way: more annotators, if some of its items have none left."""
     audits = going.stage.strategy == Strategy.AUDIT
-    sentence = f"{going}: {going.done:,} of {'about ' if audits else ''}{going.total:,} settled."
+    sentence = f"{going}: {going.so_far or f'{going.done:,} of {going.total:,}'} settled."
     sentence += f" {going.precision}" if going.precision else ""
     if items := unstaffed.get(going.stage.position, 0):
         why = f"{sentence} Nobody is left to judge {'the next ones' if audits else f'the other {items:,}'}."

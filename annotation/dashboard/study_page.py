@@ -287,7 +287,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
         ("study-instructions", "Instructions", [study], query),
         *models,
         *([("study-assign", "Assign", [study, position], "")] if named else []),
-        *([("study-corrected", "Corrected table", [study, position], "")] if audited else []),
+        *([("study-corrected", "Corrected table of models", [study, position], "")] if audited else []),
     )
 
 

@@ -22,6 +22,7 @@ from annotation.models import Kind, OutcomeState, Slot, Stage, StageState, Strat
 from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
 from annotation.protocols.registry import protocol_named
+from annotation.wording import counted
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.models import Event
@@ -145,6 +146,13 @@ class Needs:
     def items(self) -> int:
         """All items, including those that are settled."""
         return self.settled + len(self.to_come)
+
+    @property
+    def so_far(self) -> str:
+        """How many items are settled, and how many it needs in all, in words."""
+        how = "at most" if self.expected is None else "about"
+        of = "" if self.progress.ended else f"{self.settled:,} of {how} "
+        return of + counted(self.items, "item")
 
     @property
     def judgments(self) -> int:

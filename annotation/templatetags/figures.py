@@ -109,6 +109,11 @@ def to_percent(low: float | None, high: float | None) -> str:
     return NOTHING if low is None or high is None else f"{between(low, high, _points)}%"
 
 
+def bounds(low: float, high: float) -> str:
+    """An interval of a share; one that begins at 0 only by its end."""
+    return to_percent(low, high) if low else f"at most {percent(high)}"
+
+
 def between(low: float, high: float, write: Callable[[float], str]) -> str:
     """Both ends of an interval as `write` writes them."""
     return f"{write(low)}{_to(low)}{write(high)}"

@@ -170,11 +170,12 @@ def corrected_in_words(corrected: Corrected | None) -> str:
         *([f"{counted(corrected.gold, 'judgment')} of items with a known answer"] if corrected.gold else []),
         *(["the agreement of judgments of the same item"] if corrected.overlapping else []),
     ]
+    misses = f"misses {100 * (corrected.missed or 0):.1f}% of wrong items and " if corrected.estimate >= 0.0005 else ""
     return (
         f"Corrected for annotators’ errors, {100 * corrected.estimate:.1f}% are wrong (95% interval "
         f"{100 * corrected.low:.1f} to {100 * corrected.high:.1f}%, for the sample and the error rates together): by "
-        f"{' and '.join(of)}, a judgment misses {100 * (corrected.missed or 0):.1f}% of wrong items and takes "
-        f"{100 * (corrected.false_alarms or 0):.1f}% of right ones for wrong."
+        f"{' and '.join(of)}, a judgment {misses}takes {100 * (corrected.false_alarms or 0):.1f}% of right items for "
+        "wrong."
     )
 
 

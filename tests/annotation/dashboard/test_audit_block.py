@@ -59,9 +59,9 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
 def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_were_begun(stage):
     judge(stage, 6)
     found = audits.progress_of(stage)
-    for ended, later in ((True, "settled after the end"), (False, "settled, but after an open item")):
+    for ended, later in ((True, "were settled after the end"), (False, "are settled, but after an open item")):
         counts = audit_block.counts(stage, replace(found, n=3, ended=ended), settled=5)
-        assert counts == f"The result rests on 3 of 30 items; {later}: 2; begun: 1."
+        assert counts == f"The result rests on 3 of 30 items; 2 more {later}; 1 more have some judgments."
 
 
 def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_client, stage):
@@ -97,7 +97,7 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     half_width = 100 * audits.progress_of(stage).half_width
     assert f"The audit’s result is ± {half_width:.2f}% so far. Its target is ± 20%." in page
     home = home_page.step_of(User.objects.get(), stage.study)
-    assert home.step.sentence.startswith(f"Stage 1 (Choose the image that fits): 5 of about {needed} settled.")
+    assert home.step.sentence.startswith(f"Stage 1 (Choose the image that fits): 5 of about {needed} items settled.")
     (listed,) = study_list.with_stages(Study.objects.all())
     assert (listed.wanted, listed.judged) == (needed, 5)
     assert closing.open_items(stage) == needed - 5

@@ -145,11 +145,11 @@ def test_the_way_counts_who_is_still_there_and_stages_that_have_not_begun(done, 
 def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     audit = stage(1, "verify", strategy="audit", state="closed")
     STUDY.state, precision = "open", "The interval is ± 3.9%; the audit aims at ± 4%."
-    reached = [Reached(audit, 43, 43, precision)]
+    reached = [Reached(audit, 43, 43, precision, "43 items")]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None)
     assert (step.label, step.url) == ("Open the report", "/studies/7/results/report/")
     assert step.sentence == f"The stage is done. {precision} A release can follow."
-    assert settled(reached) == "43 items settled"
+    assert settled(reached) == "43 items"
     goal = way(step, reached, joined=3, active=3, review=0, tested=True, undecided=0, released=None)[-1]
     assert (goal.words, goal.state) == ("Report", "now")
 
@@ -157,6 +157,6 @@ def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():
     audit = stage(1, "verify", strategy="audit")
     STUDY.state, precision = "open", "The interval is ± 6% so far; the audit aims at ± 4%."
-    reached = [Reached(audit, 40, 83, precision)]
+    reached = [Reached(audit, 40, 83, precision, "40 of about 83 items")]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
-    assert step.sentence.endswith(f"40 of about 83 settled. {precision} Nobody is left to judge the next ones.")
+    assert step.sentence.endswith(f"40 of about 83 items settled. {precision} Nobody is left to judge the next ones.")

@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 from annotation.designs.plan import found_wrong
-from annotation.measures.audits.judges import NO_RATES, corrected, verdict
+from annotation.measures.audits import sentence
+from annotation.measures.audits.judges import NO_RATES, Corrected, corrected, verdict
 from bench.coverage import judges
 
 REASONS = {"no": "does_not_hold", "cannot_judge": "cannot_judge"}
@@ -86,3 +87,9 @@ def test_one_and_two_judgments_find_what_the_page_warns_of():
 def test_it_covers_the_truth_where_the_raw_share_does_not(cell):
     held, raw, *_ = judges.coverage(cell, 60)
     assert held >= 0.85 > 0.5 > raw or cell.judgments == 3
+
+
+@pytest.mark.parametrize(("share", "misses"), [(0.0, False), (0.1, True)])
+def test_a_sentence_gives_the_rate_of_misses_only_if_items_are_wrong(share, misses):
+    told = sentence.corrected_in_words(Corrected(share, 0.0, 0.2, 0.01, 0.05, 0, 38))
+    assert ("misses 1.0% of wrong items" in told) is misses and "takes 5.0% of right items for wrong" in told
