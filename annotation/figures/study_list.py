@@ -20,7 +20,7 @@ from benchmarks.queries import counted
 
 # Each stage's live tasks with their outcomes, and the wanted and current judgments.
 STAGES = """
-SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap, stage.strategy,
+SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap,
        count(task.id), count(outcome.task_id), count(*) FILTER (WHERE outcome.state = 'kept'),
        coalesce(sum(task.overlap), 0), coalesce(sum(place.judged), 0)
 FROM annotation_stage stage
@@ -61,7 +61,6 @@ class StageRow:
     protocol: str
     state: str
     overlap: int
-    strategy: str
     tasks: int | None = None
     settled: int | None = None
     kept: int | None = None
@@ -189,8 +188,7 @@ def _total(counts: Sequence[int | None]) -> int | None:
 def _counted(study: Study, data: Mapping) -> list[StageRow]:
     """Return the stages as they are now, with the counts in `data` (`counts_of`)."""
     counts = {position: rest for position, *rest in data.get("stages", [])}
-    fields = ("position", "name", "protocol", "state", "overlap", "strategy")
-    stages = study.stages.order_by("position").values_list(*fields)
+    stages = study.stages.order_by("position").values_list("position", "name", "protocol", "state", "overlap")
     return [StageRow(*stage, *counts.get(stage[0], ())) for stage in stages]
 
 
@@ -204,6 +202,6 @@ def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
     for row in rows:
         row[-2] = needs[row[1]].judgments if row[1] in needs else row[-2]
     return {
-        "stages": [[row[1], *map(int, row[7:])] for row in rows],
+        "stages": [[row[1], *map(int, row[6:])] for row in rows],
         "results": [[*row[:3], *map(int, row[3:])] for row in results],
     }
