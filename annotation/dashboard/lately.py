@@ -85,7 +85,7 @@ def _alike(event: Event) -> tuple[str, str, str]:
 OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "An operator", "api": "The API"}  # who is no user
 WORDS: Mapping[str, str] = {
     "joined": "{who} joined",
-    "left": "{who} left",
+    "left": "{who} left the study",
     "came back": "{who} came back",
     "excluded": "{by} excluded {who}",
     "reinstated": "{by} reinstated {who}",

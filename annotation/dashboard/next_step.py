@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, Study, StudyState
 from annotation.studies.lifecycle import Moved
-from annotation.wording import counted, pseudonym
+from annotation.wording import counted, listed, pseudonym
 
 
 class Kind(StrEnum):
@@ -51,10 +51,13 @@ class Released:
 
 @dataclass(frozen=True)
 class Point:
-    """One of the points on a study's way from the invitation to its goal; `state`: done, part, now or nothing."""
+    """One of the steps from the invitation to a study's goal, with what to know about it in `words`; `state`: done,
+    part, now or nothing.
+    """
 
+    name: str
     words: str
-    state: str = ""
+    state: str
 
 
 @dataclass(frozen=True)
@@ -176,8 +179,8 @@ def _review(study: int, review: Sequence[int]) -> NextStep:
     names = [pseudonym(number) for number in review]
     who = names[0] if len(names) == 1 else counted(len(names), "annotator")
     url = reverse("study-annotators", args=[study], query={"show": "signs"})
-    why = "Their answers differ from those of the others. A sign is a prompt to look, never a verdict."
-    return NextStep(Kind.REVIEW, f"Look at {who} before anything else", why, f"Look at {who}", url)
+    why = "A sign is a prompt to look, never a verdict."
+    return NextStep(Kind.REVIEW, f"Look at {who}", why, f"Look at {who}", url)
 
 
 def _going(
@@ -187,10 +190,8 @@ def _going(
     for one in reached:
         if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
             move = reverse("stage-move", args=[one.stage.study_id, one.stage.position])
-            title, why = f"Close stage {one.stage.position} {_passed_on(went)}", f"{one} is done: {one.total:,} items."
-            return NextStep(
-                Kind.CLOSE, title, why, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED}
-            )
+            title, why = f"Close stage {one.stage.position}", f"{one} is done: {one.total:,} items. {passed_on(went)}"
+            return NextStep(Kind.CLOSE, title, why, title, move, {"to": StageState.CLOSED})
     going = next((one for one in reached if one.is_under_way), None)
     return _until_done(going, unstaffed) if going else _close(reached)
 
@@ -218,46 +219,48 @@ def way(
 ) -> list[Point]:  # fmt: skip
     """The points from the invitation to the release, or to an audit's report, with what waits at each and which one
     `step` is at. `active`: of those who `joined`, who have neither left nor been excluded. `tested`: there were enough
-    judgments to test somebody for signs, None if that is not known yet. Before anything is judged the points only have
-    their names.
+    judgments to test somebody for signs, None if that is not known yet. A stage that is still open once a release is
+    frozen stays open by choice.
     """
     done, all_settled = sum(one.done for one in reached), all(one.is_done for one in reached)
-    still_open = [one for one in reached if one.stage.state == StageState.OPEN]
-    over = any(one.stage.study.state == StudyState.CLOSED for one in reached)
+    closed = all(StageState.CLOSED in (one.stage.state, one.stage.study.state) for one in reached)
     begun, goal = bool(joined and done), "Report" if _only_audits(reached) else "Release"
     points = {
-        Kind.INVITE: (_joined(joined, active), bool(joined)),
-        Kind.JUDGE: (settled(reached), all_settled),
-        Kind.REVIEW: _signs(review, tested if begun else None),
-        Kind.DECIDE: _to_decide(undecided) if begun else ("Decide", False),
-        Kind.CLOSE: ("Close" if still_open and not over else "Closed", over or not still_open),
-        Kind.RELEASE: (f"Released {released.version}" if released else goal, bool(released)),
+        Kind.INVITE: ("Invite", _joined(joined, active), bool(joined)),
+        Kind.JUDGE: ("Judge", settled(reached), all_settled),
+        Kind.REVIEW: ("Look at people", *_signs(review, tested if begun else None)),
+        Kind.DECIDE: ("Decide", *(_to_decide(undecided) if begun else ("", False))),
+        Kind.CLOSE: ("Close", "closed" if closed else "left open" if released else "", closed),
+        Kind.RELEASE: (goal, f"version {released.version}" if released else "", bool(released)),
     }
+    partly = {Kind.JUDGE: bool(done) and not all_settled, Kind.CLOSE: bool(released) and not closed}
     return [
-        Point(words, "now" if kind == step.kind and not step.is_last else ("done" if is_done and begun else ""))
-        if kind != Kind.JUDGE or kind == step.kind or not done or all_settled
-        else Point(words, "part")
-        for kind, (words, is_done) in points.items()
+        Point(
+            name, words,
+            "now" if kind == step.kind and not step.is_last else "part" if partly.get(kind) else
+            "done" if is_done and begun else "",
+        )
+        for kind, (name, words, is_done) in points.items()
         if asks or kind != Kind.CLOSE
-    ]
+    ]  # fmt: skip
 
 
 def _signs(review: int, tested: bool | None) -> tuple[str, bool]:
     if review:
         return f"{counted(review, 'annotator')} to look at", False
     if tested is None:
-        return "Warning signs", False
-    return ("No annotator stands out" if tested else "Too few answers for signs"), tested
+        return "", False
+    return ("no annotator stands out" if tested else "too few answers for warning signs"), tested
 
 
 def _to_decide(undecided: int) -> tuple[str, bool]:
-    return (f"{counted(undecided, 'item')} to decide" if undecided else "Nothing to decide"), not undecided
+    return (f"{counted(undecided, 'item')} to decide" if undecided else "nothing to decide"), not undecided
 
 
 def _joined(joined: int, active: int) -> str:
     if not joined:
-        return "Invite people"
-    return f"{counted(joined, 'annotator')} joined" if active == joined else f"{active:,} active of {joined:,}"
+        return ""
+    return f"{joined:,} joined" if active == joined else f"{active:,} of {joined:,} still active"
 
 
 def settled(reached: Sequence[Reached]) -> str:
@@ -309,23 +312,24 @@ def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, in
     return found
 
 
-def _passed_on(went: Sequence[Mapping]) -> str:
-    """ "to draw 10 items for i2t and to move 49 items on to t2i" """
-    parts = [
-        (f"to draw {counted(one['drawn'], 'item')} for", one["to"].title)
-        if one["drawn"] is not None
-        else (f"to move {counted(one['ready'], 'item')} on to", one["to"].title)
-        for one in went
-    ]
-    return " and ".join(_same_together(parts))
+def passed_on(went: Sequence[Mapping]) -> str:
+    """ "Then 10 of its 32 kept items go to each of stages 3 (Image to text) and 4 (Text to image)." """
+    parts = [(f"{_share_that_goes(one)} to", one["to"]) for one in went]
+    return f"Then {', and '.join(_same_together(parts))}." if parts else ""
 
 
-def _same_together(parts: Sequence[tuple[str, str]]) -> list[str]:
-    """A phrase for each distinct start: with what follows it, joined by "and"."""
+def _share_that_goes(one: Mapping) -> str:
+    ready = counted(one["ready"], "kept item" if one["to"].takes == ["kept"] else "settled item")
+    count = one["ready"] if one["drawn"] is None else one["drawn"]
+    return f"{f'{count:,} of ' if count < one['ready'] else ''}its {ready} {'goes' if count == 1 else 'go'}"
+
+
+def _same_together(parts: Sequence[tuple[str, Stage]]) -> list[str]:
+    """A phrase for each distinct start: with the stages that follow it."""
     found: dict[str, list[str]] = {}
-    for start, name in parts:
-        found.setdefault(start, []).append(name)
-    return [f"{start} {' and '.join(names)}" for start, names in found.items()]
+    for start, to in parts:
+        found.setdefault(start, []).append(f"{to.position} ({to.title})")
+    return [f"{start} {'each of stages' if len(to) > 1 else 'stage'} {listed(to)}" for start, to in found.items()]
 
 
 def after_move(moved: Moved, still_open: int) -> str:
@@ -336,18 +340,10 @@ def after_move(moved: Moved, still_open: int) -> str:
         return f"{name} is open again."
     if stage.rule == DecisionRule.DAWID_SKENE:
         return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
-    parts = _same_together(
-        [
-            (
-                f"{counted(count, 'item')} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}",
-                to.title,
-            )
-            for to, count in moved.promoted.items()
-        ]
-    )
+    how = {True: "moved on to", False: "sampled for"}
+    parts = _same_together([
+        (f"{counted(n, 'item')} {'was' if n == 1 else 'were'} {how[to.sample is None]}", to)
+        for to, n in moved.promoted.items()
+    ])  # fmt: skip
     parts += [f"{counted(still_open, 'item')} {'stays' if still_open == 1 else 'stay'} open"] if still_open else []
     return f"{name} is closed. {', '.join(parts)}." if parts else f"{name} is closed."
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"

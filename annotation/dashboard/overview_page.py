@@ -4,14 +4,17 @@ The numbers are those of the stage that is under way, or of the last one that se
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from annotation.adjudication import answers_shown
 from annotation.charts import bars
 from annotation.dashboard import home_page, lately, stage_progress, study_page
 from annotation.dashboard.agreement_words import agreement_in_words
 from annotation.dashboard.headline_tiles import tiles
+from annotation.dashboard.home_page import StudyStep
 from annotation.dashboard.next_step import Kind
 from annotation.dashboard.scores_block import scores_block
+from annotation.dashboard.sign_evidence import evidence
 from annotation.dashboard.study_overview import latest
 from annotation.designs import part
 from annotation.figures import annotators, blocked_items, cache
@@ -34,7 +37,7 @@ def contents(study: Study, user) -> dict:
     found = latest(stage, small, stages)
     stages[0].study = study
     people = cache.latest(stages[0], annotators.KIND, small=False)  # by the worker: queries for each stage
-    step = home_page.step_of(user, study) if study.may.manage else None
+    step = _with_reason(home_page.step_of(user, study), people.data) if study.may.manage else None
     parts, reports = lately.parts_of(study), _reports(study)
     shown = {
         "study": study, "stage": stage, "stages": stages, "protocol": protocol_named(stage.protocol), "latest": found,
@@ -58,6 +61,14 @@ def fingerprint(study: Study) -> str:
     """Changes when anything changes that the page of a small study shows. At most nine queries."""
     stage = stage_progress.main_stage(stage_progress.stages_of(study))
     return _seen(study, stage, lately.parts_of(study), _reports(study))
+
+
+def _with_reason(step: StudyStep, people: Mapping | None) -> StudyStep:
+    """Say first what the only annotator to look at did, as the page of people does."""
+    signs = evidence(people).get(step.study.review[0]) if people and len(step.study.review) == 1 else None
+    if step.step.kind != Kind.REVIEW or not signs:
+        return step
+    return replace(step, step=replace(step.step, sentence=f"{signs[0].sentence} {step.step.sentence}"))
 
 
 def _seen(study: Study, stage: Stage, parts: Mapping[str, int], reports: Sequence[tuple[int, str]]) -> str:

@@ -15,6 +15,7 @@ from annotation.comparison.question_map import asked_in
 from annotation.dashboard import stage_progress
 from annotation.dashboard.agreement_page import measured_in_words
 from annotation.dashboard.agreement_words import agreement_in_words
+from annotation.dashboard.next_step import passed_on
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.stage_words import settings_in_sentences
@@ -154,7 +155,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "still_open": progress["total"] - progress["done"],
         "state_words": _state_in_words(stage, figures, progress, joined),
         "waits_for": progress["waits_for"],
-        "closing": stage_progress.closing(stage, stages, whole),
+        "closing": passed_on(stage_progress.closing(stage, stages, whole)),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "all_decided": any(figures["disagreements"].values()),  # if none is listed
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),

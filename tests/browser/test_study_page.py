@@ -178,7 +178,8 @@ def test_the_pages_of_several_stages(visit, clocked, open_page, axe_violations):
     page.click("#move-stage")
     expect(page.locator("main")).to_contain_text("still open")
     page.click("#close-anyway")
-    closed = "Stage 2 (Find ambiguous items) is closed. 1 item was sampled for Image to text and Text to image, "
+    sampled = "1 item was sampled for each of stages 3 (Image to text) and 4 (Text to image), "
+    closed = f"Stage 2 (Find ambiguous items) is closed. {sampled}"
     expect(page.locator(".messages")).to_contain_text(closed)
     assert page.inner_text("#move-stage") == "Reopen this stage"
     visit(page, at(study))

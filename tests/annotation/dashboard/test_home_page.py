@@ -79,7 +79,7 @@ def over() -> Study:
         (lambda: study("none"), "0 of 2 settled. Nobody is left to judge the other 1.", "Invite people"),
         (to_decide, "Decide 1 item by hand", "Decide"),
         (lambda: study("candidate-0", "none", "candidate-0", "none"),
-         "Close stage 1 to move 1 item on to Find ambiguous items and to draw 1 item for Image to text",
+         "Then its 1 kept item goes to each of stages 2 (Find ambiguous items) and 3 (Image to text).",
          "Close stage 1"),
         (came_open, "2 items came open again", "Reopen it for 2 items"),
         (over, "All stages are done", "New release"),
@@ -246,9 +246,12 @@ def test_who_has_a_sign_comes_before_what_is_to_decide_until_a_manager_decides(c
     made = to_decide()
     first = made.stages.get(position=1)
     data = annotator_figures.annotators(first) | {"look": [1]}
+    data["whole"][0]["signs"] = [{"kind": "comprehension", "stage": 1, "words": "failed it twice"}]
     CachedFigures.objects.create(stage=first, kind=annotator_figures.KIND, state="", data=data, seconds=0)
     step = step_of(client)
-    assert step.step.title == "Look at A-01 before anything else" and step.undecided == 1
+    assert step.step.title == "Look at A-01" and step.undecided == 1
+    own = overview_page.contents(permissions.study_for(manager, made.pk), manager)["next"].step
+    assert own.sentence == f"Failed it twice. {step.step.sentence}"
     participants.keep(annotator=made.annotators.get(number=1), reason="Looked at it", by="test")
     step = step_of(client)
     assert step.step.title == "Decide 1 item by hand"

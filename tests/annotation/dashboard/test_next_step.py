@@ -46,13 +46,14 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Nothing to do but watch", f"{SECOND}: 30 of 60", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 30}}, "Invite more people",
          f"{SECOND}: 30 of 60 settled. Nobody is left to judge the other 30.", "Invite people"),
-        ((ALL, NOTHING, NOTHING), {}, "Close stage 1 to move 49 items on to Verify captions",
-         f"{FIRST} is done: 60 items", "Close stage 1"),
-        ((HALF, ALL, NOTHING), {}, "Close stage 2 to draw 10 items for Image to text", f"{SECOND} is done",
+        ((ALL, NOTHING, NOTHING), {}, "Close stage 1",
+         f"{FIRST} is done: 60 items. Then its 49 kept items go to stage 2 (Verify captions).", "Close stage 1"),
+        ((HALF, ALL, NOTHING), {}, "Close stage 2",
+         f"{SECOND} is done: 60 items. Then 10 of its 1,200 kept items go to stage 3 (Image to text).",
          "Close stage 2"),
-        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03 before anything", "Their",
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03", "A sign",
          "Look at A-03"),
-        ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "Their", "Look at 2 annotators"),
+        ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "A sign", "Look at 2 annotators"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", f"{SECOND} ", "Decide"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "flagged": {FITS.pk: 1}}, "Decide 1 item by hand",
          f"{SECOND}: annotators flagged it.", "Decide"),
@@ -95,7 +96,7 @@ def test_at_the_end_comes_a_release(first, state, released, title, words, label,
     [
         ((CHOOSE, FITS), {}, "Close stage 3", "All stages are done. Once closed, it gives out no more screens"),
         ((CHOOSE,), {}, "Close the study", "All stages are done."),
-        ((FITS, ASKED), CLOSING, "Close stage 1 to move", f"{FIRST} is done"),
+        ((FITS, ASKED), CLOSING, "Close stage 1", f"{FIRST} is done"),
     ],
 )
 def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, words, monkeypatch):
@@ -114,6 +115,7 @@ def test_what_is_done_is_closed_before_it_is_released(closed, closing, title, wo
         (Kind.DECIDE, {"undecided": 4}, ["done", "part", "done", "now", "", ""]),
         (Kind.DECIDE, {"undecided": 4, "tested": False}, ["done", "part", "", "now", "", ""]),
         (Kind.JUDGE, {"tested": None}, ["done", "now", "", "done", "", ""]),
+        (Kind.JUDGE, {"released": Released(4, "1.0", False)}, ["done", "now", "done", "done", "part", "done"]),
     ],
 )
 def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
@@ -121,17 +123,18 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
     reached = [Reached(CHOOSE, 30 if found["joined"] else 0, 60)]
     points = way(NextStep(kind, "", ""), reached, **found)
     assert [point.state for point in points] == states
-    assert points[0].words == ("3 annotators joined" if found["joined"] else "Invite people")
-    unreviewed = {True: "No annotator stands out", False: "Too few answers for signs", None: "Warning signs"}
+    assert [one.name for one in points] == ["Invite", "Judge", "Look at people", "Decide", "Close", "Release"]
+    assert points[0].words == ("3 joined" if found["joined"] else "")
+    unreviewed = {True: "no annotator stands out", False: "too few answers for warning signs", None: ""}
     assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed[found["tested"]])
 
 
 @pytest.mark.parametrize(
     ("done", "active", "joined", "settled"),
     [
-        ((ALL, HALF, NOTHING), 3, "3 annotators joined", "75% settled"),
-        ((ALL, ALL, NOTHING), 0, "0 active of 3", "2 of 3 stages settled"),
-        ((ALL, ALL, ALL), 1, "1 active of 3", "100% settled"),
+        ((ALL, HALF, NOTHING), 3, "3 joined", "75% settled"),
+        ((ALL, ALL, NOTHING), 0, "0 of 3 still active", "2 of 3 stages settled"),
+        ((ALL, ALL, ALL), 1, "1 of 3 still active", "100% settled"),
     ],
 )
 def test_the_way_counts_who_is_still_there_and_stages_that_have_not_begun(done, active, joined, settled):
@@ -151,7 +154,7 @@ def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     assert step.sentence == f"The stage is done. {precision} A release can follow."
     assert settled(reached) == "43 items"
     goal = way(step, reached, joined=3, active=3, review=0, tested=True, undecided=0, released=None)[-1]
-    assert (goal.words, goal.state) == ("Report", "now")
+    assert (goal.name, goal.state) == ("Report", "now")
 
 
 def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_an_annotator():

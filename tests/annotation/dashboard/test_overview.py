@@ -272,7 +272,7 @@ def test_what_happened_lately_is_said_once_and_newest_first(judged):
     study_lifecycle.move_stage(stage=judged.stages.get(), to="closed", by="test")
     audit.record(by="worker", verb="exported", subject=judged)  # a release's, which is no export in the list
     assert [one.words for one in lately.events(judged, lately.parts_of(judged))][:4] == [
-        "test closed stage 1", "test excluded A-02", "A-02 left", "3 annotators joined",
+        "test closed stage 1", "test excluded A-02", "A-02 left the study", "3 annotators joined",
     ]  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
     fits = pipeline.stages.get(position=2)
     studies.judgment(joined(pipeline, fits), fits, "positive-0")
     page = client.get(address("study-stage", pipeline, 2)).content.decode()
-    assert "1 of 1 settled item will be sampled for Image to text" in page
+    assert "Then its 1 kept item goes to stage 3 (Image to text)." in page
 
 
 def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
@@ -152,7 +152,10 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
     assert "1 of 2 items is still open" in asked and "1 item will be sampled for Image to text, of 2 planned" in asked
     assert study.stages.get(position=2).state == "open"
     done = client.post(of_fits, {"to": "closed", "anyway": "yes"}, follow=True).text
-    assert "Stage 2 (Find ambiguous items) is closed. 1 item was sampled for Image to text, 1 item stays open." in done
+    assert (
+        "Stage 2 (Find ambiguous items) is closed. 1 item was sampled for stage 3 (Image to text), 1 item stays open."
+        in done
+    )
     done = client.post(of_first, {"to": "closed", "anyway": "yes"}, follow=True).text
     assert "Stage 1 (Choose the image that fits) is closed. 2 items stay open." in done
 
