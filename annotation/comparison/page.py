@@ -55,7 +55,6 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
     entries = table.ordered(everybody, asked.order, asked.measure)
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
-    items = benchmark.present.count()
     own = user.pk if not may_change_benchmark(user, benchmark) else None
     deletable = {run.pk for run in every_run if own in (None, run.created_by_id)}
     return {
@@ -64,7 +63,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
         "orders": table.ORDERS,
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
-        "items": items,
+        "items": (items := benchmark.present.count()),
         "deletable": deletable, "missing": len(missing),
         "entries": entries,
         "models": any(one.stands != table.HUMANS for one in entries),
