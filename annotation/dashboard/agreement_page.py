@@ -95,24 +95,18 @@ def _who_differs(stage: Stage, by: str) -> list[str]:
     """Those to look at for their low agreement in this stage, by the rule of the people's page, in sentences."""
     look = people_to_review(stage.study)
     data = annotators.latest(stage.study, by).data if look else None
-    return [
-        f"{pseudonym(number)} {one.sentence[:1].lower()}{one.sentence[1:]}"
-        for number, signs in (evidence(data) if data else {}).items()
-        for one in signs
-        if number in look and one.kind == AGREEMENT and one.position == stage.position
-    ]
+    signs = [one for number, of in evidence(data).items() if number in look for one in of] if data else []
+    low = [one for one in signs if (one.kind, one.position) == (AGREEMENT, stage.position)]
+    return [f"{pseudonym(one.number)} {one.sentence[:1].lower()}{one.sentence[1:]}" for one in low]
 
 
 def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float]) -> dict:
     """The figures, as the template shows them, of pairs the lowest first; of rankings and sets, which are seldom the
     same, without tables of confusions.
     """
-
-    def by_value(row: Mapping) -> tuple[bool, float | None]:
-        value = row["measures"][asked.measure]["value"]
-        return value is None, value
-
-    parts = sorted(data["pair"], key=by_value) if asked.by == "pair" else data[asked.by]
+    parts, at = data[asked.by], asked.measure
+    if asked.by == "pair":
+        parts = sorted(parts, key=lambda row: (row["measures"][at]["value"] is None, row["measures"][at]["value"]))
     rows = [{**row, "name": name_of(asked.by, row), "in_file": name_in_file(asked.by, row)} for row in parts]
     pairs = {row["name"]: row for row in rows} if asked.by == "pair" else {}
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)

@@ -91,14 +91,11 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
 
 def lower_than_ac1(measures: Mapping[str, Any], shares: Sequence[float]) -> str:
     """Why κ and α are lower than AC1 among answers with these `shares`; "" if none is that common."""
-    if not is_common(shares):
+    alpha, guess = measures["alpha_nominal"]["value"], whole_percent(sum(one * one for one in shares))
+    if alpha is None or not is_common(shares):
         return ""
-    alpha, guess = measures["alpha_nominal"]["value"], sum(one * one for one in shares)
-    named = "α" if alpha is None else f"α ({decimals(alpha)})"
-    return (
-        f"κ and {named} are lower than AC1: they expect {whole_percent(guess)} to match by chance, because "
-        f"{percent(shares[0])} of the answers are the same; AC1 expects far fewer."
-    )
+    expect = f"they expect {guess} to match by chance, because {percent(shares[0])} of the answers are the same"
+    return f"κ and α ({decimals(alpha)}) are lower than AC1: {expect}; AC1 expects far fewer."
 
 
 def use_of(measure: Measure) -> str:

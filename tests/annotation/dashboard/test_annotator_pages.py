@@ -180,6 +180,11 @@ def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager)
     assert "3 have warning signs" in shown and shown.count("(too few to test)</span>") == 3
     body = shown[shown.index("<tbody") :]
     assert max(map(body.index, ("A-02", "A-03", "A-04"))) < min(map(body.index, ("A-01", "A-05")))
+    quality = reverse("study-agreement", args=[stage.study_id])
+    named = client.get(quality).context["apart"]
+    assert [words.split(" on ")[0] for words in named] == [f"A-0{who} gave the common answer" for who in (2, 4)]
+    client.post(one(stage.study, 2), {"act": "keep", "reason": "Fine"})
+    assert [words[:4] for words in client.get(quality).context["apart"]] == ["A-04"]
     own = client.get(one(stage.study, 3)).text
     assert "very fast</b>" in own and "(too few to test)" in own
     assert "the others" in own and "took less than half of that" in own
