@@ -43,8 +43,8 @@ def summary(
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
         "standing": standing(found.met, found.ended, found.futile), "verdict": verdict(found, target),
         "settled": needs.settled, "so_far": needs.so_far, "counts": counts(stage, found, needs.settled),
-        "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
-        "band": found.band, "aim": aim(target), "reached": reached(found, target),
+        "estimate": found.estimate, "low": found.low, "high": found.high,
+        "band": found.band, "aim": unbroken(aim(target)), "reached": unbroken(reached(found, target)),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
         "scores_sha256": stage.scores_sha256,
         "scores_hardly_help": bool(stage.scores_sha256) and _scores_hardly_help(rows, target, found),
@@ -67,6 +67,11 @@ def summary(
             scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def unbroken(words: str) -> str:
+    """Keep ± and its number on one line."""
+    return words.replace("± ", "±\u00a0")
 
 
 def counts(stage: Stage, found: Progress, settled: int) -> str:

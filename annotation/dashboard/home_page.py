@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation import permissions
 from annotation.adjudication import cases
 from annotation.dashboard import next_step as steps
+from annotation.dashboard.audit_block import unbroken
 from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, Released, passed_on_by, under_way
 from annotation.figures import cache
 from annotation.figures.blocked_items import unstaffed_in
@@ -126,7 +127,7 @@ def _settled(study: ListedStudy) -> SafeString | str:
     share = f"{math.floor(1000 * done / total) / 10:g}" if total else "0"
     audits_only = " · ".join(of.so_far for of in study.needs.values()) if len(study.needs) == len(study.rows) else ""
     if share == "100":
-        return audits_only or "all so far" if any(row.tasks == 0 for row in study.rows) else "all"
+        return audits_only or ("all so far" if any(row.tasks == 0 for row in study.rows) else "all")
     of = f"{done} of {total} items and questions"
     late = study.latest and not study.latest.current
     return with_sub(
@@ -306,5 +307,5 @@ def _reached(stage: Stage, found: StageResults, audit: audits.Needs | None) -> R
     total, precision = sum(found.items.values()), ""
     if audit and (now := sentence.reached(audit.progress, target := audits.target_of(stage))):
         so_far = "" if audit.progress.ended else " so far"
-        precision = f"The interval is {now}{so_far}; the audit aims at {sentence.aim(target)}."
+        precision = unbroken(f"The interval is {now}{so_far}; the audit aims at {sentence.aim(target)}.")
     return Reached(stage, total - found.items.get("open", 0), total, precision, audit.so_far if audit else "")

@@ -258,9 +258,7 @@ def _to_decide(undecided: int) -> tuple[str, bool]:
 
 
 def _joined(joined: int, active: int) -> str:
-    if not joined:
-        return ""
-    return f"{joined:,} joined" if active == joined else f"{active:,} of {joined:,} still active"
+    return f"{active:,} of {joined:,} still active" if active < joined else f"{joined:,} joined" if joined else ""
 
 
 def settled(reached: Sequence[Reached]) -> str:

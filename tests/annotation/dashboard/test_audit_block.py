@@ -100,6 +100,11 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     assert home.step.sentence.startswith(f"Stage 1 (Choose the image that fits): 5 of about {needed} items settled.")
     (listed,) = study_list.with_stages(Study.objects.all())
     assert (listed.wanted, listed.judged) == (needed, 5)
+    shown = text_of(admin_client.get(reverse("study-list")))
+    assert f"{1000 * 5 // needed / 10:g}%5 of about {needed} items" in shown and "next items" not in page
+    participant_lifecycle.leave(annotator=stage.study.annotators.get(), by="test")
+    page = text(admin_client, stage)
+    assert "The next items need a new annotator" in page and "blocked" not in page
     assert closing.open_items(stage) == needed - 5
 
 
@@ -134,6 +139,7 @@ def test_an_audit_that_has_met_its_target_has_nothing_to_come(admin_client, stag
     assert "The target is met. To continue the audit, set a tighter target below." in page
     (listed,) = study_list.with_stages(Study.objects.all())
     assert listed.wanted == listed.judged == 10
+    assert "10 items0.0% wrongat most" in text_of(admin_client.get(reverse("study-list")))
 
 
 @pytest.mark.parametrize(
