@@ -138,7 +138,7 @@ def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[
 def describe_intervals(measure: str, rows: Sequence[MeasuredRow]) -> str:
     """Every row if there are few; otherwise the lowest, middle and highest."""
     if not rows:
-        return f"{measure}: nothing is judged yet."
+        return f"{measure}: nothing has been judged yet."
     if len(rows) <= _MANY:
         return f"{measure}: {'; '.join(map(_measured, rows))}."
     return f"{measure} of {len(rows):,}: {describe_spread([(row[0], row[1]) for row in rows])}."

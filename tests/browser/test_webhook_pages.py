@@ -27,7 +27,7 @@ def test_a_webhook_is_added_tested_and_resumed_by_keyboard(site, sign_in, page, 
     with receiver(lambda number: 500 if number else 200) as there:
         page.get_by_label("Address").focus()
         page.keyboard.insert_text(there.url)
-        press("Add webhook", "it is not shown again")
+        press("Add webhook", "it won’t be shown again")
         page.get_by_text("Choose events").first.click()
         assert flaws(page, axe_violations) == []
         press("Send a test event", "A test event was queued.")

@@ -192,7 +192,7 @@ def test_the_list_is_searched_sorted_and_paged(client, manager, monkeypatch):
     assert listed(client, q="TWO") == [("Needs you", [second])]
     assert {*listed(client, q=first.benchmark.name)[0][1]} == {first, third}
     page = client.get(reverse("study-list"), {"q": "no such", "state": "needs"}).text
-    assert "No study fits" in page and "q=no+such&amp;state=done" in page
+    assert "No studies match" in page and "q=no+such&amp;state=done" in page
 
 
 def test_an_archived_study_is_out_of_the_list_and_changes_in_nothing_else(client, manager):
