@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 # Tokens and Prolific ids in URLs, and in PostgreSQL's messages about a key or a whole row.
 SECRET = re.compile(
-    r"(/(?:judge|join)/|(?i:PROLIFIC_PID|STUDY_ID|SESSION_ID)=|\(token\)=\(|prolific_pid\)=\(\d+, )[\w%.~+-]+"
+    r"(/(?:judge|join|shared)/|(?i:PROLIFIC_PID|STUDY_ID|SESSION_ID)=|\(token\)=\(|prolific_pid\)=\(\d+, )[\w%.~+-]+"
     r"|(Failing row contains \().*?(?=\)\.$)",
     re.MULTILINE | re.DOTALL,
 )
@@ -23,7 +23,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the req
 class Redacted(logging.Formatter):
     """Format the time in UTC, the level, the request's id, and the message with its traceback, as text or JSON.
 
-    Annotators' links and ids, and invitations, are masked, also in gunicorn's messages (buffering.py).
+    Annotators' links and ids, invitations and shared pages are masked, also in gunicorn's messages (buffering.py).
     """
 
     def __init__(self, as_json: bool = False):

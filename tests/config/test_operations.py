@@ -68,11 +68,13 @@ def test_the_access_log_has_a_line_for_each_request_without_the_links_of_people(
     request = rf.get("/studies/?q=cats")
     request.user = User.objects.create(username="m", is_staff=True)
     measured(request)
+    measured(rf.get("/shared/aB-3_x/"))
     as_json = json.loads(Redacted(as_json=True).format(caplog.records[0]))
     line = {"method": "GET", "address": "/judge/…/", "status": 200, "ms": as_json["ms"], "who": "-"}
     assert line.items() <= as_json.items() and as_json["message"].startswith("GET /judge/…/ 200 ")
     lines = [re.sub(r"\d+ ms", "1 ms", line.split(" INFO ")[1]) for line in caplog.text.splitlines()]
-    assert lines == ["GET /judge/…/ 200 1 ms -", f"GET /studies/?q=cats 200 1 ms user {request.user.pk}"]
+    shared = "GET /shared/…/ 200 1 ms -"
+    assert lines == ["GET /judge/…/ 200 1 ms -", f"GET /studies/?q=cats 200 1 ms user {request.user.pk}", shared]
 
 
 def test_metrics_are_for_the_token_and_count_requests_jobs_and_judgments(client, measured, rf):
