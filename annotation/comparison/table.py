@@ -204,18 +204,21 @@ def _words_of(group: Mapping) -> str:
 
 
 def ordered(entries: Sequence[Entry], order: str, measure: MeasureName) -> list[Entry]:
-    """Return the entries as given, by the measure (best first, those without it last), or by name."""
+    """Return the entries as given, by the measure (best first; those that answered fewer items, then those without it
+    last), or by name.
+    """
     if order == "name":
         return sorted(entries, key=lambda one: one.title.casefold())
     if order == "best":
-        return sorted(entries, key=lambda one: _worth(of_whole(one, measure), measure.lower))
+        most = max((of["n"] or 0 for one in entries if (of := of_whole(one, measure))), default=0)
+        return sorted(entries, key=lambda one: _worth(of_whole(one, measure), most, measure.lower))
     return list(entries)
 
 
-def _worth(figure: Mapping | None, lower: bool) -> float:
+def _worth(figure: Mapping | None, most: int, lower: bool) -> tuple[bool, float]:
     if not figure or figure["share"] is None:
-        return math.inf
-    return figure["share"] if lower else -figure["share"]
+        return True, math.inf
+    return figure["n"] not in (None, most), figure["share"] if lower else -figure["share"]
 
 
 def tied(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[str]:

@@ -92,6 +92,12 @@ def test_of_brittleness_the_least_is_the_best():
     assert [one.title for one in ordered] == ["a", "b"]
 
 
+def test_a_model_that_answered_fewer_items_comes_after_those_that_answered_more():
+    entries = [entry("half", n=30, group=97), entry("full", n=60, group=72), entry("none"), entry("better", n=60, group=85)]
+    ordered = comparison_table.ordered(entries, "best", GROUP)
+    assert [one.title for one in ordered] == ["better", "full", "half", "none"]
+
+
 def test_sections_stand_in_their_order_and_rows_as_asked():
     given = {"r": ("reported", 1), "m": ("measured", 5), "h": ("humans", 9), "n": ("measured", 6)}
     entries = [entry(title, stands, group=value) for title, (stands, value) in given.items()]
