@@ -305,8 +305,8 @@ def test_items_are_decided_by_right_answers_that_the_table_has(ratings, tmp_path
     found = decided("--protocol", file, "--ratings", ratings(VOTES))
     assert (found["kept"], found["dropped"], found["open"]) == (2, {"doubted": 1}, 0)
     for wrong, words in (
-        (VOTES.replace("1,b,yes,1", "1,b,yes,0"), "another right answer"),
-        (VOTES.replace("2,b,yes,1", "2,b,yes,maybe"), "which is no answer to holds"),
+        (VOTES.replace("1,b,yes,1", "1,b,yes,0"), "a different right answer"),
+        (VOTES.replace("2,b,yes,1", "2,b,yes,maybe"), "which is not an answer to holds"),
         (VOTES.replace(",label", ",other"), "label"),
     ):
         with pytest.raises(CommandError):
