@@ -96,7 +96,9 @@ def test_many_values_are_said_by_their_ends_and_their_middle():
     assert plot.caption.startswith("Percent agreement: ")
 
 
-@pytest.mark.parametrize(("rows", "said"), [([], "x: nothing has been judged yet."), ([("a", None)], "none is defined")])
+@pytest.mark.parametrize(
+    ("rows", "said"), [([], "x: nothing has been judged yet."), ([("a", None)], "none is defined")]
+)
 def test_nothing_to_say(rows, said):
     assert (study.describe_spread(rows) if rows else study.describe_intervals("x", rows)) == said
 

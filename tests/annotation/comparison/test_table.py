@@ -93,7 +93,12 @@ def test_of_brittleness_the_least_is_the_best():
 
 
 def test_a_model_that_answered_fewer_items_comes_after_those_that_answered_more():
-    entries = [entry("half", n=30, group=97), entry("full", n=60, group=72), entry("none"), entry("better", n=60, group=85)]
+    entries = [
+        entry("half", n=30, group=97),
+        entry("full", n=60, group=72),
+        entry("none"),
+        entry("better", n=60, group=85),
+    ]
     ordered = comparison_table.ordered(entries, "best", GROUP)
     assert [one.title for one in ordered] == ["better", "full", "half", "none"]
 
