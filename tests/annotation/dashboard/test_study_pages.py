@@ -49,7 +49,7 @@ def test_the_page_shows_the_figures(client, manager, study):
 
 def test_an_untouched_study_has_a_page(client, manager):
     page = client.get(address("study-stage", studies.study(items=2), 1)).content.decode()
-    assert "nothing is judged yet" in page and "No annotators in this stage yet" in page
+    assert "nothing has been judged yet" in page and "No annotators in this stage yet" in page
 
 
 def test_who_may_not_act_changes_nothing(client, study):
