@@ -33,6 +33,8 @@ class StudyResults(StudyEndpoint):
 
     `all`, `valid` (items kept) and each of `parts` have the `share` right with `low` and `high` (95%) and `n`; `why`
     has the reasons for nulls. `gap`: people − model on the items that both answered. `stands`: `humans` for people.
+    `apart`: people were asked something else than models; `fewer`: a model answered fewer items than others, and comes
+    after them.
     """
 
     operation = "results"
@@ -70,7 +72,7 @@ class PairedRuns(Endpoint):
         if runs[0] == runs[1] or runs[0].kind != runs[1].kind:
             raise ValidationError({"second": [OTHER_KIND]})
         rows = [asdict(row) for row in paired.rows_of(runs, by_type=True)]
-        return Response({"rows": [{**row, **row.pop("found")} for row in rows]})
+        return Response({"rows": [{**row.pop("found"), **row} for row in rows]})
 
 
 class _OfResult:
