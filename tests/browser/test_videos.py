@@ -54,4 +54,4 @@ def test_an_answer_waits_until_a_video_can_be_played(sit):
     page.unroute("**/v/*")
     page.locator(".broken button").click()
     page.wait_for_function(CAN_PLAY)
-    desk.press("Enter").counts(1)
+    desk.press("Enter").all_done()
