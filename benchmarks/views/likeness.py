@@ -12,7 +12,7 @@ from django.db.models import Count, Max
 
 from benchmarks.metrics import lexical
 from benchmarks.metrics.lexical import Bin
-from benchmarks.models import Benchmark, Caption, Role
+from benchmarks.models import Benchmark, Caption, Correction, Item, Role
 
 DAY = 24 * 3600
 ROLES = (Role.POSITIVE, Role.SECOND_POSITIVE, Role.NEGATIVE)
@@ -24,19 +24,23 @@ STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
 
 
 def likeness(benchmark: Benchmark) -> dict:
-    """Return `lexical.overlap` of all items; {} if they have no second positive. Cached until captions are added."""
+    """Return `lexical.overlap` of all items that are not withdrawn; {} if none has a second positive. Cached until
+    captions are added or something is corrected.
+    """
     seconds = Caption.objects.filter(item__benchmark=benchmark, role=Role.SECOND_POSITIVE, position=0)
     state = seconds.aggregate(count=Count("pk"), last=Max("pk"))
     if not state["count"]:
         return {}
-    key = f"likeness:{benchmark.pk}:{state['count']}:{state['last']}"
+    corrected = Correction.objects.filter(item__benchmark=benchmark).aggregate(last=Max("pk"))["last"]
+    key = f"likeness:{benchmark.pk}:{state['count']}:{state['last']}:{corrected}"
     return cache.get_or_set(key, lambda: lexical.overlap(_triplets(benchmark)), DAY) or {}
 
 
 def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
     """Return the first caption of each of the three roles, for every item with all three."""
     found: dict[int, dict[str, str]] = {}
-    written = Caption.objects.filter(item__benchmark=benchmark, role__in=ROLES, position=0).order_by()
+    items = Item.objects.filter(benchmark=benchmark, withdrawn=False)
+    written = Caption.objects.filter(item__in=items, role__in=ROLES, position=0).order_by()
     for item, role, text in written.values_list("item_id", "role", "text"):
         found.setdefault(item, {})[role] = text
     one, other, wrong = ROLES

@@ -13,7 +13,9 @@ from annotation.designs.plan import StagePlan
 from annotation.figures.paper import paper
 from annotation.figures.stage import study_figures
 from annotation.models import Stage
+from benchmarks.corrections.correct import Change, correct
 from benchmarks.models import Item
+from benchmarks.models.correction import Action
 from benchmarks.views.likeness import likeness
 from tests.builders import studies, text_annotators, text_items
 
@@ -145,7 +147,7 @@ def test_a_stage_that_measures_calls_nothing_dropped(client, manager):
     assert outcomes["decided_by"]["no_majority"] and not outcomes["dropped"]  # two orders
     whole = page(client, stage)
     assert "no majority" in whole and "Human baseline" not in whole
-    assert 'class="dropped"' not in whole.split('id="live-outcomes"')[1].split("</section>")[0]
+    assert "dropped" not in whole.split('id="live-outcomes"')[1].split("</section>")[0]
 
 
 def test_a_benchmarks_page_shows_how_alike_its_captions_are(client, manager):
@@ -155,17 +157,23 @@ def test_a_benchmarks_page_shows_how_alike_its_captions_are(client, manager):
     url = reverse("benchmark-detail", args=[source.pk])
     whole = client.get(url).content.decode()
     assert "Similarity of captions" in whole and "Edit distance in characters" in whole
-    assert "How alike" not in client.get(url, {"type": ""}).content.decode()
-    assert "How alike" not in client.get(reverse("benchmark-detail", args=[studies.benchmark(1).pk])).content.decode()
+    assert "Similarity of captions" not in client.get(url, {"type": ""}).content.decode()
+    assert "Similarity of captions" not in client.get(reverse("benchmark-detail", args=[studies.benchmark(1).pk])).content.decode()
 
 
-def test_likeness_is_kept_until_captions_come_in():
+def test_likeness_is_kept_until_captions_come_in_or_are_corrected():
     cache.clear()
     source = studies.benchmark(0)
     text_items.item(source, TRIPLE)
     assert likeness(source)["P1-N"]["n"] == 1
     with CaptureQueriesContext(connection) as queries:
         likeness(source)
-    assert len(queries) == 1
-    text_items.item(source, TRIPLE)
+    assert len(queries) == 2
+    key = text_items.item(source, TRIPLE).key
     assert likeness(source)["P1-N"]["n"] == 2
+    before = likeness(source)["P1-N"]["words"]["mean"]
+    words = {"place": "caption-negative-0", "new": "A dog.", "reason": "It was wrong."}
+    correct(benchmark=source, changes=[Change(item=key, action=Action.CAPTION, **words)], by="test")
+    assert likeness(source)["P1-N"]["words"]["mean"] != before
+    correct(benchmark=source, changes=[Change(item=key, action=Action.WITHDRAW, reason="It is gone.")], by="test")
+    assert likeness(source)["P1-N"]["n"] == 1
