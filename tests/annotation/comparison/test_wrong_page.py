@@ -117,4 +117,4 @@ def test_a_viewer_looks(client, manager, study):
     manager.is_superuser, manager.is_staff = False, True
     manager.save()
     members.add(study=study, user=manager, role=Role.VIEWER, by="test")
-    assert "Send to adjudication" not in read(client, study)
+    assert "1 of 1 models wrong" in read(client, study)

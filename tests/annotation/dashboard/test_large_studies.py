@@ -115,7 +115,7 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     lease = leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
-    assert "1 task is open in annotators" in changed and 'id="live-funnel"' not in changed
+    assert "1 task is open in annotators" in changed and 'id="live-outcomes"' not in changed
     assert "open flags" in changed and 'id="live-flags"' in changed
 
 

@@ -158,7 +158,8 @@ def test_a_benchmarks_page_shows_how_alike_its_captions_are(client, manager):
     whole = client.get(url).content.decode()
     assert "Similarity of captions" in whole and "Edit distance in characters" in whole
     assert "Similarity of captions" not in client.get(url, {"type": ""}).content.decode()
-    assert "Similarity of captions" not in client.get(reverse("benchmark-detail", args=[studies.benchmark(1).pk])).content.decode()
+    other = reverse("benchmark-detail", args=[studies.benchmark(1).pk])
+    assert "Similarity of captions" not in client.get(other).content.decode()
 
 
 def test_likeness_is_kept_until_captions_come_in_or_are_corrected():
