@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -52,22 +51,18 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 
 def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
+    cut = run_figures.cut_of(run)
     alone = orders_in_words(run.job.report) if run.asked_in_both_orders and run.job else {}
     orders = [f"{order}: {told}" for order, told in alone.items()]
-    if notes := [*cut_captions.in_words(_cut(run), named=False), *_old_words(corrected), *orders]:
+    if notes := [*cut_captions.in_words(cut, named=False), *_old_words(corrected), *orders]:
         figures = {**figures, "notes": [*figures["notes"], *notes]}
     source = run.source or _place(run)
     if run.study is not None:
         source = " · ".join(filter(None, [f"result of study {run.study}", source]))
     return Entry(
         run.title, stands(run), figures, source, family, run.pk, is_reported,
-        _cut(run).get("alike", {}).get("count", 0), run.asked_in_both_orders, run.study,
+        cut.get("alike", {}).get("count", 0), cut.get("in_items", {}).get("count"), run.asked_in_both_orders, run.study,
     )  # fmt: skip
-
-
-def _cut(run: Run) -> dict[str, Any]:
-    """Return what the run's job reported about captions that the model truncates."""
-    return run.job.report.get("cut", {}) if run.job else {}
 
 
 def _old_words(corrected: int) -> list[str]:

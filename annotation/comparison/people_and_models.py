@@ -46,8 +46,9 @@ class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
     the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
     `in_both_orders`: a model that was asked each question twice; `gap`: what the study's people have more than this
-    model, item by item (`_less`); `notes`: what to know of a model's figures; `read_alike`: items left out, since it
-    reads their captions alike; `fewer`: it answers fewer items than others, and is not ranked with them.
+    model, item by item (`_less`); `notes`: what to know of a model's figures; `cut`: items with captions longer than it
+    reads, if known; `read_alike`: those left out, since it reads their captions alike; `fewer`: it answers fewer items
+    than others, and is not ranked with them.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Row:
     parts: list[Figure | None] = field(default_factory=list)
     why: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    cut: int | None = None
     read_alike: int = 0
     fewer: bool = False
 
@@ -289,7 +291,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
             row.parts = _parts(whole, by_type, found)
         if found.valid is not None and row.valid is None:
             row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
-        row.read_alike = entry.read_alike
+        row.cut, row.read_alike = entry.cut, entry.read_alike
         rows.append(row)
     covers, record = figures_of(KINDS[kind])[measure.name].covers, KINDS[kind].measured.record
     asked = sum(covers(record(type=type, subtype=subtype)) for type, subtype in found.kinds.values())
@@ -306,7 +308,7 @@ def _best_first(rows: Sequence[Row], items: int, lower: bool) -> list[Row]:
         n = answered[id(row)]
         row.fewer = n < max(answered[one] for one, of in way.items() if of == way[id(row)])
         row.read_alike = min(row.read_alike, max(0, items - n))  # of a part of the benchmark
-        row.about = _about(row, f"answered {n:,} of {items:,} items" if row.all and n < items else "")
+        row.about = _about(row, f"answered {n:,} of {items:,} items" if n < items and (row.all or not n) else "")
     sign = 1 if lower else -1
     return sorted(rows, key=lambda row: (*way[id(row)], row.fewer, sign * (ranked[id(row)]["share"] or 0)))
 

@@ -31,7 +31,8 @@ DECIMALS = 4  # decimals of a share, as papers print it: values equal to these d
 @dataclass(frozen=True, slots=True)
 class Entry:
     """`stands`: one of `TITLES`; `run`: its number, None for people who judged here; `family`: its group in a source;
-    `read_alike`: the items left out of its scores because their captions are identical as far as it reads them;
+    `read_alike`: the items left out of its scores because their captions are identical as far as it reads them; `cut`:
+    the items with captions longer than it reads, None if that is not known;
     `study`: the number of the study whose result was scored.
     """
 
@@ -43,6 +44,7 @@ class Entry:
     run: int | None = None
     reported: bool = False
     read_alike: int = 0
+    cut: int | None = None
     asked_in_both_orders: bool = False
     study: int | None = None
 

@@ -158,6 +158,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         number("% right", "all.share", html=lambda row: _points(row["all"]), name="all"),
         number("95%", html=_interval),
         *only_in_file("all.low", "all.high", "all.n", "about"),
+        *(only_in_file("cut") if any(row.get("cut") is not None for row in rows) else []),
         *([tables.left_out("read_alike")] if any(row.get("read_alike") for row in rows) else []),
     ]
     if data["valid"] is not None:

@@ -44,8 +44,8 @@ class RunData(serializers.ModelSerializer):
     )  # fmt: skip
     cut = serializers.DictField(
         source="job.report.cut", default=None, allow_null=True,
-        help_text="The items with captions that are longer than the model reads (`in_items`, if it was run here), and "
-        "those without scores because it reads two of their captions `alike`.",
+        help_text="The items with captions that are longer than the model reads (`in_items`, if known), and those "
+        "without scores because it reads two of their captions `alike`, also `by_type`.",
     )  # fmt: skip
 
     class Meta:

@@ -31,7 +31,8 @@ class Reference:
 class Answer:
     """One answer about one item: a score (higher is better) under the name of what was scored, `s(c0,i1)`, or a choice
     at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` if the file has them.
-    `read_alike`: there is no answer, because the model reads two of the item's captions as identical.
+    `read_alike`: there is no answer, because the model reads two of the item's captions as identical. `cut`: one of the
+    captions is longer than the model reads.
     """
 
     item: Reference
@@ -42,6 +43,7 @@ class Answer:
     subtype: str = ""
     origin: Origin = NOWHERE
     read_alike: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

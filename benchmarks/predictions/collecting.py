@@ -9,7 +9,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics.base import Typed
 from benchmarks.predictions import stored
 from benchmarks.predictions.base import Answer, Reference
-from benchmarks.predictions.cut_captions import READ_ALIKE, counted
+from benchmarks.predictions.cut_captions import READ_ALIKE, counted, counted_by_type
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import ItemRecord, Origin
 
@@ -17,7 +17,7 @@ from benchmarks.records import ItemRecord, Origin
 @dataclass(slots=True)
 class ItemAnswers:
     """All answers about an item, by question or score name. `record`: the item, once matched. `read_alike`: there are
-    none, because the model reads two of its captions as identical."""
+    none, because the model reads two of its captions as identical. `cut`: it does not read all of them."""
 
     item: Reference
     type: str
@@ -26,6 +26,7 @@ class ItemAnswers:
     answers: dict[str, Answer] = field(default_factory=dict)
     record: ItemRecord | None = None
     read_alike: bool = False
+    cut: bool = False
 
     @property
     def scores(self) -> dict[str, float]:
@@ -40,6 +41,7 @@ def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
         if about is None:
             about = found[answer.item] = ItemAnswers(answer.item, answer.type, answer.subtype, answer.origin)
         about.read_alike |= answer.read_alike
+        about.cut |= answer.cut
         first = answer if answer.read_alike else about.answers.setdefault(answer.question, answer)
         if first is not answer:
             where = f"Row {first.origin.row} of {first.origin.file}"
@@ -81,10 +83,17 @@ def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[
     return [(item, record) for item, record in pairs if _whole(item, record, kind, asked[item.type], log)]
 
 
-def read_alike(items: Iterable[ItemAnswers]) -> dict[str, Any]:
-    """Return the items whose captions the model reads as identical, as scoring reports them; JSON-able."""
-    keys = [one.record.key if one.record else str(one.item) for one in items if one.read_alike]
-    return {"alike": counted(keys)}
+def cut_in(items: Sequence[ItemAnswers]) -> dict[str, Any]:
+    """Return the items whose captions the model truncates, if any is marked, and those it reads as identical, as
+    scoring reports them; JSON-able."""
+    alike = [one for one in items if one.read_alike]
+    cut = [_key(one) for one in items if one.cut]
+    found = {"alike": counted_by_type([*map(_key, alike)], ((one.type, one.subtype) for one in alike))}
+    return {"in_items": counted(cut), **found} if cut else found
+
+
+def _key(one: ItemAnswers) -> str:
+    return one.record.key if one.record else str(one.item)
 
 
 def _column(name: str, items: Sequence[ItemAnswers]) -> stored.Column:

@@ -2,10 +2,12 @@
 `in_items`, and among these the ones without scores, because the model reads two of their captions `alike`. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 READ_ALIKE = "read_alike"  # marks items with captions identical to a model; in scores, their number
+CUT = "cut"  # marks items with a caption longer than the model reads
 NAMED = 10  # ids in a sentence
 KEPT = 100  # ids in a report
 WORDS = {
@@ -16,6 +18,12 @@ WORDS = {
 
 def counted(keys: Sequence[str]) -> dict[str, Any]:
     return {"count": len(keys), "keys": keys[:KEPT]}
+
+
+def counted_by_type(keys: Sequence[str], kinds: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Count items, and each of their types and subtypes: `kinds` has every item's."""
+    found = sorted(Counter(kinds).items())
+    return {**counted(keys), "by_type": [{"type": type, "subtype": sub, "count": n} for (type, sub), n in found]}
 
 
 def listed(keys: Sequence[str], count: int | None = None, most: int = NAMED) -> str:

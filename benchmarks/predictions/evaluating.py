@@ -1,6 +1,7 @@
 """Computing a model's scores from its answers: checks, then the measures of each kind. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,15 +9,19 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics import aro, retrieval
 from benchmarks.predictions.classification import CLASSIFICATION, of_classification
 from benchmarks.predictions.collecting import ItemAnswers, complete
-from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
+from benchmarks.predictions.evaluators import EVALUATORS, Evaluation, missing_subsets
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, KINDS, RETRIEVAL, Kind
+from benchmarks.records import ItemRecord
 
 EVALUATED = KINDS | {CLASSIFICATION.name: CLASSIFICATION}
 WITHOUT_ITEMS = (RETRIEVAL, CLASSIFICATION)  # their scores name captions or classes
 
 
-def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
-    """Return the scores; None, with problems in the log, if the answers are not usable."""
+def evaluate(
+    items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog, asked: Iterable[ItemRecord] = ()
+) -> Evaluation | None:
+    """Return the scores; None, with problems in the log, if the answers are not usable. `asked`: the benchmark's items,
+    if they are known."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
     if kind is CLASSIFICATION:
@@ -24,9 +29,13 @@ def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evalu
     found = [record for _, record in complete(items, kind, log)]
     if kind is ARO:
         check_aro([item for item in items if not item.read_alike], log)
-    if not found and not log.count:
+    alike = [(item.type, item.subtype) for item in items if item.read_alike]
+    if not found and not alike and not log.count:
         log.error("NO_ROWS", "", None, "", "No item is answered completely, so there is nothing to compute.")
-    return None if log.count else EVALUATORS[kind.name](found, kind)
+    if log.count:
+        return None
+    result, kinds = EVALUATORS[kind.name](found, kind), {(one.type, one.subtype) for one in (*items, *asked)}
+    return replace(result, notes=[*result.notes, *missing_subsets(kind, found, kinds, alike)])
 
 
 def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:

@@ -1,6 +1,6 @@
 """A model's scores from records of its answers, by the measures of each kind of evaluation. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,12 +50,24 @@ def of_sugarcrepe(items: Sequence[Typed], kind: Kind) -> Evaluation:
     parts = [one for one in groups if one.subtype is not None] if typed else []
     subsets = {sugarcrepe.subset(one.type, one.subtype or ""): one.measures["accuracy"] for one in parts}
     figures = {name: figure for name, figure in _figures(items, kind).items() if name not in sugarcrepe.SUBSETS}
-    lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
     notes = [] if typed else ["Subsets: not every item has a type and subtype."]
-    if typed and lacking:
-        notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
     others = [one for one in groups if one not in parts and one.type not in subsets]
     return Evaluation(kind.name, len(items), figures, others, {"subsets": subsets}, notes)
+
+
+def missing_subsets(
+    kind: Kind, found: Iterable[Typed], asked: Iterable[tuple[str, str]], alike: Iterable[tuple[str, str]]
+) -> Iterator[str]:
+    """Yield which subsets of SugarCrepe the answers `found` lack, of those `asked` about; and which, because the model
+    reads their captions `alike`. Both are types and subtypes of items."""
+    if kind.name != SUGARCREPE.name:
+        return
+    there = {sugarcrepe.subset(one.type, one.subtype) for one in found}
+    rest = ": overall and mean cover only the other subsets" if there else ""
+    same, every = ({sugarcrepe.subset(*one) for one in some} - there for some in (alike, asked))
+    for names, why in ((every - same, "is answered"), (same, "is scored, since the model reads their captions alike")):
+        if lacking := [name for name in sugarcrepe.SUBSETS if name in names]:
+            yield f"No item of {', '.join(lacking)} {why}{rest}."
 
 
 def of_aro(items: Sequence[Typed], kind: Kind) -> Evaluation:

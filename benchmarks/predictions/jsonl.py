@@ -4,7 +4,7 @@
 {"item": "7", "question": "i_pos2t", "choice": "positive"}
 {"item": {"positive": "A red cup.", "negative": "A blue cup.", "image": "7.jpg"}, "question": "caption",
  "choice": "none", "type": "swap", "subtype": "att"}
-{"item": "8", "read_alike": true}
+{"item": "8", "read_alike": true, "cut": true}
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.jsonl import objects
 from benchmarks.formats.table import missing_column, nearest
 from benchmarks.predictions.base import Answer, Layout, Reference
-from benchmarks.predictions.cut_captions import READ_ALIKE
+from benchmarks.predictions.cut_captions import CUT, READ_ALIKE
 from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import ROLES, Origin
 
 MAX_ANSWERS = 600_000  # per file: six for each item, up to an import's limit
 ANSWERS = ("score", "choice", READ_ALIKE)
-FIELDS = ("item", "question", *ANSWERS, "type", "subtype")
+FIELDS = ("item", "question", *ANSWERS, "type", "subtype", CUT)
 TEXTS = ("question", "choice", "type", "subtype")
 ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
 
@@ -42,7 +42,7 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
             kinds = value.get("type", ""), value.get("subtype", "")
             item = reference(value["item"], known)
             said = None if score is None else float(score), choice
-            yield Answer(item, value.get("question", ""), *said, *kinds, origin, READ_ALIKE in value)
+            yield Answer(item, value.get("question", ""), *said, *kinds, origin, READ_ALIKE in value, CUT in value)
 
 
 def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
@@ -58,8 +58,9 @@ def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None
             log.error("WRONG_VALUE", origin.file, origin.row, name, "Write this as text, in quotes.")
     if "score" in value and (isinstance(value["score"], bool) or not isinstance(value["score"], int | float)):
         log.error("WRONG_VALUE", origin.file, origin.row, "score", "Write a number, without quotes.")
-    if value.get(READ_ALIKE, True) is not True:
-        log.error("WRONG_VALUE", origin.file, origin.row, READ_ALIKE, "Write true, or leave this out.")
+    for name in (READ_ALIKE, CUT):
+        if value.get(name, True) is not True:
+            log.error("WRONG_VALUE", origin.file, origin.row, name, "Write true, or leave this out.")
     for name in unknown:
         near = nearest(name, [field for field in FIELDS if field not in value])
         advice = f"Did you mean “{near}”?" if near else f"A line may have the fields {', '.join(FIELDS)}."

@@ -67,6 +67,8 @@ def as_lines(found: Evaluation) -> Iterator[str]:
             rows += _rows(group.measures, " ".join(filter(None, (group.type, group.subtype))))
     rows += _rows(found.parts, "")
     yield from _aligned([("", "%", "95 % interval", "chance", "n"), *rows])
+    if not found.n:
+        yield "No item is scored (n = 0)."
     yield from (f"Note: {note}" for note in found.notes)
 
 

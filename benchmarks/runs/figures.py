@@ -6,7 +6,8 @@ The worker computes what takes too long for a page; `of_runs` lists it as missin
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from celery import shared_task
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -17,13 +18,13 @@ from benchmarks.metrics.base import Typed
 from benchmarks.models import Caption, Correction, Item, Prediction, Run, RunOrigin
 from benchmarks.models.correction import WHOLE
 from benchmarks.predictions import stored
-from benchmarks.predictions.evaluators import EVALUATORS
+from benchmarks.predictions.evaluators import EVALUATORS, missing_subsets
 from benchmarks.predictions.kinds import HARD_POSITIVE, KINDS, Kind, of_answers
 from benchmarks.predictions.mean_scores import in_words, mean_scores
 from benchmarks.predictions.output import as_lines
 from benchmarks.runs.reported import Value
 
-VERSION = 9  # of the figures and their format: increase it when either changes
+VERSION = 10  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until another request to the worker
@@ -79,6 +80,9 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
             generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
             ties = stored.ties(records, generous, kind)
         found[run.pk] = {**stored.summarize(records, kind), "ties": ties}
+        asked = answers.items.values() if run.study is None else ()
+        alike = [(one["type"], one["subtype"]) for one in cut_of(run).get("alike", {}).get("by_type", ())]
+        found[run.pk]["notes"] += missing_subsets(kind, records, asked, alike)
         if kind.name == HARD_POSITIVE.name:
             scores = _scores_by_item(columns)
             means = mean_scores(
@@ -92,6 +96,11 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
 def kind_of(run: Run) -> Kind:
     """Return the kind, with the chance level for the way the model was asked."""
     return of_answers(KINDS[run.kind], 2) if run.asked_in_both_orders else KINDS[run.kind]
+
+
+def cut_of(run: Run) -> dict[str, Any]:
+    """Return what the run's job reported about captions that the model truncates."""
+    return run.job.report.get("cut", {}) if run.job else {}
 
 
 def _scores_by_item(columns: Mapping[str, stored.Column]) -> dict[int, dict[str, float]]:
@@ -116,7 +125,8 @@ def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
 def in_lines(run: int) -> list[str]:
     """Return the run's scores as a table to read, as `evaluate` prints it."""
     found = Run.objects.get(pk=run)
-    return list(as_lines(EVALUATORS[found.kind](list(records_of([found])[run].values()), kind_of(found))))
+    evaluation = EVALUATORS[found.kind](list(records_of([found])[run].values()), kind_of(found))
+    return list(as_lines(replace(evaluation, notes=compute(found)["notes"])))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
-from benchmarks.predictions.collecting import ItemAnswers, collect, complete, read_alike
+from benchmarks.predictions.collecting import ItemAnswers, collect, complete, cut_in
 from benchmarks.predictions.columns import PredictionsMapping, answers_in, guess, options_of
 from benchmarks.predictions.evaluating import evaluate
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
@@ -137,9 +137,7 @@ class PredictionsImport(BenchmarkWork):
             (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
         ]
         self.progress.begin("storing")
-        self.store(
-            rows, {**matching.as_json(), **left_out(log), "cut": read_alike(matching.matched), "answers": len(rows)}
-        )
+        self.store(rows, {**matching.as_json(), **left_out(log), "cut": cut_in(matching.matched), "answers": len(rows)})
 
     def look(self, path: Path, kind: Kind, log: ProblemLog) -> None:
         names, sample = columns.first_rows(path, log)
@@ -174,7 +172,7 @@ def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemL
         log.error("UNKNOWN_ID", ", ".join(file.name for file in files)[:200], None, "item", advice)
     log.refuse_if_any()
     whole = [about for about, _ in complete(matching.matched, kind, log)]
-    evaluate(whole, kind, log)
+    evaluate([*whole, *(about for about in matching.matched if about.read_alike)], kind, log)
     log.refuse_if_any()
     return whole
 

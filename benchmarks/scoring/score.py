@@ -19,7 +19,7 @@ from benchmarks.jobs import jobs, orders
 from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
-from benchmarks.predictions.cut_captions import counted
+from benchmarks.predictions.cut_captions import counted, counted_by_type
 from benchmarks.predictions.plan import Place
 from benchmarks.runs import embeddings, import_predictions, material, pairs
 from benchmarks.scoring import detected, similarity
@@ -107,10 +107,7 @@ class Scoring(BenchmarkWork):
         if same := self.stored(model, digest):
             return self.finish_with(same, {"note": AGAIN})
         scores = self.compared(model)
-        if not scores.count and scores.alike:
-            advice = f"{len(scores.alike):,} items have captions that are identical as far as the model reads them"
-            raise CannotScore("NOTHING_TO_SCORE", f"{advice} (first: {scores.alike[0]}). Choose one that reads more.")
-        if not scores.count:
+        if not scores.count and not scores.alike:
             gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]
             advice = f"{'; '.join(gaps)}." if gaps else "The benchmark has no items."
             raise CannotScore("NOTHING_TO_SCORE", f"No item has everything that a score needs. {advice}")
@@ -245,7 +242,8 @@ class Scoring(BenchmarkWork):
             import_predictions.copy_in(run, scores.predictions())
             audit.record(by=self.by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: counted(keys) for what, keys in scores.lacking.items()}
-            cut = {"in_items": counted(scores.cut), "alike": counted(scores.alike)}
+            kinds = self.benchmark.items.filter(key__in=scores.alike).values_list("type", "subtype")
+            cut = {"in_items": counted(scores.cut), "alike": counted_by_type(scores.alike, kinds)}
             self.finish_with(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
 
     def finish_with(self, run: Run, facts: dict) -> None:

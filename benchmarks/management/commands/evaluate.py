@@ -8,7 +8,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import refuse, write_result
 from benchmarks.management.reporting import text_of
 from benchmarks.predictions import cut_captions, reading
-from benchmarks.predictions.collecting import collect, read_alike
+from benchmarks.predictions.collecting import collect, cut_in
 from benchmarks.predictions.evaluating import EVALUATED, WITHOUT_ITEMS, evaluate
 from benchmarks.predictions.matching import match
 from benchmarks.predictions.mean_scores import in_words, mean_scores
@@ -34,15 +34,16 @@ class Command(BaseCommand):
         how = text_of(mapping) if mapping else ""
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log, how), log)
         refuse(log, self.stdout, "Nothing was computed")
-        matching = match(abouts, reading.read_items(Path(items), kind, log)) if items else None
+        records = reading.read_items(Path(items), kind, log) if items else []
+        matching = match(abouts, records) if items else None
         refuse(log, self.stdout, "Nothing was computed")
         answered = matching.matched if matching else abouts
-        found = evaluate(answered, kind, log)
+        found = evaluate(answered, kind, log, records)
         refuse(log, self.stdout, "Nothing was computed")
         assert found is not None  # None only if the log has a problem
         means = mean_scores(((one.type, one.subtype, one.scores) for one in answered), kind)
         report = {**as_json(found), **({"mean_scores": means} if means else {})}
-        report |= {"matching": matching.as_json() if matching else None, **left_out(log), "cut": read_alike(answered)}
+        report |= {"matching": matching.as_json() if matching else None, **left_out(log), "cut": cut_in(answered)}
         written = lambda report: "\n".join([*as_lines(found), *notes_below(report)])  # noqa: E731
         write_result(report, written, options["json"], self.stdout)
 

@@ -47,7 +47,6 @@ def test_the_page_reads_its_table(client, built):
     ]
     text = shown.content.decode()
     assert "no share of" in text and "average of 36 answers by 3 annotators" in text
-    assert "=CLIP: The subsets add_att, add_obj," in text  # as on the page of models
     assert ">n 12<" in text and ">n 11<" in text
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
     assert [row["row"] for row in rows] == ["One person on average", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
@@ -56,25 +55,28 @@ def test_the_page_reads_its_table(client, built):
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
 
 
-@pytest.mark.parametrize(("others", "said"), [
-    (True, ["one person is right on 83.3% of all items, the best model that answered all items, =CLIP, on 75.0%.",
+@pytest.mark.parametrize(("others", "answered", "said"), [
+    (True, 3, ["one person is right on 83.3% of all items, the best model that answered all items, =CLIP, on 75.0%.",
             "Of the 12 items decided on, it is right on 75.0%; of the 11 valid ones, on 72.7%."]),
-    (False, ["one person is right on 83.3% of all items, the best model, Some, on 100.0% of the 3 items that it reads "
-             "apart.", "Of the 3 items decided on, it is right on 100.0%; of the 2 valid ones that it reads apart "
-             "(of 11), on 100.0%."]),
+    (True, 0, ["one person is right on 83.3% of all items, the best model that answered all items, =CLIP, on 75.0%.",
+               "Of the 12 items decided on, it is right on 75.0%; of the 11 valid ones, on 72.7%."]),
+    (False, 3, ["one person is right on 83.3% of all items, the best model, Some, on 100.0% of the 3 items that it "
+                "reads apart.", "Of the 3 items decided on, it is right on 100.0%; of the 2 valid ones that it reads "
+                "apart (of 11), on 100.0%."]),
 ])  # fmt: skip
-def test_a_model_that_answered_fewer_items_is_ranked_apart(client, built, others, said):
+def test_a_model_that_answered_fewer_items_is_ranked_apart(client, built, others, answered, said):
     if not others:
         built.benchmark.runs.all().delete()
-    items = built.benchmark.items.order_by("position")[:3]
+    items = built.benchmark.items.order_by("position")[:answered]
     run = predictions.model(built.benchmark, {one: {"caption": "positive"} for one in items}, "Some", "sugarcrepe")
-    run.job = Job.objects.create(kind="score", report={"cut": {"alike": {"count": 9}}})
+    run.job = Job.objects.create(kind="score", report={"cut": {"in_items": {"count": 11}, "alike": {"count": 9}}})
     run.save()
     shown = page(client, built)
     assert [one.removeprefix("On average, ") for one in shown.context["sentences"][:2]] == said
-    assert f"answered 3 of 12 items{'; ranked apart' * others}<" in shown.content.decode()
+    assert f"answered {answered} of 12 items{'; ranked apart' * others}<" in shown.content.decode()
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
-    assert (rows[-1]["row"], rows[-1]["read_alike"], rows[-1]["all.n"]) == ("Some", "9", "3")
+    row = next(one for one in rows if one["row"] == "Some")
+    assert (row["cut"], row["read_alike"], row["all.n"]) == ("11", "9", str(answered or ""))
 
 
 def test_it_says_what_a_release_would_leave_out(client):

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.metrics import aro, sugarcrepe
-from benchmarks.predictions.evaluators import EVALUATORS
+from benchmarks.predictions.evaluators import EVALUATORS, missing_subsets
 from benchmarks.predictions.kinds import ARO, SUGARCREPE
 
 # Table 2, CLIP: accuracy in percent, by relation.
@@ -78,3 +78,19 @@ def test_sugarcrepes_subsets_need_the_type_of_every_item():
     assert found.figures["overall"].n == 2 and found.figures["mean_of_subsets"].share is None
     assert not found.parts["subsets"] and found.notes == ["Subsets: not every item has a type and subtype."]
     assert [(one.type, one.subtype) for one in found.groups] == [("", None), ("", ""), ("swap", None), ("swap", "obj")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "alike", "notes"),
+    [
+        ((), (), []),
+        ([("swap", "obj"), ("add", "att")], (), ["No item of swap_obj is answered"]),
+        ([("swap", "obj"), ("add", "obj")], [("swap", "obj"), ("add", "att")], [
+            "No item of add_obj is answered",
+            "No item of swap_obj is scored, since the model reads their captions alike",
+        ]),
+    ],
+)  # fmt: skip
+def test_a_subset_is_missing_only_if_the_benchmark_has_it(asked, alike, notes):
+    found = missing_subsets(SUGARCREPE, [sugarcrepe.Answered(True, "add", "att")], asked, alike)
+    assert [note.partition(":")[0] for note in found] == notes

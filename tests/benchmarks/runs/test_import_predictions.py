@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Event, Job, Prediction, Run
@@ -104,6 +105,17 @@ def test_incomplete_items_are_left_out_where_that_is_asked(benchmark, tmp_path):
     job = compared_models.run(compared_models.queued(benchmark, file, skip_incomplete=True))
     assert (job.report["left_out"], job.report["answers"]) == (1, 12)
     assert run_figures.of_runs([Run.objects.get()]).figures[job.report["run"]]["n"] == 3
+
+
+def test_a_model_that_reads_all_items_alike_has_a_run_without_scores(benchmark, tmp_path, client, manager):
+    file = tmp_path / "answers.jsonl"
+    keys = list(benchmark.items.values_list("key", flat=True))
+    file.write_text("".join(json.dumps({"item": key, "read_alike": True}) + "\n" for key in keys))
+    job = compared_models.run(compared_models.queued(benchmark, file))
+    assert (job.report["answers"], job.report["cut"]["alike"]["count"]) == (0, len(keys))
+    shown = " ".join(client.get(reverse("benchmark-models", args=[benchmark.pk])).content.decode().split())
+    assert "answered 0 of 4 items" in shown and "No model" not in shown
+    assert "4 items are left out, because two of the captions are alike to the model" in shown
 
 
 def test_the_command_tells_what_did_not_match(benchmark, tmp_path, capsys):

@@ -67,6 +67,7 @@ def test_captions_that_open_clip_reads_alike_are_left_out_as_in_winnow(media, tm
         for role, text in zip(("positive", "negative"), texts, strict=True):
             Caption.objects.filter(item__key=key, role=role).update(text=text)
     cut = scored(benchmark, tiny).job.report["cut"]
+    by_type = cut["alike"].pop("by_type")
     folder = as_release(benchmark, tmp_path / "release")
     asked = {"open_clip": tiny, "batch_size": 4, "asked_in_both_orders": False}
     asked |= dict.fromkeys(("functions", "transformers", "predictions")) | {"out": tmp_path / "out.jsonl"}
@@ -81,7 +82,7 @@ def test_captions_that_open_clip_reads_alike_are_left_out_as_in_winnow(media, tm
     assert [cut_off, "2 items are left out, because two of the captions are alike to the model: i0, i2."] == lines[-2:]
 
     job = compared_models.run(compared_models.queued(benchmark, tmp_path / "out.jsonl", model="again"))
-    assert job.report["cut"] == {"alike": cut["alike"]}
+    assert job.report["cut"] == {**cut, "alike": {**cut["alike"], "by_type": by_type}}
     scored_here, imported = entries_of(benchmark.runs.order_by("pk"))[0]
     assert scored_here.read_alike == imported.read_alike == 2
     assert scored_here.figures["measures"] == imported.figures["measures"]

@@ -71,23 +71,29 @@ def test_a_model_says_which_captions_it_cuts(tmp_path, kind, fits, too_long, tin
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "alike"),
+    ("items", "positive", "negative", "alike"),
     [
-        (f"{CUPS} a dog chases a cat.", f"{CUPS} a cat chases a dog.", True),
-        (f"A dog and {CUPS}", f"A cat and {CUPS}", False),
-        (" ".join(["cup"] * 75), " ".join(["cup"] * 76), True),  # of the second it reads what is all of the first
+        (2, f"{CUPS} a dog chases a cat.", f"{CUPS} a cat chases a dog.", True),
+        (2, f"A dog and {CUPS}", f"A cat and {CUPS}", False),
+        (1, " ".join(["cup"] * 75), " ".join(["cup"] * 76), True),  # of the second it reads what is all of the first
     ],
 )
-def test_captions_that_are_the_same_once_they_are_cut_give_no_tie(media, tmp_path, tiny, positive, negative, alike):
-    benchmark = cups(tmp_path, count=2)
+def test_captions_that_are_the_same_once_they_are_cut_give_no_tie(
+    media, tmp_path, tiny, items, positive, negative, alike
+):
+    """Not even if the model reads all items so."""
+    benchmark = cups(tmp_path, count=items)
     for role, text in (("positive", positive), ("negative", negative)):
         Caption.objects.filter(item__key="i0", role=role).update(text=text)
-    made = scored(benchmark, tiny)
+    call_command("score", benchmark.name, "--model", tiny, "--now", stdout=(said := StringIO()))
+    made = Run.objects.get()
     cut, listed = made.job.report["cut"], lambda keys: {"count": len(keys), "keys": keys}
+    of = cut["alike"].pop("by_type")
     assert (cut["in_items"], cut["alike"]) == (listed(["i0"]), listed(["i0"] if alike else []))
-    assert set(column(made, "s(c0,i0)")) == ({"i1"} if alike else {"i0", "i1"})
+    assert [one["count"] for one in of] == [1] * alike
+    assert set(column(made, "s(c0,i0)")) == {f"i{place}" for place in range(items)} - {"i0" if alike else ""}
     found = figures.of_runs([made]).figures[made.pk]
-    assert found["n"] == (1 if alike else 2)
+    assert found["n"] == items - alike and ("No item is scored (n = 0)." in said.getvalue()) == (not found["n"])
     ((entry,), _) = comparison_entries.entries_of([made])
     assert any("longer than the model reads" in note for note in entry.figures["notes"])
     call_command("score", benchmark.name, "--model", tiny, "--now", stdout=(said := StringIO()))
