@@ -18,7 +18,11 @@ vector for each and are compared by cosine; or `score(images, captions)`, which 
 is better. Images are files' bytes if it sets `BYTES = True`, otherwise pictures of Pillow. A text encoder needs only
 `embed_texts`. A model that reads only the beginning of long captions has `cut(text)` too: it returns the tokens that
 are read of a caption that is too long, None of others. Items with such captions are counted; items with captions that
-are the same in what is read are neither right nor wrong, but in the column `read alike`.
+are the same in what is read are neither right nor wrong, but in the column `read alike`. Without `cut`, these items
+cannot be told apart from ties, and count as wrong.
+
+    def cut(text):
+        return tokens[:77] if len(tokens := tokenizer.encode(text)) > 77 else None
 
 A tied score is never right. How each item is decided is in manifest.json, under `evaluation`.
 """

@@ -22,7 +22,7 @@ from django.core.management import call_command
 
 from annotation.releases.build import MANIFEST
 from annotation.releases.scoring import evaluation
-from annotation.releases.scoring.released import answers, images, models
+from annotation.releases.scoring.released import answers, command, images, models
 from annotation.releases.scoring.released.items import Release, wanted_of
 from annotation.releases.scoring.released.rows import rows_of
 from annotation.releases.verification.verifying import verify
@@ -299,26 +299,38 @@ def test_one_name_of_a_subset_has_one_row():
 
 
 def test_what_a_model_reads_alike_is_counted_in_the_figures_that_leave_it_out(tmp_path):
-    """Marks in a file of predictions stand for it, and the script writes the file with them again."""
+    """Marks in a file of predictions stand for it, and the script writes the file with them again: of captions that are
+    cut, of a subset without scores, and of a model that gives none."""
     items = by_hand(tmp_path, KINDS["sugarcrepe"])
-    alike = [one["id"] for one in items if (one["type"], one["subtype"]) == types(KINDS["sugarcrepe"])[0]][:4]
+    alike = [one["id"] for one in items if (one["type"], one["subtype"]) == types(KINDS["sugarcrepe"])[0]]
     lines = [
         {"item": one["id"], "question": name, "score": 0.5}
         for one in items
         if one["id"] not in alike
         for name in ("s(positive)", "s(negative)")
     ]
-    lines += [{"item": one, "read_alike": True} for one in alike]
+    lines[0]["cut"] = True
+    lines += [{"item": one, "read_alike": True, "cut": True} for one in alike]
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
     found = scored(tmp_path, "--predictions", tmp_path / "scores.jsonl", "--out", tmp_path / "again.jsonl")
-    counts = {name: (one["n"], one["read_alike"]) for name, one in found["measures"].items() if one["n"]}
-    assert counts.pop("overall") == counts.pop("mean_of_subsets") == (26, 4)
-    assert counts == {"add_att": (2, 4), **dict.fromkeys(sugarcrepe.SUBSETS[1:5], (6, 0))}
+    counts = {
+        name: (one["n"], one["read_alike"])
+        for name, one in found["measures"].items()
+        if any((one["n"], one["read_alike"]))
+    }
+    assert counts.pop("overall") == counts.pop("mean_of_subsets") == (24, 6)
+    assert counts == {"add_att": (0, 6), **dict.fromkeys(sugarcrepe.SUBSETS[1:5], (6, 0))}
     whole = {of["type"]: of["measures"]["accuracy"]["read_alike"] for of in found["groups"] if of["subtype"] is None}
     parts = [of["measures"]["accuracy"]["read_alike"] for of in found["groups"] if of["subtype"]]
-    assert (whole, parts) == ({"add": 4, "replace": 0}, [4, 0, 0, 0, 0])
-    assert found["cut"] == {"alike": {"count": 4, "keys": alike}}
+    assert (whole, parts) == ({"add": 6, "replace": 0}, [6, 0, 0, 0, 0])
+    assert found["cut"]["alike"] == {"count": 6, "keys": alike} and found["cut"]["in_items"]["count"] == 7
     assert scored(tmp_path, "--predictions", tmp_path / "again.jsonl") == found
+    assert any(one.split() == ["add_att", "50.00", "0", "6"] for one in command.table(found))
+
+    marks = [json.dumps({"item": one["id"], "read_alike": True}) for one in items]
+    (tmp_path / "scores.jsonl").write_text("\n".join(marks))
+    written = [*command.table(scored(tmp_path, "--predictions", tmp_path / "scores.jsonl"))]
+    assert written[1].split() == ["overall", "50.00", "0", "30"] and "No item is scored (n = 0)." in written
 
 
 @pytest.fixture(scope="module")

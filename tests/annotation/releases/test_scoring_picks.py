@@ -151,12 +151,13 @@ def test_one_true_sentence_of_four_by_scores_and_by_a_model(folder, tmp_path):
         first, *others = model.score([pictures[item["images"][0]["sha256"]]] * 4, texts)
         right.append(first > max(others))
     same(by_model["measures"]["accuracy"], right, 1 / 4)
-    assert scored(made, "--predictions", tmp_path / "out.jsonl") == {**by_model, "cut": None}
+    assert scored(made, "--predictions", tmp_path / "out.jsonl") == {**by_model, "notes": by_model["notes"][:-1]}
+    assert by_model["cut"] is None and "defines no cut(text)" in by_model["notes"][-1]
 
     cut = f"\n\ndef cut(text):\n    return [1] if text in {texts} else None\n"  # of the last item
     (tmp_path / "model.py").write_text(MODEL + cut)
     by_model = scored(made, "--functions", tmp_path / "model.py", "--out", tmp_path / "out.jsonl")
-    alike = by_model["cut"].pop("in_items")["count"]
+    alike = by_model["cut"]["in_items"]["count"]
     assert by_model["measures"]["accuracy"]["n"] + alike == len(right) and 0 < alike < len(right)
     assert by_model["measures"]["accuracy"]["read_alike"] == by_model["cut"]["alike"]["count"] == alike
     assert scored(made, "--predictions", tmp_path / "out.jsonl") == by_model

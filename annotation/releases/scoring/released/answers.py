@@ -6,11 +6,19 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import Cut, Unusable, as_json, captions_of, require_answers, wanted_of
+from annotation.releases.scoring.released.items import (
+    NO_CUT,
+    Cut,
+    Unusable,
+    as_json,
+    captions_of,
+    require_answers,
+    wanted_of,
+)
 from benchmarks.metrics import hard_positive
 from benchmarks.metrics.sugarcrepe import SUBSETS
 from benchmarks.predictions import stored
-from benchmarks.predictions.cut_captions import READ_ALIKE, listed
+from benchmarks.predictions.cut_captions import CUT, READ_ALIKE, listed
 from benchmarks.predictions.evaluators import of_family
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import HARD_POSITIVE, NONE, RIGHT, WRONG, of_answers
@@ -21,7 +29,7 @@ MEAN = "mean of subtypes"
 def read_predictions(release, path):
     """Scores, and choices, each under (item's place, name); and what is known of cut captions, if anything is."""
     questions, places = release.kind.questions, {item["id"]: place for place, item in enumerate(release.items)}
-    scores, choices, alike = {}, {}, set()
+    scores, choices, alike, cut = {}, {}, set(), set()
     with Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -34,6 +42,8 @@ def read_predictions(release, path):
             if not isinstance(item, str) or item not in places:
                 raise Unusable(f"{path}, line {number}: the split {release.split} has no item {item!r}.")
             key = places[item], question
+            if answer.get(CUT) is True:
+                cut.add(places[item])
             if answer.get(READ_ALIKE) is True:
                 alike.add(places[item])
                 continue
@@ -49,7 +59,7 @@ def read_predictions(release, path):
                 raise Unusable(f"{path}, line {number}: no score or option of a question of this release.")
     if both := {release.items[place]["id"] for place, _ in {**scores, **choices} if place in alike}:
         raise Unusable(f"{path}: these items are answered, and marked as {READ_ALIKE}: {listed(sorted(both))}.")
-    return scores, choices, Cut(None, sorted(alike)) if alike else None
+    return scores, choices, Cut(sorted(cut) or None, sorted(alike)) if cut or alike else None
 
 
 def columns_of(scores, choices):
@@ -96,15 +106,16 @@ def figures(records, kind, alike=()):
     have a measure. Each figure counts the items that it leaves out of those that the model reads `alike`, of which
     these are records.
     """
-    found, own = of_family(records, kind), figures_of(kind)
-    subsets = {name for name in SUBSETS if name in found.figures and found.figures[name].n}
+    found, own, asked = of_family(records, kind), figures_of(kind), [*records, *alike]
+    subsets = {name for name in SUBSETS if name in own and any(map(own[name].covers, asked))}
+    by_type = kind.measured.by_type(asked)  # records without answers count in no measure
     groups = [
         (one.type, one.subtype, one.measures)
-        for one in found.groups
+        for one in by_type
         if (one.type or one.subtype) and one.subtype != "" and not {one.type, one.subtype} & subsets
     ]
     if kind.name == HARD_POSITIVE.name:
-        means = hard_positive.means_of_subtypes(found.groups)
+        means = hard_positive.means_of_subtypes(by_type)
         groups += [(type, MEAN, measures) for type, measures in means.items()]
     return {
         "n": found.n,
@@ -121,13 +132,16 @@ def _row(figure, left_out):
     return {**asdict(figure), READ_ALIKE: sum(left_out)}
 
 
-def write_scores(path, release, scores, alike):
-    """Winnow's predictions, in the order of the items."""
+def write_scores(path, release, scores, cut):
+    """Winnow's predictions, in the order of the items, each of which has the mark of cut captions once."""
+    places, alike = ({*some} for some in (cut.places or (), cut.alike)) if cut else (set(), set())
     with Path(path).open("w", encoding="utf-8") as file:
         given = [(place, {"question": name, "score": score}) for (place, name), score in sorted(scores.items())]
-        for place, answer in [*given, *((place, {READ_ALIKE: True}) for place in alike)]:
+        given += [(place, {READ_ALIKE: True}) for place in alike]
+        for place, answer in sorted(given, key=lambda one: one[0]):
             item = release.items[place]
-            line = {"item": item["id"], **answer}
+            line = {"item": item["id"], **answer, **({CUT: True} if place in places else {})}
+            places.discard(place)
             line.update({key: item[key] for key in ("type", "subtype") if item[key]})
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
@@ -148,7 +162,7 @@ def run(release, asked, load):
     if asked.predictions:
         records = complete(release, records, alike, asked.skip_incomplete)
     if asked.out:
-        write_scores(asked.out, release, scores, alike)
+        write_scores(asked.out, release, scores, cut)
     generous = records_of(release, scores, choices, ties_are_right=True)
     twice = asked.asked_in_both_orders and bool(choices)
     kind = of_answers(release.kind, 2) if twice else release.kind
@@ -161,4 +175,5 @@ def run(release, asked, load):
         **figures([*records.values()], kind, left_out),
         "cut": as_json(cut, lambda place: release.items[place]["id"]),
         "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),
+        "notes": [NO_CUT] if asked.functions and cut is None else [],
     }

@@ -16,25 +16,28 @@ def table(found):
     for group in [{"type": "", "subtype": None, **found}, *found["groups"]]:
         before = " ".join(filter(None, (group["type"], group["subtype"])))
         for name, one in group["measures"].items():
-            if one["n"]:
-                share, low, high, chance = (f"{100 * one[key]:.2f}" for key in ("share", "low", "high", "chance"))
-                path = f"{before} · {name}" if before else name
-                people = f"{100 * one['people']:.2f}" if one.get("people") is not None else ""
-                counts = f"{one['n']:,}", f"{one['read_alike']:,}"
-                rows.append((path, share, f"{low} to {high}", chance, people, *counts))
+            if one["n"] or one["read_alike"]:
+                share, low, high, chance, people = (
+                    "" if one.get(key) is None else f"{100 * one[key]:.2f}"
+                    for key in ("share", "low", "high", "chance", "people")
+                )
+                path, ends = f"{before} · {name}" if before else name, f"{low} to {high}" if one["n"] else ""
+                rows.append((path, share, ends, chance, people, f"{one['n']:,}", f"{one['read_alike']:,}"))
     seldom = {"people", "read alike"}
     columns = [one for one in zip(*rows, strict=True) if one[0] not in seldom or {*one[1:]} - {"", "0"}]
     widths = [max(map(len, column)) for column in columns]
     for name, *cells in zip(*columns, strict=True):
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
         yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
+    if not found["n"]:
+        yield "No item is scored (n = 0)."
     if found["in_both_orders"]:
         yield "Chance is that of choices which the model makes twice, with a question's options in both orders."
     if tied := found["ties"]:
         changed = ", ".join(f"{name} {100 * share:.2f}" for name, share in tied["measures"].items()) or "the same"
         yield f"{tied['items']:,} items have tied scores, which count as wrong. With ties as right: {changed}."
     yield from in_words(found["cut"] or {})
-    yield from found.get("notes", ())
+    yield from found["notes"]
 
 
 def main(given, description, load):

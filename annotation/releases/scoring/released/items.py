@@ -49,6 +49,12 @@ class Release:
         self.items = [item for item in items if item["split"] == self.split]
 
 
+NO_CUT = (
+    "The file defines no cut(text), so captions of which the model reads only the beginning are not known: items whose "
+    "captions it reads alike are ties, which count as wrong."
+)
+
+
 class Cut(NamedTuple):
     """`places` with captions that are longer than the model reads, None if that is not known; `alike`: where two
     captions are the same in what it reads of them. In order.

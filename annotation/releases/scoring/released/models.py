@@ -95,7 +95,8 @@ class Transformers:
 
 def compute_scores(release, wanted, asked):
     """(item's place, name of a score) → the score, of those `wanted`: with what is compared, as `wanted_of` has it; and
-    what was `Cut`. Places whose captions the model reads alike have no scores: it cannot be right or wrong there.
+    what was `Cut`, None if the model does not say. Places whose captions the model reads alike have no scores: it
+    cannot be right or wrong there.
     """
     model, size = loaded(asked), asked.batch_size
     if not model.pairs and not model.embed_images:
@@ -120,7 +121,7 @@ def compute_scores(release, wanted, asked):
     texts = vectors_of([text for _, _, what in rest for text in _captions(what)], model.embed_texts, size)
     scores = {**_of_pairs(pairs, model, size, picture), **_of_vectors(rest, texts, model, size, picture)}
     cut = _cut(wanted, model.cut, texts)
-    alike = {*cut.alike}
+    alike = {*cut.alike} if cut else ()
     return {key: score for key, score in scores.items() if key[0] not in alike}, cut
 
 
@@ -130,11 +131,13 @@ def _captions(what):
 
 
 def _cut(wanted, cut, vectors):
+    if cut is None:
+        return None
     found = defaultdict(set)
     for place, _, what in wanted:
         found[place].update(_captions(what))
     every = sorted(set().union(*found.values()))
-    read = {text: str([*tokens]) for text in every if cut and (tokens := cut(text)) is not None}
+    read = {text: str([*tokens]) for text in every if (tokens := cut(text)) is not None}
     places = [place for place, texts in found.items() if texts & read.keys()]
     return Cut(places, [place for place in places if _alike(found[place], read, vectors)])
 

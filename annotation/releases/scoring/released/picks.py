@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.releases.scoring.released.items import Cut, Unusable, as_json, require_answers
+from annotation.releases.scoring.released.items import NO_CUT, Cut, Unusable, as_json, require_answers
 from benchmarks.metrics.base import by_type, figure
 from benchmarks.predictions.choices import letter
-from benchmarks.predictions.cut_captions import READ_ALIKE
+from benchmarks.predictions.cut_captions import CUT, READ_ALIKE
 
 QUESTIONS = "scoring/questions.jsonl"
 SCORE = "score_"  # of a column with the scores of the option named after it
@@ -44,9 +44,10 @@ def run(release, asked, load):
     """All figures, as `--json` prints them."""
     questions = questions_of(release)
     if asked.predictions:
-        given = dict(read_predictions(asked.predictions, questions))
-        alike = [key for key, one in given.items() if one == {}]
-        given, cut = {key: one for key, one in given.items() if one != {}}, Cut(None, alike) if alike else None
+        rows = [*read_predictions(asked.predictions, questions)]
+        alike, places = [key for key, one, _ in rows if one == {}], [key for key, _, is_cut in rows if is_cut]
+        given = {key: one for key, one, _ in rows if one != {}}
+        cut = Cut(places or None, alike) if places or alike else None
     else:
         given, cut = computed(release, questions, load("models").compute_scores, asked)
     alike = cut.alike if cut else []
@@ -54,7 +55,7 @@ def run(release, asked, load):
         lacking = [" ".join(filter(None, key)) for key in questions if key not in given and key not in alike]
         require_answers(lacking, len(questions), "questions")
     if asked.out:
-        write_scores(asked.out, given, alike)
+        write_scores(asked.out, given, cut)
     chosen = {key: best(one) if isinstance(one, dict) else one for key, one in given.items()}
     people = people_of(release)
     left_out = verdicts(release, {key: questions[key] for key in alike}, dict.fromkeys(alike))
@@ -68,7 +69,10 @@ def run(release, asked, load):
         **found,
         "cut": as_json(cut, lambda key: key[0]),
         "ties": None,
-        "notes": list(notes(release, list(chosen.values()), tied, people)),
+        "notes": [
+            *notes(release, list(chosen.values()), tied, people),
+            *([NO_CUT] if asked.functions and cut is None else []),
+        ],
     }
 
 
@@ -107,7 +111,7 @@ def notes(release, chosen, tied, people):
 
 
 def read_predictions(path, questions):
-    """((item's id, question), what `answer_of` makes of the row)."""
+    """((item's id, question), what `answer_of` makes of the row, whether a caption is marked as cut)."""
     of_item = defaultdict(list)
     for item, question in questions:
         of_item[item].append(question)
@@ -126,7 +130,7 @@ def read_predictions(path, questions):
         if key in seen:
             raise Unusable(f"{where}: {' '.join(filter(None, key))} is answered twice.")
         seen.add(key)
-        yield key, answer_of(row, questions[key], where)
+        yield key, answer_of(row, questions[key], where), row.get(CUT) is True
 
 
 def rows_of(path):
@@ -205,12 +209,14 @@ def computed(release, questions, compute_scores, asked):
     return found, cut
 
 
-def write_scores(path, given, alike):
+def write_scores(path, given, cut):
     """The scores, or the answers, as `--predictions` reads them."""
+    places, alike = (cut.places or (), cut.alike) if cut else ((), ())
     with Path(path).open("w", encoding="utf-8") as file:
         for (item, question), one in {**given, **{key: {} for key in alike}}.items():
             of = {f"{SCORE}{name}": score for name, score in one.items()} if isinstance(one, dict) else {"answer": one}
             line = {"id": item, "question": question, **(of or {READ_ALIKE: True})}
+            line |= {CUT: True} if (item, question) in places else {}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
