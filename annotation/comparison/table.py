@@ -242,12 +242,12 @@ def tied(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A model's score minus that of humans, with its 95% interval and items if both have them."""
+    """The score of humans minus a model's, with its 95% interval and items if both have them."""
 
     value: float
     low: float | None = None
     high: float | None = None
-    n: tuple[int, int] | None = None  # the model's and humans' numbers of items
+    n: tuple[int, int] | None = None  # the humans' and the model's numbers of items
 
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
@@ -263,23 +263,23 @@ def reference(entries: Iterable[Entry]) -> Entry | None:
 GAP_METHOD = "Newcombe’s, for two independent proportions"  # as pages name it
 
 
-def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
+def gap(people: Mapping | None, model: Mapping | None) -> Gap | None:
     """Return the difference of two shares with the interval from their Wilson intervals (Newcombe 1998, method 10),
     which treats both as independent."""
     if not model or not people or model["share"] is None or people["share"] is None:
         return None
-    value, n = model["share"] - people["share"], (model["n"], people["n"])
+    value, n = people["share"] - model["share"], (people["n"], model["n"])
     if model["low"] is None or people["low"] is None:
         return Gap(value)
-    below = math.hypot(model["share"] - model["low"], people["high"] - people["share"])
-    above = math.hypot(model["high"] - model["share"], people["share"] - people["low"])
+    below = math.hypot(people["share"] - people["low"], model["high"] - model["share"])
+    above = math.hypot(people["high"] - people["share"], model["share"] - model["low"])
     return Gap(value, value - below, value + above, n)
 
 
 def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureName]) -> list[tuple[str, list]]:
     """Return (section, rows of (entry, gap of each measure)), without humans themselves."""
     return [
-        (section.title, [(row.entry, [gap(of_whole(row.entry, one), of_whole(people, one)) for one in columns])
+        (section.title, [(row.entry, [gap(of_whole(people, one), of_whole(row.entry, one)) for one in columns])
                          for row in section.rows])
         for section in sections
         if section.title != TITLES[HUMANS]

@@ -108,7 +108,7 @@ def gaps(
     heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
     return Table(
         "", [Column("model", html=lambda row: titled(row[0])), *heads], sections=list(groups), label="gap-title",
-        caption="Differences from people, in percentage points", css="figures models",
+        caption="People − model, unpaired, in percentage points", css="figures models",
     )  # fmt: skip
 
 

@@ -35,8 +35,8 @@ EXPORTS = 5
 INTERVALS = "The 95% interval says where the share may be with other people like these, or for models on other items."
 
 GAPS = (
-    "People − model: by how many points more often the study’s people are right than the model about the same items, "
-    "with a 95% interval for other people and items like these."
+    "People − model, paired: by how many points more often the study’s people are right than the model about the same "
+    "items, with a 95% interval for other people and items like these."
 )
 
 Row = Mapping[str, Any]
@@ -165,7 +165,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     if any(row["gap"] for row in rows):
-        columns.append(number("people − model", "gap.value", html=_gap, name="people less model"))
+        columns.append(number("people − model, paired", "gap.value", html=_gap, name="gap"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
     columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name)]
     asked = {row["in_both_orders"] for row in rows if row["stands"] != HUMANS}

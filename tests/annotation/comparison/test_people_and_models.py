@@ -191,9 +191,9 @@ def test_people_who_were_asked_about_foils_stand_beside_models_of_the_benchmark(
     cells = dict(zip((one.name for one in page.context["columns"]), people.cells, strict=True))
     assert (people.entry.title, people.entry.source, people.n) == (study.name, f"study {study.pk}", 12)
     assert cells["overall"].share == pytest.approx(30 / 36) and cells["overall"].low < 30 / 36 < cells["overall"].high
-    assert gap.value == pytest.approx(9 / 12 - 30 / 36) and models.title == "Predictions imported"
+    assert gap.value == pytest.approx(30 / 36 - 9 / 12) and models.title == "Predictions imported"
     assert (cells["swap_att"].share, cells["replace_obj"].share) == pytest.approx((12 / 18, 1))
-    assert [one and round(one.value, 2) for one in subsets] == [-0.08, -0.5, 0.33]
+    assert [one and round(one.value, 2) for one in subsets] == [0.08, 0.5, -0.33]
     whole, mean = cells["overall"], cells["mean_of_subsets"]  # as many judgments each; their difference is no error
     assert mean.share == pytest.approx(30 / 36) and whole.low < mean.low < mean.high < whole.high
     (own, _) = people_and_models(study)["rows"]

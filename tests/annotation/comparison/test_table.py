@@ -124,8 +124,8 @@ def test_a_gap_has_newcombes_interval():
     found = comparison_table.gap(one, other)
     assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
     assert found.n == (70, 80)
-    assert comparison_table.gap(shares({"a": 70})["a"], other).low is None
-    assert comparison_table.gap(None, other) is None
+    assert comparison_table.gap(other, shares({"a": 70})["a"]).low is None
+    assert comparison_table.gap(other, None) is None
 
 
 def test_models_are_held_against_the_people_who_judged_most():

@@ -51,7 +51,7 @@ def test_the_page_reads_its_table(client, built):
     rows = list(csv.DictReader(io.StringIO(page(client, built, csv="people-and-models").content.decode())))
     assert [row["row"] for row in rows] == ["One person on average", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
-    assert float(rows[1]["people less model"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
+    assert float(rows[1]["gap"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
 
 
