@@ -120,7 +120,7 @@ def shared(study: Study) -> dict:
         "stages": [*whole["stages"], *whole["measuring"]],
         "funnel": funnel_bars(whole), "plots": {"valid": valid_plot(whole["by_type"], of)},
         "tiles": [*(Tile(**one) for one in found.data["tiles"]), *_tiles(found.data, rows)][: headline_tiles.MOST],
-        "people_and_models": table_of(found.data, rows, study),
+        "people_and_models": table_of(found.data, rows),
     }  # fmt: skip
 
 
@@ -151,8 +151,8 @@ def _basis(row: Row) -> str:
 # The table
 
 
-def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest | None = None) -> Table:
-    """With links that sort it and a file, if there is a request."""
+def table_of(data: Row, rows: Sequence[Row], study: Study | None = None, request: HttpRequest | None = None) -> Table:
+    """With links that sort it and a file of the study, if there is a request."""
     columns = [
         Column("who", "title", html=_named, name="row"),
         number("% right", "all.share", html=lambda row: _points(row["all"]), name="all"),
@@ -175,14 +175,13 @@ def table_of(data: Row, rows: Sequence[Row], study: Study, request: HttpRequest 
         for how, (twice, chance) in guesses.items()
         if chance is not None and twice in asked
     ]
-    models = reverse("benchmark-models", args=[study.benchmark_id])
     return Table(
         "people-and-models", columns, rows, label="people-and-models-title", cards=True,
         request=request, foot=foot,
         row_css=lambda row: "people" if row["stands"] == HUMANS else "", download=request is not None,
         empty="No results yet.",
         advice="Models get rows when they are scored on the benchmark, or when their answers are imported.",
-        button=("Models", models) if request else None,
+        button=("Models", reverse("benchmark-models", args=[study.benchmark_id])) if study and request else None,
     )  # fmt: skip
 
 

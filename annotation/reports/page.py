@@ -10,7 +10,7 @@ from types import MappingProxyType
 from django.template.loader import render_to_string
 
 from annotation.charts.study import Subject
-from annotation.dashboard import human_baseline_page
+from annotation.dashboard import human_baseline_page, results_page
 from annotation.dashboard.agreement_page import measured
 from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
@@ -53,6 +53,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
     stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
     source = FORMATS.get(report["study"]["benchmark"]["source"])
+    models = report.get("people_and_models")
     return {
         "report": report,
         "finding": finding(report),
@@ -64,6 +65,9 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),
         "baselines": [{**one, **human_baseline_page.tables(one)} for one in report["baselines"]],
         **human_baseline_page.HEADS,
+        "models": models
+        and results_page.read(models, models["rows"], Subject(0, "", report["as_of"]))
+        | {"people_and_models": results_page.table_of(models, models["rows"])},
         "spreads": [
             {**people["spread"][name], "words": words, "unit": unit}
             for name, (words, unit) in SPREADS.items()

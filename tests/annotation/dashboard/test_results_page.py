@@ -55,6 +55,16 @@ def test_the_page_reads_its_table(client, built):
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
 
 
+def test_the_report_has_the_same_rows(client, built):
+    report = client.get(reverse("study-report", args=[built.pk]))
+    (own, said), (other, text) = (
+        (str(shown["people_and_models"]).partition("<tbody")[2].partition("</tbody>")[0], shown["sentences"])
+        for shown in (page(client, built).context, report.context["models"])
+    )
+    assert own == other and "=CLIP" in own and said == text
+    assert '<section id="people-and-models"' in report.text
+
+
 @pytest.mark.parametrize(("others", "answered", "said"), [
     (True, 3, ["one person is right on 83.3% of all items, the best model that answered all items, =CLIP, on 75.0%.",
             "Of the 12 items decided on, it is right on 75.0%; of the 11 valid ones, on 72.7%."]),
