@@ -134,6 +134,8 @@ class ImportNew(JobCommand):
     def act(self, given: dict[str, Any]) -> Job:
         names = {"data": "items"} if "items" in given else {}
         form = valid(import_form(given), names)
+        if names:
+            form.cleaned_data["data"][0].name = "items"  # what problems name: the caller has sent no file
         job = queue_from_form(self.user, form, replaces=False)
         jobs.dispatch(job)
         return job

@@ -97,7 +97,7 @@ def test_a_problem_names_its_row(client, manager, finished):
     job = finished("api-import-new", name="Cups", items=rows, text_only=True)
     assert (job["state"], job["report"].get("benchmark")) == ("failed", None) and not Benchmark.objects.exists()
     (problem,) = [one for one in job["problems"] if one["row"]]
-    assert (problem["row"], problem["file"]) == (2, "items.jsonl") and set(problem) == {
+    assert (problem["row"], problem["file"]) == (2, "items") and set(problem) == {
         "code", "file", "field", "row", "remedy",
     }  # fmt: skip
 
