@@ -2,11 +2,13 @@
 
 import ast
 import hashlib
+import io
 import zlib
 from base64 import b64decode
 from pathlib import Path
 
 import pandas
+import PIL.Image
 import pytest
 
 from annotation.releases.verification.verifying import verify
@@ -23,6 +25,13 @@ BYTES = True
 def score(images, captions):
     return [zlib.crc32(image + caption.encode()) for image, caption in zip(images, captions)]
 """
+
+
+DOCS = Path(__file__).parents[3] / "docs/reference/release-formats.md"
+
+
+def open_bytes(content: bytes) -> PIL.Image.Image:
+    return PIL.Image.open(io.BytesIO(content))
 
 
 def listed(text: str) -> list[str]:
@@ -52,6 +61,14 @@ def answer(row: pandas.Series) -> str:
         for letter, caption in captions.items()
     }
     return max(scores, key=scores.get)
+
+
+def test_pandas_reads_it_as_the_docs_say(released, monkeypatch):
+    folder = released("stages")
+    monkeypatch.chdir(folder)
+    exec(DOCS.read_text().partition("Without the kit")[2].split("```")[1].removeprefix("python"), found := {})
+    pictures, data = found["table"]["image"], read(folder / "vlmevalkit/test.tsv")["image"]
+    assert [[one.size for one in row] for row in pictures] == [[open_bytes(one).size for one in row] for row in data]
 
 
 def test_a_model_answers_as_many_rows_of_each_question_as_the_script_says(released, tmp_path):
