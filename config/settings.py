@@ -6,6 +6,7 @@ docs/guide/deployment.md lists every variable.
 """
 
 import ipaddress
+import logging
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -389,3 +390,4 @@ LOGGING = {
         "winnow.access": {"level": "INFO"},
     },
 }
+logging.captureWarnings(LOG_JSON)  # Python writes them as text

@@ -34,7 +34,7 @@ FAULTS = [
 def winnow(django_db_setup):
     """In a place of its own: PostgreSQL's user passes the folders above, and another pytest closes its own to it."""
     with tempfile.TemporaryDirectory(prefix="winnow-up-", ignore_cleanup_errors=True) as folder:
-        more = {"WINNOW_DEMO_ITEMS": "3", "EMAIL_HOST_PASSWORD": "of the mail server"}
+        more = {"WINNOW_DEMO_ITEMS": "3", "EMAIL_HOST_PASSWORD": "of the mail server", "WINNOW_LOG_JSON": "1"}
         winnow = Winnow(Path(folder).resolve() / "var", **more)
         make_tables(winnow.var)
         winnow.up()
@@ -95,6 +95,12 @@ def test_the_printed_password_is_the_admins_and_is_nowhere_else(running):
         [stored] = database.execute("SELECT password FROM auth_user WHERE username = 'admin'").fetchone()
     assert PBKDF2PasswordHasher().verify(password, stored)
     assert not any(password in log.read_text(errors="replace") for log in (running.var / "log").iterdir())
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "models"])
+def test_every_line_of_a_log_is_json_if_asked_for(running, name):
+    lines = (running.var / "log" / f"{name}.log").read_text().splitlines()
+    assert [one for one in lines if one and not one.startswith(("{", "worker: "))] == []
 
 
 def test_the_health_check_asks_both_servers(running):
