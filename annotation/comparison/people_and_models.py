@@ -290,7 +290,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
             row.all = _figure(whole["measures"].get(measure.name))
             row.parts = _parts(whole, by_type, found)
         if found.valid is not None and row.valid is None:
-            row.why["valid"] = "reported for all items" if entry.reported else "has no answers about these items"
+            row.why["valid"] = "it is reported for all items" if entry.reported else "it has no answers about these"
         row.cut, row.read_alike = entry.cut, entry.read_alike
         rows.append(row)
     covers, record = figures_of(KINDS[kind])[measure.name].covers, KINDS[kind].measured.record

@@ -165,7 +165,7 @@ def table_of(data: Row, rows: Sequence[Row], study: Study | None = None, request
         valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
     if any(row["gap"] for row in rows):
-        columns.append(number("people − model, paired", "gap.value", html=_gap, name="gap"))
+        columns.append(number("people\u00a0− model, paired", "gap.value", html=_gap, name="gap"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
     columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name)]
     asked = {row["in_both_orders"] for row in rows if row["stands"] != HUMANS}

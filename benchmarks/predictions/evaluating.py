@@ -7,18 +7,18 @@ import numpy as np
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics import aro, retrieval
+from benchmarks.metrics.base import Typed
 from benchmarks.predictions.classification import CLASSIFICATION, of_classification
 from benchmarks.predictions.collecting import ItemAnswers, complete
 from benchmarks.predictions.evaluators import EVALUATORS, Evaluation, missing_subsets
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, KINDS, RETRIEVAL, Kind
-from benchmarks.records import ItemRecord
 
 EVALUATED = KINDS | {CLASSIFICATION.name: CLASSIFICATION}
 WITHOUT_ITEMS = (RETRIEVAL, CLASSIFICATION)  # their scores name captions or classes
 
 
 def evaluate(
-    items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog, asked: Iterable[ItemRecord] = ()
+    items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog, asked: Iterable[Typed] = ()
 ) -> Evaluation | None:
     """Return the scores; None, with problems in the log, if the answers are not usable. `asked`: the benchmark's items,
     if they are known."""
@@ -34,7 +34,8 @@ def evaluate(
         log.error("NO_ROWS", "", None, "", "No item is answered completely, so there is nothing to compute.")
     if log.count:
         return None
-    result, kinds = EVALUATORS[kind.name](found, kind), {(one.type, one.subtype) for one in (*items, *asked)}
+    typed: list[Typed] = [*items, *asked]
+    result, kinds = EVALUATORS[kind.name](found, kind), {(one.type, one.subtype) for one in typed}
     return replace(result, notes=[*result.notes, *missing_subsets(kind, found, kinds, alike)])
 
 

@@ -59,7 +59,7 @@ def notes_below(report: dict) -> list[str]:
     lines += [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
     lines += cut_captions.in_words(report["cut"])
     if matching := report["matching"]:
-        lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
+        lines.append(f"Items {matching['items']:,}: {matching['matched']:,} matched, {matching['unanswered']:,} not.")
         lines.append(f"Answers without a matching item: {matching['unmatched']:,}")
         lines += [
             f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in matching["unmatched_first"]

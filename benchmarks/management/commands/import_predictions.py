@@ -54,7 +54,7 @@ def summary(report: dict) -> list[str]:
         return columns_of(report)
     lines = [
         f"Run {report['run']}: {report['answers']:,} answers of {report['model']} stored, from {report['source']}.",
-        f"Items {report['items']:,}: {report['matched']:,} answered ({report['by_id']:,} by id, "
+        f"Items {report['items']:,}: {report['matched']:,} matched ({report['by_id']:,} by id, "
         f"{report['by_captions']:,} by captions), {report['unanswered']:,} not.",
         f"Answers without a matching item: {report['unmatched']:,}",
         *(f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in report["unmatched_first"]),

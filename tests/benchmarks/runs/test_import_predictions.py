@@ -124,7 +124,7 @@ def test_the_command_tells_what_did_not_match(benchmark, tmp_path, capsys):
     file.write_text(compared_models.lines(benchmark, 2) + json.dumps(line))
     call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", kind="bivlc")
     told = capsys.readouterr().out
-    assert "4 answered (4 by id, 0 by captions), 0 not" in told
+    assert "4 matched (4 by id, 0 by captions), 0 not" in told
     assert "no item has this id: nowhere" in told
     with pytest.raises(CommandError, match="Nothing was stored: 1 problem"):
         call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", kind="bivlc")
