@@ -66,7 +66,7 @@ def answer(row: pandas.Series) -> str:
 def test_pandas_reads_it_as_the_docs_say(released, monkeypatch):
     folder = released("stages")
     monkeypatch.chdir(folder)
-    exec(DOCS.read_text().partition("Without the kit")[2].split("```")[1].removeprefix("python"), found := {})
+    exec(DOCS.read_text().partition("Without the kit")[2].split("```")[1].removeprefix("py"), found := {})
     pictures, data = found["table"]["image"], read(folder / "vlmevalkit/test.tsv")["image"]
     assert [[one.size for one in row] for row in pictures] == [[open_bytes(one).size for one in row] for row in data]
 
