@@ -112,6 +112,13 @@ def people_and_models(study: Study) -> dict[str, Any]:
     }
 
 
+def of_this_study(study: Study) -> dict[str, Any] | None:
+    """Return the same without people of other studies; None if the benchmark has no models."""
+    found = people_and_models(study)
+    rows = [row for row in found["rows"] if row["study"] is None]
+    return {**found, "rows": rows} if any(row["run"] for row in rows) else None
+
+
 def _items(study: Study, walk: Walk, ends: Mapping[int, Fate]) -> _Items:
     kinds = {item: kind for item, kind in walk.kinds.items() if item not in walk.withdrawn}
     types = sorted({kind for kind, _ in kinds.values()})

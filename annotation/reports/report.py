@@ -20,7 +20,7 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from annotation.checks import attention_checks, qualification
-from annotation.comparison.people_and_models import people_and_models
+from annotation.comparison.people_and_models import of_this_study
 from annotation.designs import setup_wording
 from annotation.exports import readme
 from annotation.exports.protocol_files import describe_file
@@ -116,7 +116,7 @@ def _report(study: Study, tell: Tell) -> dict:
         "funnel": dict(whole),
         "retrieval_questions": _retrieval_questions(whole, protocols),
         "baselines": list(baselines),
-        "people_and_models": _models(study),
+        "people_and_models": of_this_study(study),
         "annotators": _annotators(everyone),
         "exclusions": _exclusions(study, stages, everybody),
         "definitions": definitions,
@@ -185,13 +185,6 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
         for row in funnel["by_type"]
     ]
     return {"all": QUESTIONS_AN_ITEM * funnel["kept"], "by_type": kept}
-
-
-def _models(study: Study) -> dict | None:
-    """Return the table of Results without the people of other studies; None if the benchmark has no models."""
-    found = people_and_models(study)
-    rows = [row for row in found["rows"] if row["study"] is None]
-    return {**found, "rows": rows} if any(row["run"] for row in rows) else None
 
 
 # A stage

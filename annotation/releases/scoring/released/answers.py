@@ -6,15 +6,8 @@ from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
 
-from annotation.releases.scoring.released.items import (
-    NO_CUT,
-    Cut,
-    Unusable,
-    as_json,
-    captions_of,
-    require_answers,
-    wanted_of,
-)
+from annotation.releases.scoring.released import items
+from annotation.releases.scoring.released.items import Cut, Unusable, as_json, captions_of, require_answers, wanted_of
 from benchmarks.metrics import hard_positive
 from benchmarks.metrics.sugarcrepe import SUBSETS
 from benchmarks.predictions import stored
@@ -175,5 +168,5 @@ def run(release, asked, load):
         **figures([*records.values()], kind, left_out),
         "cut": as_json(cut, lambda place: release.items[place]["id"]),
         "ties": stored.ties([*records.values()], [generous[place] for place in records], kind),
-        "notes": [NO_CUT] if asked.functions and cut is None else [],
+        "notes": [items.NO_CUT] if asked.functions and cut is None else [],
     }
