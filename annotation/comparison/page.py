@@ -77,7 +77,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
             asked.kind, entries, charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
         ),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
-        **_paired(every_run, request),
+        **_paired(every_run, table.ordered(runs, "best", asked.measure), request),
         "retrievals": retrieval.results_of(benchmark),
         "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
     }  # fmt: skip
@@ -90,15 +90,16 @@ def _parts(entries: list[Entry], asked: Query) -> Table:
     return tables.by_measure(table.table(entries, columns, by_type) if columns else [], columns, "parts-title")
 
 
-def _paired(runs: Sequence[Run], request: StaffRequest) -> dict:
-    """Compare two runs item by item: the choice of runs, and the rows over all items."""
+def _paired(runs: Sequence[Run], best: Sequence[Entry], request: StaffRequest) -> dict:
+    """Compare two runs item by item: the choice of runs, at first the two best, and the rows over all items."""
     comparable = paired.comparable(runs)
     chosen = paired.chosen(comparable, request.GET)
     rows = paired.rows_of(chosen) if chosen else []
     titles = [run.title for run in comparable]
     named = [(run.pk, run.title if titles.count(run.title) == 1 else f"{run.title} ({run.pk})") for run in comparable]
     shown = chosen and tables.item_by_item(chosen, rows, request)
-    return {"comparable": named, "chosen": chosen, "paired": rows, "paired_table": shown}
+    offered = [run.pk for run in chosen] or [one.run for one in best if one.run in dict(named)]
+    return {"comparable": named, "chosen": chosen, "offered": offered[:2], "paired": rows, "paired_table": shown}
 
 
 def _whole(entries: list[Entry], kind: str) -> dict:

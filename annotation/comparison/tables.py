@@ -39,7 +39,7 @@ def by_measure(
     items: int = 0,
 ) -> Table:  # fmt: skip
     """People and models, and chance of models in the foot. With `deletes`: of the whole benchmark and all its `items`,
-    with n and sources; without, by type, with a card for each row on phones.
+    with n and sources; without, by type.
     """
     whole = deletes is not None
 
@@ -64,9 +64,7 @@ def by_measure(
     ]
     caption = "People and models, and chance at the bottom"
     groups = [(section.title, section.rows) for section in sections]
-    return Table(
-        "", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models", cards=not whole
-    )
+    return Table("", shown, sections=groups, foot=foot, label=label, caption=caption, css="figures models", cards=True)
 
 
 def left_out(of: str) -> Column:
@@ -108,7 +106,7 @@ def gaps(
     heads = [number(one.short, html=lambda row, at=at: shown(row[1][at])) for at, one in enumerate(columns)]
     return Table(
         "", [Column("model", html=lambda row: titled(row[0])), *heads], sections=list(groups), label="gap-title",
-        caption="People − model, unpaired, in percentage points", css="figures models",
+        caption="People − model, unpaired, in percentage points", css="figures models", cards=True,
     )  # fmt: skip
 
 

@@ -128,11 +128,11 @@ def test_two_models_are_compared_item_by_item(client, study):
     assert {one["measure"] for one in rows if one["type"]} == {one.name for one in page.context["columns"]}
 
 
-def test_two_models_that_are_not_there_are_not_compared(client, study):
-    first, _ = two_models(study.benchmark)
-    assert client.get(address(study.benchmark), {"first": first.pk, "second": first.pk}).context["chosen"] == []
-    for query in ("first=x&second=y", "first=0&second=99999999999999999999", ""):
-        assert client.get(f"{address(study.benchmark)}?{query}").context["chosen"] == []
+def test_two_models_that_are_not_there_are_not_compared_and_the_two_best_are_offered(client, study):
+    best = two_models(study.benchmark)[0].pk
+    for query in (f"first={best}&second={best}", "first=x&second=y", "first=0&second=99999999999999999999", ""):
+        context = client.get(f"{address(study.benchmark)}?{query}").context
+        assert context["chosen"] == [] and context["offered"][0] == best and len(set(context["offered"])) == 2
         assert client.get(f"{address(study.benchmark)}?{query}&csv=paired-models").status_code == 404
 
 
