@@ -296,11 +296,10 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
         shares = sorted(row["valid"]["share"] for row in rows)
         who = f"People in {len(rows)} other studies" if of_others == [*rows] else f"{len(rows)} other groups of people"
         low, high = min(counts := [row["valid"]["n"] for row in rows]), max(counts)
-        each = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        where = "study" if len(of_others) == len(rows) else "group"
+        each = f"{low:,}" if low == high else f"{low:,}–{high:,}"
         return (
-            f"{who}, who did not choose the valid items, are right on {percent(shares[0])} to {percent(shares[-1])} of "
-            f"those that they answered: {each} items in each {where}."
+            f"{who}, who did not choose the valid items, are right on {to_percent(shares[0], shares[-1])} of those "
+            f"that they answered ({each} items each)."
         )
     (row,) = rows
     who = "People in another study" if of_others else "People of this study who chose none of them"

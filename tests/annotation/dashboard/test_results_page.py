@@ -149,8 +149,8 @@ def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
 @pytest.mark.parametrize(("wrong", "said"), [
     ([{0, 1}], "People in another study are right on 97.0% of the 11 valid items that they answered"),
     ([{0, 1}, {0, 1, 2}],
-     "People in 2 other studies, who did not choose the valid items, are right on 93.9% to 97.0% of those that they "
-     "answered: 11 items in each study."),
+     "People in 2 other studies, who did not choose the valid items, are right on 93.9 – 97.0% of those that they "
+     "answered (11 items each)."),
 ])  # fmt: skip
 def test_several_other_studies_have_a_range_on_the_valid_items(client, built, wrong, said):
     for items in wrong:
