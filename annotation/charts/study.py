@@ -207,16 +207,22 @@ def _moment(at: str) -> str:
 # Audits
 
 
-def audit_plot(band: Sequence[Sequence[float]], items: int, aim: str, of: Subject) -> Plot:
-    """The interval of the share of wrong items after each look: (n, estimate, low, high), from audits.running."""
+def audit_plot(
+    band: Sequence[Sequence[float]], items: int, aim: str, target: float, is_bound: bool, of: Subject
+) -> Plot:
+    """The interval of the share of wrong items after each look: (n, estimate, low, high), from audits.running. A line
+    marks where its upper end must come to: the target's bound, or as far above the lower end as the target is wide.
+    """
     columns = [
         Column("n", "items judged"),
         Column("estimate", "share of wrong items", "share"),
         Column("low", "from", "share"),
         Column("high", "to", "share"),
     ]
-    caption = f"The share of wrong items and its 95% interval, by items judged. Target: {aim}."
-    return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band)
+    caption = "The share of wrong items and its 95% interval, by items judged."
+    end = target if is_bound else band[-1][2] + 2 * target if band else None
+    mark = None if end is None else (f"the target, {aim}", end)
+    return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band, mark)
 
 
 def _describe_audit(band: Sequence[Sequence[float]], items: int) -> str:

@@ -222,8 +222,10 @@ def subject(stage: Stage, figures: Mapping) -> study_charts.Subject:
 
 
 def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:
-    of = subject(stage, figures)
-    return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], of) if audit else None
+    if not audit:
+        return None
+    target = audit["target_percent"] / 100, audit["is_bound"]
+    return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], *target, subject(stage, figures))
 
 
 def _plotted(stage: Stage, figures: dict, shares: Sequence[float]) -> dict[str, study_charts.Plot]:

@@ -159,13 +159,14 @@ function series({ rows }, look, width) {
 
 // A share and its interval, which narrows as items are judged.
 
-function band({ rows }, look, width) {
+function band({ rows, mark }, look, width) {
   const says = ({ n, estimate, low, high }) =>
     `${count(n)} items judged\n${percent(estimate)}\n95% from ${percent(low)} to ${percent(high)}`;
   const area = { type: "line", stack: "band", symbol: "none", silent: true, lineStyle: { opacity: 0 } };
   const shape = { color: look["accent-soft"], opacity: 1 };
   const dots = rows.length === 1 ? 8 : 0;
   const upTo = rows.some(({ high }) => high > 0.8) ? { max: 1, interval: 0.25 } : {};
+  const goal = mark && across(mark, look, "dashed", "insideEndTop");
   return {
     height: width < 480 ? 200 : 240,
     textStyle: text(look),
@@ -179,6 +180,7 @@ function band({ rows }, look, width) {
       {
         type: "line", data: rows.map(({ n, estimate }) => [n, estimate]), symbol: "circle", symbolSize: dots,
         lineStyle: { color: look.accent, width: 2 }, itemStyle: { color: look.accent },
+        markLine: goal && { ...goal, data: [{ yAxis: mark.value }], label: { ...goal.label, align: "right" } },
       },
     ],
   };
