@@ -4,7 +4,6 @@ other settings.
 
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
@@ -18,14 +17,13 @@ from annotation.models import Instructions, Kind, Role, Stage, Study, Task
 from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.registry import protocol_named
 from annotation.studies import members
+from annotation.studies.instructions import LANGUAGES
 from annotation.studies.settings import INSTEAD
 from annotation.studies.settings_form import StudySettingsForm
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import latest
 from benchmarks.transactions import retry_deadlocks
-
-LANGUAGES = dict(settings.LANGUAGES)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

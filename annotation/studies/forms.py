@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import cast
 
 from django import forms
-from django.conf import settings
 
 from annotation.models import Instructions, Member, Role
 from annotation.studies import markdown
+from annotation.studies.instructions import LANGUAGES
 from benchmarks.seen import SeenForm
 
 
@@ -16,13 +16,13 @@ class InstructionsForm(SeenForm):
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}))
     keep = forms.MultipleChoiceField(
-        label="Keep as they are", required=False, widget=forms.CheckboxSelectMultiple, choices=settings.LANGUAGES
+        label="Keep as they are", required=False, widget=forms.CheckboxSelectMultiple, choices=LANGUAGES.items()
     )
 
     def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
         """`own` is the study's language; the others may stay empty. `images` are the names that the texts may use."""
         self.own, self.images = own, set(images)
-        self.others = [(code, name) for code, name in settings.LANGUAGES if code != own]
+        self.others = [(code, name) for code, name in LANGUAGES.items() if code != own]
         # Before the base class looks for errors: a field added later would never be cleaned.
         fields = {**type(self).base_fields, **{code: self._field(code, name) for code, name in self.others}}
         self.base_fields = fields  # type: ignore[misc]  # Django copies them into `fields`
@@ -55,7 +55,7 @@ class InstructionsForm(SeenForm):
             self.add_error(
                 "keep",
                 "These translations have not changed. Change them above, or tick those that still hold. The others are "
-                f"left out: their readers get the {dict(settings.LANGUAGES)[self.own]} text.",
+                f"left out: their readers get the {LANGUAGES[self.own]} text.",
             )
 
     @property

@@ -4,13 +4,14 @@ import re
 
 from django.conf import settings
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, override
+from django.utils.translation import get_language_info, gettext, override
 
 from annotation.models import Instructions
 from annotation.protocols.base import Protocol
 from benchmarks.differences import differences, marked
 
-LANGUAGES = dict(settings.LANGUAGES)
+# By code, in English: managers may read no other, and lack its letters.
+LANGUAGES = {code: str(get_language_info(code)["name"]) for code, _ in settings.LANGUAGES}
 CONTINUED = re.compile(r"(?<=[^\n])\n(?! *(?:- |\n|\Z)) *")  # a line that continues in the next one
 
 

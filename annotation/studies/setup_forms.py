@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.core.validators import BaseValidator
 
 from annotation.checks.fields import FAILURES, PercentField
@@ -20,7 +19,7 @@ from annotation.protocols.rule_words import each_rule
 from annotation.protocols.rules import least_judgments
 from annotation.protocols.schema import ProtocolFile
 from annotation.studies import markdown
-from annotation.studies.instructions import default_instructions
+from annotation.studies.instructions import LANGUAGES, default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit
 from annotation.wording import readable_label
 from benchmarks.naming import role_name
@@ -48,7 +47,6 @@ PROMOTIONS = {
 }
 
 
-LANGUAGES = dict(settings.LANGUAGES)
 OF_ROLE = "role_"  # followed by a role of the question: the field with the benchmark's name for it
 IN = "instructions_"  # followed by a language: the field of a translation
 CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."

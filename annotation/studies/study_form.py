@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from annotation.designs import part
 from annotation.models import Study, StudyState, StudyTemplate
 from annotation.studies import role_counts
+from annotation.studies.instructions import LANGUAGES
 from annotation.studies.role_counts import RoleCounts
 from annotation.studies.setup_forms import TextField, checked, cleaned, offer, several, switch
 from benchmarks import queries
@@ -46,7 +46,7 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
-        choices=settings.LANGUAGES, initial="en", required=False,
+        choices=LANGUAGES.items(), initial="en", required=False,
         help_text="The language of your own texts and of the captions. Annotators can read all pages in six languages.",
     )  # fmt: skip
     consent = TextField(

@@ -83,7 +83,7 @@ def test_what_is_served_has_nothing_of_the_file_but_its_pixels(client, stage):
     ("sent", "why"),
     [
         ({"text": "![a](other)"}, "No uploaded image is named “other”"),
-        ({"text": "Look", "de": "![](hand)"}, "Deutsch: Describe the image “hand”"),
+        ({"text": "Look", "de": "![](hand)"}, "German: Describe the image “hand”"),
         ({"text": "[x](page)"}, "Start it with https:// or mailto:"),
         ({"text": "Look", "images": [file("a.jpg", b"no image")]}, "“a.jpg”: Use a JPEG, PNG, WebP, AVIF or GIF."),
         ({"text": "Look", "images": [file("a.jpg", HAND[:300])]}, "cut off or damaged"),
@@ -152,9 +152,9 @@ def test_two_versions_are_compared_in_every_language(client, manager, stage):
     for text, more in (("Pick a cat.", {}), ("Pick the cat.", {"es": "Mira"}), ("Pick the dog.", {"es": "Mira"})):
         lifecycle.revise_instructions(stage=stage, text=text, by="test", translations=more)
     page = client.get(address(stage)).text  # the last two
-    assert "removed:</span> cat</del>" in page and "added:</span> dog</ins>" in page and "Español</h3>" not in page
+    assert "removed:</span> cat</del>" in page and "added:</span> dog</ins>" in page and "Spanish</h3>" not in page
     page = client.get(address(stage, "?from=2&to=3")).text
-    assert "added:</span> the</ins>" in page and "Español</h3>" in page and "added: </span>Mira</ins>" in page
+    assert "added:</span> the</ins>" in page and "Spanish</h3>" in page and "added: </span>Mira</ins>" in page
     assert "same text" in client.get(address(stage, "?from=2&to=2")).text
     for odd in ("?from=99&to=x", "?to=1", "?from=" + "9" * 30):
         assert client.get(address(stage, odd)).status_code == 200
