@@ -191,7 +191,7 @@ def _delete_template(request: StaffRequest, start: starting_points.StartingPoint
     template = get_object_or_404(StudyTemplate, pk=start.key if start.kind == "template" else 0)
     if not starting_points.may_delete(start, request.user):
         maker = template.created_by or "a former user"
-        raise PermissionDenied(f"{maker} saved the template “{template.name}”. Only they or a superuser can delete it.")
+        raise PermissionDenied(f"{maker} saved the template “{template.name}”. Only they or an admin can delete it.")
     starting_points.delete_template(template=template, by=audit.named(request.user))
     messages.success(request, f"The template “{template.name}” was deleted. Its studies were kept.")
     return redirect("study-new")

@@ -112,7 +112,7 @@ class Command(BaseCommand):
         parser.add_argument("--paused", action="store_true", help="nobody can join until you open the study")
         parser.add_argument("--seed", type=int, help="seed for the order of items, batches and samples")
         parser.add_argument(
-            "--owner", metavar="USERNAME", help="the user who owns the study; without it only superusers see it"
+            "--owner", metavar="USERNAME", help="the user who owns the study; without it only admins see it"
         )
         parser.add_argument("--url", help="the address at which annotators reach Winnow; default: that of `make run`")
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
@@ -165,7 +165,7 @@ class Command(BaseCommand):
         home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
         self.stdout.write("\n".join(lines(study, foreseen(stages, items_of(study), float(rest["pay"])), home)))
         if owner is None:
-            self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
+            self.stdout.write("It has no members. Only admins see it and can add some on its Members page.")
 
     def mapped(self, stages: Sequence[StagePlan], source: Benchmark, roles: str) -> Sequence[StagePlan]:
         """With the benchmark's names for roles as given, else as guessed from its first item, as the page guesses."""

@@ -128,10 +128,10 @@ def test_two_owners_who_remove_each_other_at_once_leave_one(study):
 def test_the_command_makes_an_owner_or_says_that_there_is_none(capsys):
     studies.benchmark(items=2, name="Small")
     call_command("create_study", "Small", "--protocol", "verify", "--name", "Nobody's")
-    assert "Only superusers see it" in capsys.readouterr().out
+    assert "Only admins see it" in capsys.readouterr().out
     staff("ana")
     call_command("create_study", "Small", "--protocol", "verify", "--name", "Ana's", "--owner", "ana")
-    assert "Only superusers" not in capsys.readouterr().out
+    assert "Only admins" not in capsys.readouterr().out
     assert {member.study.name: member.user.username for member in Member.objects.all()} == {"Ana's": "ana"}
 
 
