@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -39,8 +39,10 @@ def benchmark_list(request: StaffRequest) -> HttpResponse:
     search, archived = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state") == "archived"
     found = Benchmark.objects.filter(Q(name__icontains=search) | Q(source__icontains=search))
     counts = {one: found.filter(archived=one).count() for one in (False, True)}
+    studies = Benchmark.objects.filter(pk=OuterRef("pk")).annotate(count=Count("studies"))
+    rows = queries.with_counts(found.filter(archived=archived).select_related("created_by"))
     table = Table(
-        "benchmarks", COLUMNS, queries.with_counts(found.filter(archived=archived).select_related("created_by")),
+        "benchmarks", COLUMNS, rows.annotate(study_count=queries.counted(studies)),
         label="benchmarks-title", cards=True, request=request, per_page=LISTED,
     )  # fmt: skip
     context = {
@@ -73,6 +75,7 @@ COLUMNS = [
     Column("name", "name", html=_link, css="name"),
     number("items", "item_count", unit="items"),
     number("images", "image_count", unit="images"),
+    number("studies", "study_count"),
     Column("format", "source", format_title, unit=""),
     Column("imported", "created_at", html=_imported, css="quiet"),
 ]

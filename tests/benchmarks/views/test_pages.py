@@ -32,10 +32,10 @@ def post(client, path: Path, archive: Path | None, **fields):
     return client.post(reverse("import-new"), form | given | fields)
 
 
-def test_the_list_counts_items_and_images(client, manager):
-    studies.benchmark(items=2, candidates=3, name="Counted")
+def test_the_list_counts_items_images_and_studies(client, manager):
+    studies.study(benchmark=studies.benchmark(items=2, candidates=3, name="Counted"))
     row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
-    assert 'data-unit="items">2<' in row and 'data-unit="images">8<' in row
+    assert 'data-unit="items">2<' in row and 'data-unit="images">8<' in row and 'data-label="studies">1<' in row
 
 
 def test_an_empty_house_says_what_to_do(client, manager):
