@@ -18,9 +18,10 @@ from annotation.releases import compare_wording, lifecycle
 from annotation.releases.archive_reader import MANIFEST
 from annotation.releases.card_html import card_html
 from annotation.releases.compare import compare
+from annotation.releases.documents.facts import Facts, simulated_in_words
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.listing import list_row
-from annotation.releases.plan import PUBLIC, SPLIT_NAMES
+from annotation.releases.plan import PUBLIC, SPLIT_NAMES, Plan
 from benchmarks.models import ItemImage
 from benchmarks.tables import Column, Table, bdi, number
 
@@ -85,8 +86,10 @@ def frozen_context(release: Release) -> dict:
     """Return the contents of a frozen release's files."""
     with lifecycle.open_release(release) as files:
         manifest = files.manifest
+        facts = Facts(files, Plan.from_json(manifest["release"]), manifest, {})
         return {
             "manifest": manifest,
+            "trial": simulated_in_words(facts) if facts.simulated else "",
             "groups": _file_groups(release.pk, manifest["files"], len(files.read(MANIFEST))),
             "folder": release.folder,
             "loading": _loading(release, manifest),

@@ -53,7 +53,8 @@ def failed(study: Study, version: str = "1.0", why: str = "The disk is full.", *
 def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {}, **manifest) -> Release:
     """Frozen, with these files beside its card."""
     plan = Plan(f"split-{study.pk}", version)
-    contents = {"README.md": CARD.encode(), "data/test-00000-of-00001.parquet": b"PAR1", **files}
+    contents = {"README.md": CARD.encode(), "annotators.jsonl": b"", "data/test-00000-of-00001.parquet": b"PAR1"}
+    contents |= files
     told = {
         "counts": {"imported": 3, "kept": 2, "dropped": 1, "not_asked": 0, "open": 0, "reasons": [],
                    "not_asked_in": [], "open_in": []},

@@ -211,7 +211,7 @@ def test_a_page_shows_the_files_by_form_and_the_card_as_text(client, study):
     release = releases.by_hand(study, files={**many, "other/<i>.txt": b"?"})
     shown = client.get(page(release))
     found = {group.title: (group.count, len(group.files)) for group in shown.context["groups"]}
-    assert found == {"Documents and tables": (2, 2), "Parquet": (1, 1), "Image folder": (40, 30), "other": (1, 1)}
+    assert found == {"Documents and tables": (3, 3), "Parquet": (1, 1), "Image folder": (40, 30), "other": (1, 1)}
     assert release.content in shown.text
     assert "A &lt;b&gt;red&lt;/b&gt; cup." in shown.text
     assert "pretty_name" not in shown.text
