@@ -120,11 +120,13 @@ def _sections(page: str, modified: int) -> list[Section]:
 
 
 def _prose(tokens: Sequence[Token]) -> str:
-    """Return a line for each paragraph and row of a table, without blocks of code."""
+    """Return a line for each paragraph and row of a table, without heads of tables and blocks of code."""
     text = ""
     for token in tokens:
         text += "".join(" " if child.type == "softbreak" else child.content for child in token.children or ())
-        text += {"td_close": " · ", "th_close": " · ", "tr_close": "\n", "paragraph_close": "\n"}.get(token.type, "")
+        text += {"td_close": " · ", "tr_close": "\n", "paragraph_close": "\n"}.get(token.type, "")
+        if token.type == "thead_close":
+            text = text[: text.rfind("\n", 0, -1) + 1]
     return text.replace(" · \n", "\n").strip()
 
 

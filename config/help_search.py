@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-AT_MOST, LENGTH = 12, 280  # results, and characters of each
+AT_MOST = 12  # results
 START, STOP = "\x02", "\x03"  # around a word found; these never occur in texts
 
 # The query includes the sections, because they are files: a table would have to be kept in sync with them.
@@ -28,8 +28,9 @@ WITH question AS (
   WHERE words @@ all_words OR words @@ any_word
 )
 SELECT place, ts_headline('english', coalesce(shown, ''), any_word, %(marks)s) FROM found LEFT JOIN LATERAL (
-  SELECT left(line, %(length)s) AS shown FROM unnest(string_to_array(body, E'\\n')) AS line
-  ORDER BY ts_rank(to_tsvector('english', left(line, %(length)s)), any_word) DESC LIMIT 1
+  SELECT regexp_replace(line, '^(.{250}\\S*) .*', '\\1 …') AS shown
+  FROM unnest(string_to_array(body, E'\\n')) WITH ORDINALITY AS paragraph (line, nth)
+  ORDER BY ts_rank(to_tsvector('english', left(line, 250)), any_word) DESC, nth LIMIT 1
 ) AS paragraph ON true WHERE rank <= %(at_most)s ORDER BY rank
 """
 
@@ -61,7 +62,6 @@ def search(sections: tuple[Section, ...], question: str) -> list[Found]:
         "vectors": _vectors(sections),
         "bodies": [section.body for section in sections],
         "marks": f"StartSel={START}, StopSel={STOP}, HighlightAll=true",
-        "length": LENGTH,
         "at_most": AT_MOST,
     }
     with connection.cursor() as cursor:
