@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
-from benchmarks.construction.prompts import KINDS
+from benchmarks.construction.prompts import EXAMPLES, KINDS
 from benchmarks.generation import caption_order, images
 from benchmarks.jobs.orders import OrderForm, default_of
 from benchmarks.jobs.views import asked_before, benchmark_order_page
@@ -64,13 +64,15 @@ def captions_new(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _kinds(form: CaptionForm) -> dict[str, list[tuple[BoundWidget, str, str]]]:
-    """Return the kinds of caption in groups: the checkbox of each, its effect, and its paper."""
-    negatives, positives = "hard negatives: no longer true of the image", "second positives: still true of the image"
+    """Return the kinds of caption in groups: the checkbox of each, its effect, and an example."""
+    negatives = "hard negatives, as in SugarCrepe: no longer true of the image"
+    positives = "second positives, as in VISLA and Hard Positive Truth: still true of the image"
     groups: dict[str, list[tuple[BoundWidget, str, str]]] = {negatives: [], positives: []}
     for box in form["kinds"]:
-        title, _, source = KINDS[str(box.data["value"])].says.removesuffix(")").partition(" (")
+        kind = KINDS[str(box.data["value"])]
+        title, example = kind.says.partition(" (")[0], " → ".join(EXAMPLES[kind.name][0][:: len(kind.lines)])
         group, _, change = title.replace(" in which ", " with ", 1).partition(" with ")
-        groups[negatives if group == "hard negatives" else positives].append((box, change or title, source))
+        groups[negatives if group == "hard negatives" else positives].append((box, change or title, example))
     return groups
 
 
