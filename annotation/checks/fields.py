@@ -5,7 +5,7 @@ from django import forms
 from annotation.models import OnFailure
 from annotation.wording import exact
 
-FAILURES = {OnFailure.FLAG: "may continue; you see a warning sign", OnFailure.SCREEN_OUT: "is screened out"}
+FAILURES = {OnFailure.FLAG: "may continue; you are warned", OnFailure.SCREEN_OUT: "is screened out"}
 
 
 class PercentField(forms.FloatField):

@@ -154,8 +154,10 @@ def _result(study: ListedStudy) -> SafeString:
 def _people(study: ListedStudy) -> SafeString | str:
     if not study.people:
         return "0 joined"
-    left = f", {study.active:,} active" if study.active < study.people else ""
-    return with_sub(f"{study.people:,} joined", f"{study.judging:,} judged{left}")
+    some = {"judged": study.judging, "active": study.active}
+    return with_sub(
+        f"{study.people:,} joined", ", ".join(f"{n:,} {did}" for did, n in some.items() if n < study.people)
+    )
 
 
 def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:
