@@ -207,12 +207,9 @@ def _moment(at: str) -> str:
 # Audits
 
 
-def audit_plot(
-    band: Sequence[Sequence[float]], items: int, aim: str, target: float, is_bound: bool, of: Subject
-) -> Plot:
-    """The interval of the share of wrong items after each look: (n, estimate, low, high), from audits.running. A line
-    marks where its upper end must come to: the target's bound, or as far above the lower end as the target is wide.
-    """
+def audit_plot(audit: Figures, of: Subject) -> Plot:
+    """The interval after each look; a line marks the end to reach: the bound, or the width above the lower end."""
+    band, target = audit["band"], audit["target_percent"] / 100
     columns = [
         Column("n", "items judged"),
         Column("estimate", "share of wrong items", "share"),
@@ -220,9 +217,9 @@ def audit_plot(
         Column("high", "to", "share"),
     ]
     caption = "The share of wrong items and its 95% interval, by items judged."
-    end = target if is_bound else band[-1][2] + 2 * target if band else None
-    mark = None if end is None else (f"the target, {aim}", end)
-    return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band, mark)
+    mark = f"the target, {audit['aim']}", target if audit["is_bound"] or not band else band[-1][2] + 2 * target
+    says = _describe_audit(band, audit["items"])
+    return Plot("band", "audit", "Share of wrong items", caption, says, of, columns, band, mark)
 
 
 def _describe_audit(band: Sequence[Sequence[float]], items: int) -> str:

@@ -154,10 +154,8 @@ def _result(study: ListedStudy) -> SafeString:
 def _people(study: ListedStudy) -> SafeString | str:
     if not study.people:
         return "0 joined"
-    some = {"judged": study.judging, "active": study.active}
-    return with_sub(
-        f"{study.people:,} joined", ", ".join(f"{n:,} {did}" for did, n in some.items() if n < study.people)
-    )
+    some = [f"{n:,} {did}" for n, did in ((study.judging, "judged"), (study.active, "active")) if n < study.people]
+    return with_sub(f"{study.people:,} joined", ", ".join(some))
 
 
 def _actions(study: ListedStudy, request: HttpRequest) -> SafeString:

@@ -2,8 +2,6 @@
 other settings.
 """
 
-from collections.abc import Sequence
-
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
@@ -13,11 +11,11 @@ from django.views.decorators.http import require_http_methods
 
 from annotation import permissions
 from annotation.designs import part
-from annotation.models import Instructions, Kind, Role, Stage, Study, Task
+from annotation.models import Kind, Role, Stage, Study, Task
 from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.registry import protocol_named
 from annotation.studies import members
-from annotation.studies.instructions import LANGUAGES
+from annotation.studies.instructions import LANGUAGES, texts
 from annotation.studies.settings import INSTEAD
 from annotation.studies.settings_form import StudySettingsForm
 from benchmarks import audit
@@ -69,12 +67,8 @@ def _contents(study: Study, form: StudySettingsForm, stage: Stage) -> dict:
         "not_done": "The settings were not saved", "instead": INSTEAD,
         "part": part.in_short(study.part, study.benchmark.items.count()) or "all items",
         "stage": stage, "fields": form.of_stage(stage), "locked": form.locked(), "instructions": instructions,
-        "languages": _languages(study, instructions), "protocol": protocol_named(stage.protocol),
+        "languages": ", ".join(LANGUAGES[code] for code in texts(instructions, study.language)),
+        "protocol": protocol_named(stage.protocol),
         "rule": rule_in_words(stage), "checks": kinds.count(Kind.CHECK), "practice": kinds.count(Kind.PRACTICE),
         "members": members.members_of(study), "webhooks": study.webhooks.with_deliveries(),
     }  # fmt: skip
-
-
-def _languages(study: Study, text: Instructions) -> str:
-    codes: Sequence[str] = [study.language, *text.translations]
-    return ", ".join(LANGUAGES[code] for code in dict.fromkeys(codes) if code in LANGUAGES)

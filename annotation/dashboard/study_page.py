@@ -160,7 +160,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "all_decided": any(figures["disagreements"].values()),  # if none is listed
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
         "plots": _plotted(stage, figures, data["shares"]),
-        "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),
+        "audit_plot": data.get("audit") and study_charts.audit_plot(data["audit"], subject(stage, figures)),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, subject(stage, figures)),
     }
@@ -219,13 +219,6 @@ def _overall_pace(figures: dict) -> float | None:
 def subject(stage: Stage, figures: Mapping) -> study_charts.Subject:
     study = stage.study
     return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.title)
-
-
-def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:
-    if not audit:
-        return None
-    target = audit["target_percent"] / 100, audit["is_bound"]
-    return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], *target, subject(stage, figures))
 
 
 def _plotted(stage: Stage, figures: dict, shares: Sequence[float]) -> dict[str, study_charts.Plot]:

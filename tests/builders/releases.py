@@ -22,7 +22,7 @@ from benchmarks.records import Problem, Refused
 NAMING_THE_VERSION = {
     "README.md", "croissant.json", "data_statement.md", "lmms_eval/test.yaml", "manifest.json", "release.json",
 }  # fmt: skip
-CARD = "---\npretty_name: x\n---\n# Cups\n\nA <b>red</b> cup.\n"
+CARD = b"---\npretty_name: x\n---\n# Cups\n\nA <b>red</b> cup.\n"
 
 
 def asked(study: Study, version: str = "1.0", created_by=None, **plan) -> Release:
@@ -53,8 +53,7 @@ def failed(study: Study, version: str = "1.0", why: str = "The disk is full.", *
 def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {}, **manifest) -> Release:
     """Frozen, with these files beside its card."""
     plan = Plan(f"split-{study.pk}", version)
-    contents = {"README.md": CARD.encode(), "annotators.jsonl": b"", "data/test-00000-of-00001.parquet": b"PAR1"}
-    contents |= files
+    contents = {"README.md": CARD, "annotators.jsonl": b"", "data/test-00000-of-00001.parquet": b"PAR1", **files}
     told = {
         "counts": {"imported": 3, "kept": 2, "dropped": 1, "not_asked": 0, "open": 0, "reasons": [],
                    "not_asked_in": [], "open_in": []},

@@ -53,8 +53,7 @@ def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
         ("lease", ["Lease", "Start"]),  # a heading counts more than a text
         ("lease <i>", ["Lease", "Start"]),
         ("long", ["Kept"]),  # cut after a word
-        ("heads", []),
-        ("none of these", []),
+        ("head of these", []),
         ("the", []),
     ],
 )
@@ -62,15 +61,14 @@ def test_a_search_leads_to_the_best_sections_of_all_pages(client, manager, tmp_p
     monkeypatch.setattr(help, "DOCS", tmp_path)
     (tmp_path / "guide").mkdir()
     (tmp_path / "README.md").write_text("# All\n")
+    table = "| head |\n|---|\n" + "long " * 60
     (tmp_path / "guide/a.md").write_text(
-        "# Start\nA start.\n\nAn item is `<i>`, held by a lease.\n\n## Kept\nWhy an item is dropped.\n\n"
-        "| heads | of tables |\n|---|---|\n" + "long " * 60
+        f"# Start\nA start.\n\nAn item is `<i>`, held by a lease.\n\n## Kept\nWhy an item is dropped.\n\n{table}"
     )
     (tmp_path / "guide/b.md").write_text("# Words\n\n## Lease\n### End\nIt ends.\n")
     page = client.get(reverse("help"), {"q": question}).text
     assert re.findall(r'<h2><a href="/help/guide/\w/#\w+">(?:\w+ › )?(\w+)</a>', page) == expected
-    assert ("<b>long</b> …" in page) == (question == "long")
-    assert ("Nothing found" in page) == (not expected)
+    assert ("Nothing found" in page, "<b>long</b> …" in page) == (not expected, question == "long")
     assert "<i>" not in page
 
 

@@ -32,14 +32,11 @@ def post(client, path: Path, archive: Path | None, **fields):
     return client.post(reverse("import-new"), form | given | fields)
 
 
-def test_the_list_counts_items_images_and_studies(client, manager):
+def test_the_list_says_what_to_do_or_counts_items_images_and_studies(client, manager):
+    assert "Import the first one" in client.get(reverse("benchmark-list")).content.decode()
     studies.study(benchmark=studies.benchmark(items=2, candidates=3, name="Counted"))
     row = client.get(reverse("benchmark-list")).content.decode().split("Counted")[1].split("</tr>")[0]
     assert 'data-unit="items">2<' in row and 'data-unit="images">8<' in row and 'data-label="studies">1<' in row
-
-
-def test_an_empty_house_says_what_to_do(client, manager):
-    assert "Import the first one" in client.get(reverse("benchmark-list")).content.decode()
 
 
 def test_the_list_is_searched_sorted_and_paged(client, manager, monkeypatch):
