@@ -6,7 +6,7 @@ from typing import Protocol
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, JSONArray
 
@@ -18,7 +18,7 @@ _BATCH = 500  # items read at a time
 
 def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with their captions and images, in three queries whatever their number."""
-    return items.prefetch_related("captions", "item_images__image")
+    return items.prefetch_related("captions", Prefetch("item_images", ItemImage.objects.select_related("image")))
 
 
 def first_item(benchmark: int | str | None) -> Item | None:

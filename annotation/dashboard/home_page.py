@@ -1,14 +1,15 @@
 """The first page that managers see: their studies, and what each needs next."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -20,8 +21,8 @@ from annotation.adjudication import cases
 from annotation.dashboard import next_step as steps
 from annotation.dashboard.audit_block import unbroken
 from annotation.dashboard.next_step import Kind, NextStep, Point, Reached, Released, passed_on_by, under_way
-from annotation.figures import cache
-from annotation.figures.blocked_items import unstaffed_in
+from annotation.dashboard.stage_progress import with_sources
+from annotation.figures import blocked_items, cache
 from annotation.figures.funnel import measures
 from annotation.figures.study_list import StageResults, results_of, with_judging, with_latest, with_people, with_stages
 from annotation.measures.audits import sentence
@@ -190,15 +191,24 @@ def _group(study: ListedStudy) -> str:
     return NEEDS if study.next and study.next.step.url else RUNNING
 
 
-def step_of(user, study: Study) -> StudyStep:
-    """The study's next step as the list has it, and the way to it. Four queries, of which the first also counts the
-    study's items, unless the worker counts its judgments or it has audits.
+def listed(user, study: Study) -> ListedStudy:
+    """The study as the list has it, with its stages, the count of its `items`, and whether it is `large`. Two queries,
+    unless the worker counts its judgments or it has audits.
     """
     found = _with_released(permissions.studies_for(user).filter(pk=study.pk))
-    listed: ListedStudy = found.annotate(large=cache.is_large(), items=count_of(study)).get()
-    stages = _stages_of([listed])
-    with_latest([listed], stages, {study.pk} if listed.large else ())
-    return _steps([listed], stages)[0]
+    one: ListedStudy = found.annotate(large=cache.is_large(), items=count_of(study)).get()
+    with_latest([one], _stages_of([one]), {study.pk} if one.large else ())
+    return one
+
+
+def step_of(study: ListedStudy, shown: Stage | None = None, figures: Mapping | None = None) -> StudyStep:
+    """The next step of a `listed` study, and the way to it. Two queries; one if the page has computed the `figures` of
+    the stage under way (`shown`), which count the items that no annotator is left to judge.
+    """
+    unstaffed = {}
+    if shown and figures and not study.large:
+        unstaffed[shown.pk] = blocked_items.unstaffed(figures["now"]["blocked"])
+    return _steps([study], {study.pk: list(study.stages.all())}, unstaffed)[0]
 
 
 def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
@@ -226,7 +236,11 @@ def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     return with_review(with_people(studies)).annotate(**told, asked=asked).annotate(changed=changed)
 
 
-def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedStage]]) -> list[StudyStep]:
+def _steps(
+    active: Sequence[ListedStudy],
+    stages: Mapping[int, Sequence[ListedStage]],
+    unstaffed: Mapping[int, int] = MappingProxyType({}),
+) -> list[StudyStep]:
     results = results_of(active)
     reached = {study.pk: _reached_by(study, stages[study.pk], results[study.pk]) for study in active}
     going = [
@@ -234,9 +248,9 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         for study in active
         if study.state == StudyState.OPEN and study.people and study.latest is None
         for stage in [under_way(reached[study.pk])]
-        if stage is not None
+        if stage is not None and stage.pk not in unstaffed
     ]
-    unstaffed = unstaffed_in(going, stages)
+    unstaffed = {**unstaffed, **blocked_items.unstaffed_in(going, stages)}
     found = []
     for study in active:
         at = stages[study.pk]
@@ -244,7 +258,7 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
         count, released = sum(stage.undecided for stage in at), _released(study)
         points = steps.way(
             step, reached[study.pk], joined=study.people, active=study.active, review=len(study.review),
-            tested=study.tested, undecided=count, released=released, asks=_asks(study),
+            tested=study.tested, undecided=count, released=released, asks=asks(study),
         )  # fmt: skip
         found.append(StudyStep(study, at, step, points, count))
     return found
@@ -252,15 +266,8 @@ def _steps(active: Sequence[ListedStudy], stages: Mapping[int, Sequence[ListedSt
 
 def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[ListedStage]]:
     """In order, each with its study and its source, how many of its items are `undecided`, and `left_open` of these."""
-    known, found = {study.pk: study for study in studies}, defaultdict(list)
-    rows = cases.with_undecided(Stage.objects.filter(study__in=known)).order_by("study", "position")
-    stages: dict[int, ListedStage] = {stage.pk: stage for stage in rows}
-    for stage in stages.values():
-        stage.study = known[stage.study_id]
-        if stage.source_id is not None:
-            stage.source = stages[stage.source_id]
-        found[stage.study_id].append(stage)
-    return found
+    prefetch_related_objects(studies, Prefetch("stages", cases.with_undecided(Stage.objects.all())))
+    return {study.pk: with_sources(study.stages.all()) for study in studies}
 
 
 def _results_by(stages: Sequence[Stage], results: Results) -> list[tuple[Stage, StageResults]]:
@@ -289,11 +296,12 @@ def _step(
         flagged={stage.pk: stage.undecided - stage.left_open for stage in stages},
         reopen=of.came_open, joined=bool(study.people), released=_released(study), review=study.review,
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
-        asks=_asks(study),
+        asks=asks(study),
     )  # fmt: skip
 
 
-def _asks(study: ListedStudy) -> bool:
+def asks(study: ListedStudy) -> bool:
+    """Whether somebody can or could judge here: not all judgments were made elsewhere."""
     return study.state == StudyState.OPEN or study.asked or not study.people
 
 

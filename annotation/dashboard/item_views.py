@@ -36,7 +36,7 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
     context = {
         "section": "studies", "study": study, "stages": stages, "wanted": wanted, "page": page,
         "lines": [(item_list.as_row(item), found[item.pk]) for item in items],
-        "joined": study.annotators.exists() and not stage_progress.asks_nobody(study),
+        "joined": stage_progress.has_people(study),
         "types": sorted({kind["type"] for kind in kinds} - {""}),
         "subtypes": sorted({kind["subtype"] for kind in kinds} - {""}),
         "stage_choices": [(stage.position, f"{stage.position} {stage.title}") for stage in stages],

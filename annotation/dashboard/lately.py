@@ -1,12 +1,11 @@
 """What happened in a study lately, in words: from its audit trail."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
 from django.contrib.auth import get_user_model
-from django.db.models import Max, QuerySet
 
 from annotation.models import Study
 from annotation.sql import fetch
@@ -17,6 +16,8 @@ from benchmarks.models import Event
 SHOWN = 8
 LOOKED_AT = 200  # newest events of the study's parts
 PARTS = """
+SELECT name, number, (SELECT max(id) FROM benchmarks_event WHERE subject = name) FROM (
+SELECT 'study:' || %(study)s, 0 UNION ALL
 SELECT 'stage:' || id, position FROM annotation_stage WHERE study_id = %(study)s UNION ALL
 SELECT 'annotator:' || id, number FROM annotation_annotator WHERE study_id = %(study)s UNION ALL
 SELECT 'release:' || id, 0 FROM annotation_release WHERE study_id = %(study)s UNION ALL
@@ -29,7 +30,16 @@ UNION ALL
  FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
  JOIN annotation_task task ON task.id = lease.task_id JOIN annotation_stage stage ON stage.id = task.stage_id
  WHERE stage.study_id = %(study)s ORDER BY flag.id DESC LIMIT %(most)s)
+) part(name, number)
 """
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The study's parts by their names in the audit trail, with their `numbers`, and the key of the `newest` event."""
+
+    numbers: Mapping[str, int]
+    newest: int
 
 
 @dataclass(frozen=True)
@@ -38,17 +48,18 @@ class Happened:
     words: str
 
 
-def events(study: Study, parts: Mapping[str, int]) -> list[Happened]:
+def events(parts: Parts) -> list[Happened]:
     """The newest first: who joined, left or was excluded, what was closed, opened, released or changed. What happened
     several times in a row, such as joining, is one line with its newest time.
     """
-    told = _about(study, parts).filter(verb__in=WORDS).exclude(verb="exported", by="worker")  # of a release
+    about = Event.objects.filter(subject__in=parts.numbers)  # by an index of subjects
+    told = about.filter(verb__in=WORDS).exclude(verb="exported", by="worker")  # of a release
     shown = list(told.order_by("-at", "-pk")[:LOOKED_AT])
     users = _users(shown)
     rows = [
         Happened(same[0].at, WORDS[verb].format(
-            who=_who([_number(event, parts) for event in same]), by=users.get(by) or OTHERS.get(by, by),
-            stage=f"stage {parts[subject]}" if subject in parts else "the study",
+            who=_who([_number(event, parts.numbers) for event in same]), by=users.get(by) or OTHERS.get(by, by),
+            stage=f"stage {parts.numbers[subject]}" if subject.startswith("stage:") else "the study",
             items=counted(len({event.subject for event in same}), "item"),
         ))
         for (verb, by, subject), same in (
@@ -58,21 +69,12 @@ def events(study: Study, parts: Mapping[str, int]) -> list[Happened]:
     return rows[:SHOWN]
 
 
-def newest(study: Study, parts: Mapping[str, int]) -> int:
-    """The key of the newest event; 0 without one."""
-    return _about(study, parts).aggregate(newest=Max("pk"))["newest"] or 0
-
-
-def parts_of(study: Study) -> dict[str, int]:
-    """By their names in the audit trail: the study's stages and annotators with their numbers, its releases, and the
-    tasks last decided by hand or flagged, with their stages' numbers.
+def parts_of(study: Study) -> Parts:
+    """The study itself, its stages and annotators with their numbers, its releases, and the tasks last decided by hand
+    or flagged, with their stages' numbers.
     """
-    return dict(fetch(PARTS, study=study.pk, most=LOOKED_AT))
-
-
-def _about(study: Study, parts: Collection[str]) -> QuerySet[Event]:
-    """The events about the study and its parts, by an index of subjects."""
-    return Event.objects.filter(subject__in=[audit.named(study), *parts])
+    rows = fetch(PARTS, study=study.pk, most=LOOKED_AT)
+    return Parts({name: number for name, number, _ in rows}, max(newest or 0 for *_, newest in rows))
 
 
 def _alike(event: Event) -> tuple[str, str, str]:

@@ -31,13 +31,15 @@ def contents(study: Study, user) -> dict:
     """Everything that the page shows; for a large study, what takes long is as last computed. `seen` changes when any
     of it does.
     """
-    stages, small = stage_progress.stages_of(study), cache.is_small(study)
+    listed = home_page.listed(user, study) if study.may.manage else None
+    stages = list(listed.stages.all()) if listed else stage_progress.stages_of(study)
+    small = not listed.large if listed else cache.is_small(study)
+    asks = home_page.asks(listed) if listed else not stage_progress.asks_nobody(study)
     stage = stage_progress.main_stage(stages)
-    stage.study = study
-    found = latest(stage, small, stages)
-    stages[0].study = study
+    found = latest(stage, small, stages, lists=False)
     people = cache.latest(stages[0], annotators.KIND, small=False)  # by the worker: queries for each stage
-    step = _with_reason(home_page.step_of(user, study), people.data) if study.may.manage else None
+    figures = found.data and found.data["figures"]
+    step = _with_reason(home_page.step_of(listed, stage, figures), people.data) if listed else None
     parts, reports = lately.parts_of(study), _reports(study)
     shown = {
         "study": study, "stage": stage, "stages": stages, "protocol": protocol_named(stage.protocol), "latest": found,
@@ -45,22 +47,23 @@ def contents(study: Study, user) -> dict:
         "asks": study.state != StudyState.OPEN or any(one.state == StageState.OPEN for one in stages),
         "flags": answers_shown.open_flags(stage, FLAGS), "away": people_away(study),
         "reader_reports": [answer for _, answer in reports].count(""),
-        "lately": lately.events(study, parts),
+        "lately": lately.events(parts),
         "part": part.in_short(study.part, study.benchmark.items.count()) if study.part else "",
     }  # fmt: skip
     if found.data is not None:
-        drawn = _drawn(stage, found.data)
+        drawn = _drawn(stage, found.data, asks)
         invites = step is not None and step.step.kind == Kind.INVITE and len(drawn["stuck"]["rows"]) == 1
-        looks = drawn["judged"] and not invites and not stage_progress.asks_nobody(study)
+        looks = drawn["judged"] and not invites and asks
         shown |= drawn | {"blocked": looks and drawn["stuck"]["total"]}
     large = hashed((found.progress, people.progress, step, shown["lately"], study.state))
-    return {**shown, "seen": _seen(study, stage, parts, reports) if small else large}
+    review = listed.review if listed else people_to_review(study)
+    return {**shown, "seen": _seen(stage, parts, reports, review) if small else large}
 
 
 def fingerprint(study: Study) -> str:
     """Changes when anything changes that the page of a small study shows. At most nine queries."""
     stage = stage_progress.main_stage(stage_progress.stages_of(study))
-    return _seen(study, stage, lately.parts_of(study), _reports(study))
+    return _seen(stage, lately.parts_of(study), _reports(study), people_to_review(study))
 
 
 def _with_reason(step: StudyStep, people: Mapping | None) -> StudyStep:
@@ -71,10 +74,8 @@ def _with_reason(step: StudyStep, people: Mapping | None) -> StudyStep:
     return replace(step, step=replace(step.step, sentence=f"{signs[0].sentence} {step.step.sentence}"))
 
 
-def _seen(study: Study, stage: Stage, parts: Mapping[str, int], reports: Sequence[tuple[int, str]]) -> str:
-    stage.study = study
-    newest = lately.newest(study, parts)
-    return hashed((study_page.fingerprint(stage), newest, reports, people_to_review(study)))
+def _seen(stage: Stage, parts: lately.Parts, reports: Sequence[tuple[int, str]], review: Sequence[int]) -> str:
+    return hashed((study_page.fingerprint(stage), parts.newest, reports, list(review)))
 
 
 def _reports(study: Study) -> list[tuple[int, str]]:
@@ -84,9 +85,7 @@ def _reports(study: Study) -> list[tuple[int, str]]:
 
 def stage_rows(study: Study, user, stages: Sequence[Stage]) -> list[dict]:
     """A row for each stage: its place in the funnel, as last computed for the first."""
-    first = stages[0]
-    first.study = study
-    found = latest(first, cache.is_small(study), stages)
+    found = latest(stages[0], cache.is_small(study), stages, lists=False)
     whole = found.data["whole"] if found.data else {"stages": [], "measuring": []}
     steps = {step["stage"]: step for step in whole["stages"]}
     names = ("kept", "dropped", "open")
@@ -105,8 +104,7 @@ def _moves(study: Study) -> list[tuple[StudyState, str]]:
     return [(to, words) for to, words in MOVES.items() if to in STUDY_MOVES[StudyState(study.state)]]
 
 
-def _drawn(stage: Stage, data: dict) -> dict:
-    asks = not stage_progress.asks_nobody(stage.study)
+def _drawn(stage: Stage, data: dict, asks: bool) -> dict:
     whole, agreed = data["whole"], agreement_in_words(data["figures"], data["shares"])
     protocol, of = protocol_named(stage.protocol), study_page.subject(stage, data["figures"])
     return {

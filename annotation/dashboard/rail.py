@@ -46,7 +46,7 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
     here, address = _place_of(request)
     waits: Mapping[str, str] = {}
     if study.may.manage:
-        found = found or home_page.step_of(request.user, study)
+        found = found or home_page.step_of(home_page.listed(request.user, study))
         review, undecided = len(found.study.review), found.undecided
         waits = {"people": f"{review:,} to look at" if review else "", "quality": f"{undecided:,}" if undecided else ""}
     stages = found.stages if found else list(study.stages.all())

@@ -78,7 +78,7 @@ def contents(request: HttpRequest, study: Study) -> dict:
     shared = SharedResults.objects.filter(study=study).first()
     return {
         "study": study,
-        "next": home_page.step_of(request.user, study) if study.may.manage else None,
+        "next": home_page.step_of(home_page.listed(request.user, study)) if study.may.manage else None,
         "latest": found,
         "large": not small,
         **_drawn(request, study, found),

@@ -1,7 +1,9 @@
 """How far each stage of a study is: what closing it would pass on, and what became of all items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from django.db.models import prefetch_related_objects
 
 from annotation.dashboard.next_step import passed_on_by, waits_for_closing
 from annotation.models import Kind, Stage, StageState, Study, StudyState
@@ -30,13 +32,18 @@ class Part:
 
 
 def stages_of(study: Study) -> list[Stage]:
-    """In order, each with its source, by one query."""
-    stages = list(study.stages.order_by("position"))
+    """In order, each with its source. One query, whoever asks for the study's stages later."""
+    prefetch_related_objects([study], "stages")
+    return with_sources(study.stages.all())
+
+
+def with_sources(stages: Iterable[Stage]) -> list[Stage]:
+    """All stages of a study, each with its source."""
     known = {stage.pk: stage for stage in stages}
-    for stage in stages:
+    for stage in known.values():
         if stage.source_id is not None:
             stage.source = known[stage.source_id]
-    return stages
+    return [*known.values()]
 
 
 def main_stage(stages: Sequence[Stage]) -> Stage:
@@ -84,6 +91,12 @@ def asks_nobody(study: Study) -> bool:
     """Whether all judgments were made elsewhere, and nobody can judge here."""
     people = study.annotators.order_by("imported").values_list("imported", flat=True)
     return study.state != StudyState.OPEN and people.first() is True
+
+
+def has_people(study: Study) -> bool:
+    """Whether somebody has joined who could judge here."""
+    people = study.annotators.all() if study.state == StudyState.OPEN else study.annotators.filter(imported=False)
+    return people.exists()
 
 
 def parts_of(whole: Mapping, audits: bool = False, asks: bool = True) -> list[Part]:

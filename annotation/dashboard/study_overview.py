@@ -39,20 +39,19 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 
 
 @cache.computes(KIND)
-def overview(stage: Stage, key: str = "", tell: Tell = no_progress, stages: Sequence[Stage] | None = None) -> dict:
+def overview(
+    stage: Stage, key: str = "", tell: Tell = no_progress, stages: Sequence[Stage] | None = None, lists: bool = True
+) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
     stage_figures.headline, and `shares` those of the answers, the most common first. `stages`: all of the study, if
-    they have been read.
+    they have been read. Without `lists`, nothing that only the stage's own page shows.
     """
     stages = stage_progress.stages_of(stage.study) if stages is None else stages
     audit = audits.with_needs(stage) if stage.strategy == Strategy.AUDIT else None
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: _whole(stage.study, stages, {stage.pk: audit[1]} if audit else {}),
-        "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
-        "batches": _batches,
-        "again": _again,
-        "no_checks": _no_checks,
+        **(LISTS if lists else {}),
     }
     done, total = count(1), 3 + len(protocol_named(stage.protocol).projections) + len(parts)
     tell(0, total)
@@ -72,12 +71,12 @@ def overview(stage: Stage, key: str = "", tell: Tell = no_progress, stages: Sequ
     return {**found, "audit": audit_block.summary(stage, figures, *audit) if audit else {}}
 
 
-def latest(stage: Stage, small: bool, stages: Sequence[Stage]) -> LatestFigures:
+def latest(stage: Stage, small: bool, stages: Sequence[Stage], lists: bool = True) -> LatestFigures:
     """As of now for a small study. The forecast, and items blocked because nobody comes, change with the clock while
     work continues.
     """
     if small:
-        return LatestFigures(overview(stage, stages=stages), timezone.now(), current=True)
+        return LatestFigures(overview(stage, stages=stages, lists=lists), timezone.now(), current=True)
     going = stage.study.state == StudyState.OPEN and stage.state == StageState.OPEN
     return cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
 
@@ -149,3 +148,11 @@ def _again(stage: Stage) -> int:
 def _no_checks(stage: Stage) -> bool:
     """Whether the stage has a rate of checks but no check items."""
     return bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists()
+
+
+LISTS: Mapping[str, Callable[[Stage], object]] = {
+    "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
+    "batches": _batches,
+    "again": _again,
+    "no_checks": _no_checks,
+}

@@ -21,7 +21,7 @@ from annotation.dashboard.scores_block import scores_block
 from annotation.dashboard.stage_words import settings_in_sentences
 from annotation.dashboard.study_overview import latest
 from annotation.designs import part
-from annotation.figures import blocked_items, cache
+from annotation.figures import blocked_items
 from annotation.figures.cache import LatestFigures, hashed
 from annotation.figures.funnel import measures
 from annotation.figures.stage import FLAGS, LEASED
@@ -38,7 +38,6 @@ from annotation.sql import fetch
 from annotation.studies import reopening
 from annotation.templatetags.figures import hours
 from benchmarks.jobs import jobs
-from benchmarks.models import Job
 
 SHOWN = 6  # flags
 FRESH = ("latest", "stage", "ending", "flags")  # always current, whatever the size
@@ -105,7 +104,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "large": not small,
         "latest": found,
         "stages": stages,
-        **_looked_at(stage),
+        "flags": answers_shown.open_flags(stage, SHOWN),
         **_estimated(stage),
         "stage_links": _stage_links(stage),
         "seen": fingerprint(stage) if small else _seen_large(stage, found),
@@ -137,11 +136,11 @@ def newer(shown: dict, seen: str) -> dict:
 def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     """The stage's figures (`overview`), with what the page derives from them."""
     figures, whole = data["figures"], data["whole"]
-    progress, joined = stage_progress.progress(stage, whole), stage.study.annotators.exists()
+    progress, joined = stage_progress.progress(stage, whole), stage_progress.has_people(stage.study)
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
-        "joined": joined and not stage_progress.asks_nobody(stage.study),
+        "joined": joined,
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),
@@ -229,20 +228,16 @@ def _plotted(stage: Stage, figures: dict, shares: Sequence[float]) -> dict[str, 
     }
 
 
-def _looked_at(stage: Stage) -> dict:
-    """What needs attention. `busy`: an estimate has not finished."""
-    going = Job.objects.filter(kind=dawid_skene.KIND, params__stage=stage.pk)
-    return {"flags": answers_shown.open_flags(stage, SHOWN), "busy": going.filter(state__in=cache.UNDER_WAY).exists()}
-
-
 def _estimated(stage: Stage) -> dict:
-    """For a stage decided by an estimate: the last one, how many judgments count now, and the next one's job."""
+    """For a stage decided by an estimate: the last one, how many judgments count now, and the next one's job; `busy`
+    until that has finished.
+    """
     if stage.rule != DecisionRule.DAWID_SKENE:
         return {}
-    job, failed = dawid_skene.under_way(stage), dawid_skene.unfinished(stage)
+    job, failed = dawid_skene.jobs_of(stage)
     now = stage.slots.filter(judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE).count()
     told = {"last": dawid_skene.last_estimate(stage), "judgments": now, "failed": failed}
-    return {"estimate": {**told, "job": job, "pace": job and jobs.pace(job)}}
+    return {"estimate": {**told, "job": job, "pace": job and jobs.pace(job)}, "busy": job}
 
 
 def _blocks(shown: dict) -> list[tuple[str, str]]:

@@ -90,7 +90,10 @@ def study_stages(request: StaffRequest, pk: int) -> HttpResponse:
 def study_stage(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """One stage: its question, progress, agreement, disagreements and annotators."""
     stage = permissions.stage_for(request.user, pk, position)
-    shown = study_page.contents(stage, cache.is_small(stage.study))
+    listed = home_page.listed(request.user, stage.study) if stage.study.may.manage else None
+    shown = study_page.contents(stage, not listed.large if listed else cache.is_small(stage.study))
+    if listed:
+        shown["next"] = home_page.step_of(listed, stage, shown.get("figures"))
     more = {"section": "studies", "invite": invitation(request, stage)}
     return render(request, "dashboard/stage.html", {**shown, **more})
 

@@ -203,6 +203,11 @@ def counts(stage: Stage) -> dict[str, int]:
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
+def unstaffed(found: Mapping[str, int]) -> int:
+    """Return how many of the blocked items more annotators would resolve."""
+    return sum(found.get(reason, 0) for reason in UNSTAFFED)
+
+
 def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
     """Return, by key, a stage's items that nobody is left to judge. One statement; `siblings`: each study's stages."""
     given = [_values(stage, siblings[stage.study_id]) for stage in stages]

@@ -137,7 +137,7 @@ def halted(stage: Stage) -> str:
 
 
 def _nobody_left(blocked: Mapping[str, int]) -> str:
-    items = sum(blocked.get(reason, 0) for reason in blocked_items.UNSTAFFED)
+    items = blocked_items.unstaffed(blocked)
     return f"nobody is left to judge {wording.counted(items, 'item')}" if items else ""
 
 

@@ -125,23 +125,21 @@ def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
     return found.data["confusion"].get(str(number), {}) if found else {}
 
 
-def under_way(stage: Stage) -> Job | None:
-    """Return the queued or running job that estimates the stage."""
-    going = (JobState.QUEUED, JobState.RUNNING)
-    return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
-
-
-def unfinished(stage: Stage) -> Job | None:
-    """Return the newest job if it failed or was cancelled."""
+def jobs_of(stage: Stage) -> tuple[Job | None, Job | None]:
+    """Return the newest job that estimates the stage: the first if it is queued or running, the second if it failed or
+    was cancelled.
+    """
     newest = Job.objects.filter(kind=KIND, params__stage=stage.pk).first()
-    return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
+    if newest is None or newest.state == JobState.DONE:
+        return None, None
+    return (newest, None) if newest.state in (JobState.QUEUED, JobState.RUNNING) else (None, newest)
 
 
 def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
     """Queue an estimate, unless one is running. It also does the work of one at closing that did not finish."""
-    if under_way(stage):
+    going, last = jobs_of(stage)
+    if going:
         return None
-    last = unfinished(stage)
     return queue_estimate(stage=stage, by=by, closing=bool(last and last.params["closing"]), created_by=created_by)
 
 

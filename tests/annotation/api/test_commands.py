@@ -65,9 +65,9 @@ def test_what_fails_after_the_effect_undoes_it(client, manager, study, monkeypat
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_at_once_one_has_the_effect_and_both_its_answer(manager, client, eager_tasks, monkeypatch):
-    """Without `under_way`, which would refuse the second estimate, the key alone keeps it from being made."""
+    """Without `jobs_of`, by which the second estimate would be refused, the key alone keeps it from being made."""
     stage, both = studies.stage(items=2, overlap=2, rule="dawid-skene"), Barrier(2)
-    monkeypatch.setattr("annotation.pipeline.dawid_skene.under_way", lambda stage: False)
+    monkeypatch.setattr("annotation.pipeline.dawid_skene.jobs_of", lambda stage: (None, None))
 
     def ask(_):
         other = Client()

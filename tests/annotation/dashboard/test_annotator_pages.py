@@ -113,7 +113,7 @@ def test_each_filter_counts_the_rows_behind_it_and_signs_are_those_of_the_next_s
         found = [line.who.number for line in page.context["lines"]]
         assert found == numbers, key
     assert people_to_review(stage.study) == expected["signs"]
-    assert home_page.step_of(manager, stage.study).step.url == table(stage.study, show="signs")
+    assert home_page.step_of(home_page.listed(manager, stage.study)).step.url == table(stage.study, show="signs")
     participant_lifecycle.keep(annotator=stage.study.annotators.get(number=4), reason="A pilot", by="test")
     shown = client.get(table(stage.study, show="signs"))
     assert "no warning signs" in shown.text and not shown.context["lines"]
@@ -196,7 +196,7 @@ def test_of_two_who_disagree_the_page_says_that_nothing_shows_who_is_right(clien
     assert "A-01 and A-02" in shown and "no way to tell which of them is right" in shown
     assert (
         "too few judgments to test anybody for warning signs: 20 in one stage" in shown
-        and home_page.step_of(manager, stage.study).way[2].state == ""
+        and home_page.step_of(home_page.listed(manager, stage.study)).way[2].state == ""
     )
     assert reverse("study-checks", args=[stage.study.pk, 1]) in shown
 

@@ -96,7 +96,7 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     assert f"of about ${0.02 * needed:.2f}" in page
     half_width = 100 * audits.progress_of(stage).half_width
     assert f"The audit’s result is ± {half_width:.2f}% so far. Its target is ± 20%." in page
-    home = home_page.step_of(User.objects.get(), stage.study)
+    home = home_page.step_of(home_page.listed(User.objects.get(), stage.study))
     assert home.step.sentence.startswith(f"Stage 1 (Choose the image that fits): 5 of about {needed} items settled.")
     (listed,) = study_list.with_stages(Study.objects.all())
     assert (listed.wanted, listed.judged) == (needed, 5)

@@ -59,7 +59,7 @@ def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
     told = page(admin_client, stage)
     assert "may not have moved on. The worker died. Run the estimate again." in told and "Estimate now" in told
     admin_client.post(reverse("stage-estimate", args=[stage.study_id, stage.position]))
-    assert dawid_skene.under_way(stage).params["closing"]
+    assert dawid_skene.jobs_of(stage)[0].params["closing"]
 
 
 def test_a_closed_study_is_asked_again_while_its_estimate_is_under_way(admin_client, stage):

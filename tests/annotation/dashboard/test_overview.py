@@ -121,10 +121,20 @@ def judged() -> Study:
     return judged_study()
 
 
-def test_an_overview_of_a_small_study_takes_few_queries(client, manager, judged, django_assert_max_num_queries):
-    client.get(reverse("study-detail", args=[judged.pk]))
-    with django_assert_max_num_queries(44):
-        client.get(reverse("study-detail", args=[judged.pk]))
+@pytest.mark.parametrize("name", ["study-detail", "study-stage"])
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_page_of_a_small_study_takes_at_most_thirty_queries(
+    client, manager, django_assert_max_num_queries, closed, name
+):
+    """Flags take three more, and audits and estimates several."""
+    made = crowds.stage(items=12, people=3).study
+    Flag.objects.all().delete()
+    if closed:
+        study_lifecycle.move_study(study=made, to="closed", by="test")
+    address = reverse(name, args=[made.pk, *([1] if name == "study-stage" else [])])
+    client.get(address)
+    with django_assert_max_num_queries(30):
+        client.get(address)
 
 
 def test_a_fresh_study_shows_one_thing_to_do_and_no_zeros(client, manager):
@@ -271,7 +281,7 @@ def test_what_happened_lately_is_said_once_and_newest_first(judged):
     participants.exclude(annotator=person, reason="Bot", by="test")
     study_lifecycle.move_stage(stage=judged.stages.get(), to="closed", by="test")
     audit.record(by="worker", verb="exported", subject=judged)  # a release's, which is no export in the list
-    assert [one.words for one in lately.events(judged, lately.parts_of(judged))][:4] == [
+    assert [one.words for one in lately.events(lately.parts_of(judged))][:4] == [
         "test closed stage 1", "test excluded A-02", "A-02 left the study", "3 annotators joined",
     ]  # fmt: skip
 
@@ -281,7 +291,7 @@ def test_decisions_by_hand_flags_and_checks_are_among_what_happened_lately(judge
     submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
     decisions.decide(task=lease.task, by="test", seen=decisions.seen(lease.task), note="No cup.", answer="none")
     checks_setup.revise(stage=judged.stages.get(), by="test", check_rate=0.1)
-    assert [one.words for one in lately.events(judged, lately.parts_of(judged))][:3] == [
+    assert [one.words for one in lately.events(lately.parts_of(judged))][:3] == [
         "test changed the checks of stage 1",
         "test decided 1 item by hand",
         f"{lease.annotator.pseudonym} flagged 1 item",
