@@ -61,11 +61,14 @@ ORDER BY why, rank
 OF_STAGE = f"""
   SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}"""
 UNDECIDED = f"""{OF_STAGE}
-  UNION SELECT task.id
-  FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
-  JOIN annotation_task task ON task.id = lease.task_id
-  WHERE task.stage_id = annotation_stage.id AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
-    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')"""
+  UNION SELECT id FROM (
+    WITH flagged AS MATERIALIZED (  -- once for all stages
+      SELECT task.id, task.stage_id
+      FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+      JOIN annotation_task task ON task.id = lease.task_id
+      WHERE task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
+        AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}'))
+    SELECT id FROM flagged WHERE stage_id = annotation_stage.id) flagged"""
 WAITING = f"""
 SELECT DISTINCT task.item_id
 FROM annotation_stage CROSS JOIN LATERAL ({UNDECIDED}) undecided JOIN annotation_task task ON task.id = undecided.id

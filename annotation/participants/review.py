@@ -11,12 +11,15 @@ from annotation.figures import annotators
 from annotation.models import Annotator, Lease, Slot, Study
 from annotation.participants.lifecycle import KEPT, REINSTATED
 
+# OFFSET keeps the planner from unpacking the large figures of other studies for each study.
 TO_REVIEW = f"""ARRAY(
-  SELECT DISTINCT who.number FROM annotation_stage stage
-  JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
-  CROSS JOIN LATERAL jsonb_array_elements_text(found.data->'look') look(number)
-  JOIN annotation_annotator who ON who.study_id = stage.study_id AND who.number = look.number::int
-  WHERE stage.study_id = annotation_study.id AND who.excluded_at IS NULL AND NOT EXISTS (
+  SELECT DISTINCT who.number FROM (
+    SELECT found.data->'look' AS numbers FROM annotation_stage stage
+    JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
+    WHERE stage.study_id = annotation_study.id OFFSET 0) look
+  CROSS JOIN LATERAL jsonb_array_elements_text(look.numbers) look_at(number)
+  JOIN annotation_annotator who ON who.study_id = annotation_study.id AND who.number = look_at.number::int
+  WHERE who.excluded_at IS NULL AND NOT EXISTS (
     SELECT FROM benchmarks_event WHERE subject = 'annotator:' || who.id AND verb IN ('{KEPT}', '{REINSTATED}'))
   ORDER BY who.number)"""
 TESTED = f"""(
