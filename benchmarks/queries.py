@@ -6,7 +6,7 @@ from typing import Protocol
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection
-from django.db.models import Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, JSONArray
 
@@ -120,6 +120,12 @@ def materials_of(items: Sequence[int]) -> dict[int, ItemRecord]:
             for pk, key, kind, subtype, meta, captions, images in cursor
         }
     return {item: found[item] for item in items}
+
+
+def one_in(n: int, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Return about every nth item, by a hash of its id; all if n is below 2."""
+    drawn = RawSQL("hashint8(benchmarks_item.id) %% %s = 0", [n], BooleanField())
+    return items.filter(drawn) if n > 1 else items
 
 
 def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:

@@ -126,6 +126,9 @@ def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
     return found
 
 
+SAMPLED = 2_000  # items by whose parts a plan counts the tasks per item, if there are twice as many
+
+
 @dataclass(frozen=True, slots=True)
 class Assumptions:
     """Assumptions about a stage: seconds a screen takes, and the share of items that it keeps.
@@ -209,7 +212,8 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
     hours = screens * assumed.seconds / _HOUR
     people = _places(given, judgments, ((items - shared, overlap), (shared, shared_overlap)), assumed.people)
     # For only some of the items, the mean of all is a guess
-    guessed = later or (bool(items < coming or shared) and assumed.tasks != int(assumed.tasks))
+    drawn = items < coming or shared or coming >= 2 * SAMPLED
+    guessed = later or (bool(drawn) and assumed.tasks != int(assumed.tasks))
     return ExpectedEffort(
         stage.stage_name, items, judgments, screens, hours, hours * pay, people, bool(stage.after), guessed
     )

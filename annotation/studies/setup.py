@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.designs import fit, presets
 from annotation.designs.fit import role_choices
 from annotation.designs.plan import (
+    SAMPLED,
     Assumptions,
     ExpectedEffort,
     StagePlan,
@@ -238,10 +239,13 @@ def known_benchmark(asked: str | None) -> str:
 
 
 def size_of(items: QuerySet[Item], stages: Sequence[StagePlan]) -> Size:
-    """Return how many tasks the items will have: counted for each kind of item, by its parts."""
-    kinds = queries.shapes(items)
+    """Return how many tasks the items will have: counted for each kind of item, by its parts, among all or about
+    `SAMPLED` of them.
+    """
+    count = items.count()
+    kinds = queries.shapes(queries.one_in(count // SAMPLED, items))
     return Size(
-        items=sum(count for _, count in kinds),
+        items=count,
         types=items.order_by().values("type").distinct().count(),
         tasks=[presets.mean_tasks(stage, stages, kinds) for stage in stages],
     )

@@ -19,10 +19,11 @@ from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies import instructions_images, members
+from annotation.studies import instructions_images, members, setup
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup import read_kept
 from annotation.studies.setup_forms import StageForm
+from benchmarks import queries
 from benchmarks.models import Benchmark, Caption, Event, ItemImage
 from tests.builders import pictures, predictions, studies
 
@@ -733,3 +734,12 @@ def test_a_name_wins_over_a_number():
 @pytest.mark.parametrize("kept", ["[" * 100_000, "{", "[1]", '{"a": 1}', '{"": 5}', '"x"'])
 def test_what_a_page_kept_may_be_tampered_with(kept):
     assert read_kept(kept) == {}
+
+
+@pytest.mark.django_db
+def test_a_plan_counts_all_items_and_the_tasks_of_a_sample(monkeypatch):
+    items = studies.benchmark(items=40).items.all()
+    every = setup.size_of(items, [StagePlan("bivlc-choose")])
+    monkeypatch.setattr(setup, "SAMPLED", 10)
+    assert setup.size_of(items, [StagePlan("bivlc-choose")]) == every and every["items"] == 40
+    assert 0 < sum(count for _, count in queries.shapes(queries.one_in(4, items))) < 40
