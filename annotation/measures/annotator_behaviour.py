@@ -8,7 +8,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,7 @@ class Skills:
                 before = everyone.get(part, (0, 0))
                 everyone[part] = before[0] + right, before[1] + n
         self.of = {who: logit_beside(found, everyone) for who, found in known.items()}
+        self.estimates = np.array([one for one, _ in self.of.values()]).reshape(-1, 2)  # value and variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,10 @@ def stage_behaviour(
 def _same(table: RatingTable, standing: Judgments) -> Mapping[Any, Shares]:
     """Return how often each annotator agrees with the others, by type and subtype."""
     found: dict[Any, dict[tuple[str, str], _Same]] = defaultdict(dict)
-    tasks = defaultdict(set)
-    for task, part in zip(standing.task.tolist(), standing.part.tolist(), strict=True):
-        tasks[part].add(task)
-    for part, of in sorted(tasks.items()):
-        of_part = table if len(tasks) == 1 else table.for_items(of)
+    parts = standing.part.values
+    for code in np.unique(standing.part.code).tolist():
+        part, of = parts[code], np.unique(standing.task.code[standing.part.code == code]).tolist()
+        of_part = table if len(parts) == 1 else table.for_items({standing.task.values[task] for task in of})
         for number, (same, n) in agreement.agreement_with_majority(of_part).items():
             if n:
                 found[number][part] = same, n
@@ -162,12 +161,12 @@ def annotator_figures(number: int, rows: Judgments, all_: StageBehaviour, exclud
 
 
 def _speed(active_ms: Array, all_: StageBehaviour) -> Figures:
-    times: list[int] = measures_counts.known_times(active_ms).tolist()
-    quick = sum(time < warning_signs.FAST_SHARE * (all_.typical or 0) for time in times)
-    logs = [math.log(time / all_.typical) for time in times] if all_.typical else []
+    times = measures_counts.known_times(active_ms)
+    quick = int((times < warning_signs.FAST_SHARE * (all_.typical or 0)).sum())
+    middle = np.sort(times)[[(len(times) - 1) // 2, len(times) // 2]].tolist() if len(times) else []
     return {
-        "median_seconds": median(times) / 1000 if times else None,
-        "log_time": median(logs) if logs else None,
+        "median_seconds": sum(middle) / 2 / 1000 if middle else None,
+        "log_time": sum(math.log(time / all_.typical) for time in middle) / 2 if middle and all_.typical else None,
         "quick": quick,
         "quick_share": measures_counts.ratio(quick, len(times)),
         "bands": _speed_bands(active_ms, all_.typical),
@@ -183,7 +182,7 @@ def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, e
     sums = {view: _sum(found) for view, found in same.items()}
     compared = {view: (*sums[view], _beside_others(number, all_.skills[view], found)) for view, found in same.items()}
     answers = all_.answers.of_excluded(mine.task, said) if excluded else all_.answers.own.get(number)
-    rest = [one for who, one in all_.answers.own.items() if who != number and one.n >= warning_signs.SIGNS_FROM]
+    rest = all_.answers.estimates_beside(number, warning_signs.SIGNS_FROM)
     return {
         "labels": dict(sorted(own.items())),
         "others": dict(sorted(others.items())),
@@ -241,11 +240,10 @@ def _beside_others(number: int, everyone: Skills, own: Shares) -> Beside | None:
     if number not in everyone.of:
         everyone = Skills({**everyone.shares, number: own})
     mine, usual = everyone.of[number]
-    others = [one for who, (one, _) in everyone.of.items() if who != number]
-    middle = median(one.value for one in others)
+    others = everyone.estimates[[who != number for who in everyone.of]]
+    middle = float(np.median(others[:, 0]))
     typical = 1 / (1 + math.exp(-usual - middle))
-    below = [Estimate(-one.value, one.variance) for one in others]
-    return Beside(typical, p_above(Estimate(-mine.value, mine.variance), below, -middle))
+    return Beside(typical, p_above(Estimate(-mine.value, mine.variance), others * (-1, 1), -middle))
 
 
 def behaviour_signs(found: Figures, all_: StageBehaviour) -> list[Sign]:
@@ -277,26 +275,27 @@ _SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
 
 
-def time_histogram(times: Sequence[int]) -> Figures:
+def time_histogram(given: Sequence[int] | Array) -> Figures:
     """Make a histogram of active times: milliseconds in, seconds out.
 
     It has `n`, `median`, `quick` (the number under half the median) and `bins` of {from, to, judgments}, from 0 to the
     last non-empty one. The width is the narrowest that puts 95% into `HISTOGRAM_BINS` bins; a last bin without an end
     holds the rest.
     """
-    if not times:
+    times = np.sort(np.asarray(given, dtype=np.int64))
+    if not len(times):
         return {"n": 0, "median": None, "quick": 0, "bins": []}
-    ordered, typical = sorted(times), median(times)
-    end = ordered[math.ceil(_BOUNDED_SHARE * len(ordered)) - 1]
+    typical = float(np.median(times))
+    end = int(times[math.ceil(_BOUNDED_SHARE * len(times)) - 1])
     width = next((width for width in _HISTOGRAM_WIDTHS if end // width < HISTOGRAM_BINS), _HISTOGRAM_WIDTHS[-1])
-    counts = Counter(min(time // width, HISTOGRAM_BINS) for time in times)
+    counts: list[int] = np.bincount(np.minimum(times // width, HISTOGRAM_BINS)).tolist()
     bins = [
         {
             "from": at * width / 1000,
             "to": (at + 1) * width / 1000 if at < HISTOGRAM_BINS else None,
             "judgments": counts[at],
         }
-        for at in range(max(counts) + 1)
+        for at in range(len(counts))
     ]
-    quick = sum(time < warning_signs.FAST_SHARE * typical for time in times)
+    quick = int((times < warning_signs.FAST_SHARE * typical).sum())
     return {"n": len(times), "median": typical / 1000, "quick": quick, "bins": bins}

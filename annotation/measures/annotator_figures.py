@@ -49,7 +49,7 @@ def of_stage(
     found = [
         _row(number, mine.get(number, none), all_, number in excluded, pay) for number in sorted({*known.seated, *mine})
     ]
-    counted = counts.known_times(given.active_ms[given.is_judge & given.counted]).tolist()
+    counted = counts.known_times(given.active_ms[given.is_judge & given.counted])
     level = level_of_view(all_.views[all_.coarse])
     for row in found:
         _add_known(row, position, known.checked.get(row["number"]), known.passed.get(row["number"], {}))

@@ -5,7 +5,7 @@ them with scipy and with published values.
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from annotation.measures.types import Array
 def binomial_distribution(n: int, p: float) -> Array:
     """Return P(X = k) for k = 0 … n."""
     if p <= 0 or p >= 1:
-        certain: Array = np.eye(n + 1)[n if p >= 1 else 0]
+        certain = np.zeros(n + 1)
+        certain[n if p >= 1 else 0] = 1
         return certain
     k = np.arange(n)
     return _of_ratios((n - k) / (k + 1) * (p / (1 - p)))
@@ -85,6 +86,7 @@ def student_within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * math.fsum(steps)) if odd else sine * math.fsum(steps)
 
 
+@lru_cache(4096)  # a report needs each twice
 def probability_of_run(length: int, n: int, p: float) -> float:
     """Return P(a run of at least `length` successes) in n trials with success probability p.
 

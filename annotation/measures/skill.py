@@ -10,7 +10,6 @@ docs/reference/measures.md has the formulas, docs/design/evidence.md how often h
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -37,11 +36,13 @@ class Estimate(NamedTuple):
     variance: float
 
 
-def p_above(own: Estimate, others: list[Estimate], middle: float = 0.0) -> float:
-    """Return the probability that one of the others' kind is as far above `middle`; 1 if there are none."""
-    if not others:
+def p_above(own: Estimate, others: Array, middle: float = 0.0) -> float:
+    """Return the probability that one of the others' kind (estimates, shape A × 2) is as far above `middle`; 1 if there
+    are none.
+    """
+    if not len(others):
         return 1.0
-    values, variances = np.array(others).T
+    values, variances = others.T
     squares = (values - middle) ** 2
     first = max(0.0, float(np.median(squares / _MEDIAN - variances)))
     near = squares <= _FAR**2 * (variances + first)
@@ -97,10 +98,10 @@ class OwnAnswers:
         expected = (drawn * share).sum(axis=0)
         variance = (drawn * share * (1 - share) * (size - drawn) / np.maximum(1, size - 1)).sum(axis=0)
         self._by_others = (drawn * (given - mine) / np.maximum(1, size - drawn)).sum(axis=0)
-        self._estimates = [
-            Estimate(above / of, 1 / of) if of > 0 else None
-            for above, of in zip((self.given - expected).tolist(), variance.tolist(), strict=True)
-        ]
+        known = variance > 0
+        self.estimates = np.full((len(labels), 2), np.nan)  # by label: value and variance
+        self.estimates[known, 0] = (self.given - expected)[known] / variance[known]
+        self.estimates[known, 1] = 1 / variance[known]
 
     def others_share(self, label: int) -> float:
         """Return the share of the others' answers, weighted like the annotator's tasks."""
@@ -108,16 +109,18 @@ class OwnAnswers:
 
     def estimate(self, label: int) -> Estimate | None:
         """Estimate how much likelier the label is than for the others, by one Newton step; None without information."""
-        return self._estimates[label] if label < len(self._estimates) else None
+        value, variance = self.estimates[label].tolist()
+        return None if math.isnan(variance) else Estimate(value, variance)
 
     def p_exact(self, label: int) -> float:
         """Return the two-sided p, by doubling, if annotators are all alike."""
         given, _, times = self._strata
-        strata, counts = np.unique(
-            np.column_stack([times, given[:, label], given.sum(axis=1)]), axis=0, return_counts=True
-        )
+        size = given.sum(axis=1)
+        most = int(size.max(initial=0)) + 1
+        strata, counts = np.unique((times * most + given[:, label]) * most + size, return_counts=True)
         sums = np.ones(1)
-        for (drawn, good, size), many in zip(strata.tolist(), counts.tolist(), strict=True):
+        for stratum, many in zip(strata.tolist(), counts.tolist(), strict=True):
+            (drawn, good), size = divmod(stratum // most, most), stratum % most
             if drawn == 1:
                 sums = np.convolve(sums, binomial_distribution(many, good / size))
                 continue
@@ -125,14 +128,17 @@ class OwnAnswers:
                 sums = np.convolve(sums, hypergeometric_distribution(drawn, good, size))
         return two_sided(sums, int(self.given[label]))
 
-    def p(self, label: int, others: list["OwnAnswers"]) -> float:
-        """Return the larger two-sided p: if annotators are alike, and if they differ as the others do."""
+    def p(self, label: int, others: Array) -> float:
+        """Return the larger two-sided p: if annotators are alike, and if they differ as the `others` do (their
+        `estimates`, shape A × L × 2).
+        """
         own = self.estimate(label)
         if own is None:
             return 1.0
-        estimates = [found for one in others if (found := one.estimate(label))]
+        estimates = others[:, label] if label < others.shape[1] else others[:0, 0]
+        estimates = estimates[~np.isnan(estimates[:, 1])]
         # Not zero: an annotator who is far away shifts the expectation for those who judged the same tasks.
-        middle = median(one.value for one in estimates) if estimates else 0.0
+        middle = float(np.median(estimates[:, 0])) if len(estimates) else 0.0
         beyond = p_above(Estimate(middle + abs(own.value - middle), own.variance), estimates, middle)
         return min(1.0, max(self.p_exact(label), 2 * beyond))
 
@@ -152,6 +158,16 @@ class StageAnswers:
             )
             for number, mine in rows_by(annotator).items()
         }
+
+        self._estimates = np.array([one.estimates for one in self.own.values()]).reshape(
+            len(self.own), len(labels.values), 2
+        )
+        self._numbers, self._n = np.array([(number, one.n) for number, one in self.own.items()]).reshape(-1, 2).T
+
+    def estimates_beside(self, number: int | None, least: int) -> Array:
+        """Return the estimates of all but this annotator who gave at least `least` comparable answers (A × L × 2)."""
+        found: Array = self._estimates[(self._numbers != number) & (self._n >= least)]
+        return found
 
     def of_excluded(self, task: Coded, labels: Coded) -> OwnAnswers:
         """Compare answers that do not count, on tasks that others answered."""

@@ -215,22 +215,24 @@ def runs_sign(test: Figures) -> list[Sign]:
 # Against the others
 
 
-def answers_test(own: OwnAnswers | None, others: list[OwnAnswers]) -> Figures:
+def answers_test(own: OwnAnswers | None, others: Array) -> Figures:
     """Test whether an annotator gives each answer as often as the others on the same tasks: p times the number of
-    answers, by an exact test and by one that allows for differences among the others (`skill.OwnAnswers.p`).
+    answers, by an exact test and by one that allows for differences among the `others` (`skill.OwnAnswers.p`).
 
-    `label` is the answer with the smallest p; the first if several have the same p, as with two labels.
+    `label` is the answer with the smallest p; the first if several have the same p, as both of two labels have.
     """
     figures = {"n": own.n if own else 0, "others": own.others if own else 0}
     if own is None or figures["n"] < SIGNS_FROM:
         return _no_test(f"{_FEW} judgments that others’ can be compared with", **figures)
-    found = {label: own.p(place, others) for place, label in enumerate(own.labels) if own.estimate(place)}
-    if not found:
+    places = {label: place for place, label in enumerate(own.labels) if own.estimate(place)}
+    if not places:
         return _no_test("all answers are the same", **figures)
+    tested = [*places][:1] if len(own.labels) == 2 else places
+    found = {label: own.p(places[label], others) for label in tested}
     label = _least(found)
-    place = own.labels.index(label)
+    place = places[label]
     return {
-        "p": min(1.0, found[label] * len(found)), "reason": "", "label": label,
+        "p": min(1.0, found[label] * len(places)), "reason": "", "label": label,
         "share": int(own.given[place]) / own.n, "others_share": own.others_share(place), **figures,
     }  # fmt: skip
 

@@ -2,11 +2,12 @@
 
 import math
 import random
+import statistics
 
 import numpy as np
 import pytest
 
-from annotation.measures import skill, warning_signs
+from annotation.measures import exact_tests, skill, warning_signs
 from annotation.measures.judgments import Coded
 from annotation.measures.warning_signs import Beside, Usual
 from bench.coverage import signs
@@ -147,7 +148,7 @@ def answers(*columns: str, excluded: str = "") -> tuple:
     task, who, said = zip(*rows, strict=True)
     part = Coded.of([("", "")] * len(rows))
     stage = skill.StageAnswers(Coded.of(task), part, np.array(who), Coded.of(said))
-    others = [one for number, one in stage.own.items() if number or excluded]
+    others = stage.estimates_beside(None if excluded else 0, least=0)
     own = stage.of_excluded(Coded.of(range(len(excluded))), Coded.of(list(excluded))) if excluded else stage.own[0]
     return own, others
 
@@ -164,6 +165,36 @@ def test_an_answer_that_fits_the_tasks_is_no_sign_however_rare_elsewhere():
     """Only the first annotator had the tasks that are b, as in a batch of its own with one other."""
     found = warning_signs.answers_test(*answers("b" * 40 + "-" * 80, "b" * 40 + "-" * 80, "-" * 40 + "a" * 80))
     assert found["p"] is None and warning_signs.answers_sign(found) == []
+
+
+def _plain_estimate(own: str, columns: list[str], label: str) -> skill.Estimate:
+    shares = [task.count(label) / len(task) for task in map("".join, zip(*columns, strict=True))]
+    variance = sum(share * (1 - share) for share in shares)
+    return skill.Estimate((own.count(label) - sum(shares)) / variance, 1 / variance)
+
+
+def _plain_p(own: str, columns: list[str], label: str) -> float:
+    """By the definition: a convolution for each task, and each of the others' estimates computed anew."""
+    sums = np.ones(1)
+    for task in map("".join, zip(*columns, strict=True)):
+        sums = np.convolve(sums, exact_tests.binomial_distribution(1, task.count(label) / len(task)))
+    mine = _plain_estimate(own, columns, label)
+    others = [_plain_estimate(one, columns, label) for one in columns[1:]]
+    middle = statistics.median(one.value for one in others)
+    above = skill.Estimate(middle + abs(mine.value - middle), mine.variance)
+    beyond = skill.p_above(above, np.array(others), middle)
+    return min(1.0, max(exact_tests.two_sided(sums, own.count(label)), 2 * beyond))
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_test_of_answers_equals_its_plain_definition(labels, seed):
+    dice = random.Random(seed)
+    columns = ["".join(dice.choices(labels, range(1, len(labels) + 1), k=40)) for _ in range(2 + seed)]
+    plain = {label: _plain_p(columns[0], columns, label) for label in labels}
+    found = warning_signs.answers_test(*answers(*columns))
+    assert found["p"] == pytest.approx(min(1.0, len(labels) * min(plain.values())), rel=1e-9)
+    assert plain[found["label"]] == pytest.approx(min(plain.values()), rel=1e-9)
 
 
 def test_who_differs_as_others_do_gets_no_sign():
