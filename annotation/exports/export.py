@@ -19,7 +19,7 @@ from annotation.exports.files import files_below
 from annotation.exports.items import ExportedItems
 from annotation.figures import annotators, human_baseline
 from annotation.figures.edit_names import Edits, edits_of
-from annotation.figures.stage import study_figures
+from annotation.figures.stage import stage_rows, study_figures
 from annotation.measures.funnel import STATES
 from annotation.models import Stage, Study
 from annotation.pipeline import dawid_skene, promotion
@@ -185,11 +185,15 @@ def _write_figures(study: Study, stages: Sequence[Stage], whole: dict, folder: P
     """Write all figures on the study's pages that do not depend on the time of day. They are written before the items
     are read and not kept: the pairs of 500 annotators take a lot of memory. Return when the last judgment was given.
     """
-    found = [study_figures(stage) for stage in stages]
+    found, given = [], {}
+    for stage in stages:
+        rows = stage_rows(stage)
+        given[stage.pk] = rows.judgments
+        found.append(study_figures(stage, rows))
     figures = {
         "funnel": whole,
         "stages": [{name: part for name, part in one.items() if name != "now"} for one in found],
-        "annotators": annotators.of_stages(study, stages),
+        "annotators": annotators.of_stages(study, stages, given=given),
         "baselines": human_baseline.of_stages(stages),
     }
     export_files.write_json(folder / "figures.json", figures)
