@@ -30,7 +30,7 @@ class Places:
 
     task: Task
     free: list[Slot] = field(default_factory=list)
-    taken: set[int] = field(default_factory=set)  # annotators who already have one
+    taken: set[int] = field(default_factory=set)  # annotators who already have a slot
     last: int = 0
     wanted: list[Slot] = field(default_factory=list)  # slots to reserve, including new ones
 
@@ -52,7 +52,7 @@ def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str]
         for place in places:
             _reserve(stage, place, annotator)
     full = [place.task.item.key for place in places if place.last > MOST_JUDGMENTS]
-    _refuse([f"Item {key} would get more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
+    _refuse([f"Item {key} would need more than {MOST_JUDGMENTS} judgments." for key in dict.fromkeys(full)])
     written = _write(stage, places, annotators, by)
     attention_checks.top_up(stage=stage)
     return written
@@ -85,13 +85,13 @@ def _refuse(reasons: Sequence[str]) -> None:
 
 
 def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence[Task]) -> None:
-    """Check that all are active in this study and may see all of the items."""
+    """Check that all annotators are active in this study and may see all of the items."""
     if not annotators:
         raise CannotAssign("Choose at least one annotator.")
     gone = [one for one in annotators if one.study_id != stage.study_id or one.left_at or one.excluded_at]
     _refuse([f"{one.pseudonym} is not an active annotator of this study." for one in gone])
     lost = [one for one in annotators if one.invited_to_id and stage not in stages_open_to(one)]
-    _refuse([f"{one.pseudonym} joined by a link that does not include this stage." for one in lost])
+    _refuse([f"{one.pseudonym} joined by a link that doesn’t include this stage." for one in lost])
     if not stage.apart_from:
         return
     who, keys = {one.pk: one.pseudonym for one in annotators}, {task.item_id: task.item.key for task in tasks}
@@ -145,7 +145,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
         place.task.overlap = place.last
     Task.objects.bulk_update([place.task for place in grown], ["overlap"], batch_size=task_creation.BATCH)
     for place in grown:
-        outcomes.settle(place.task, stage)  # another judgment is now expected, so settled tasks are open again
+        outcomes.settle(place.task, stage)  # another judgment is now expected, so settled tasks reopen
     if wanted:
         who = [annotator.pk for annotator in annotators]
         audit.record(by=by, verb=VERB, subject=stage, to=who, slots=len(wanted), added=[slot.pk for slot in new])
@@ -155,7 +155,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
 @retry_deadlocks
 @transaction.atomic
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
-    """Take back what the annotator has not started, of these items or of all; return the number of slots."""
+    """Take back these items (or all) if the annotator has not started them; return the number of slots."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     theirs = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
     if keys is not None:
@@ -179,7 +179,7 @@ def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
     task = Task.objects.select_for_update(no_key=True).get(pk=slot.task_id)
     last = Slot.objects.select_for_update(no_key=True).get(task=task, number=task.overlap)
     if last.annotator_id or Lease.objects.filter(slot=last).exists():
-        return  # someone has held it: it stays, for someone else
+        return  # someone has held it, so it stays for someone else
     if last.pk != slot.pk:
         Slot.objects.filter(pk=slot.pk).update(reserved=last.reserved_id)
     last.delete()
@@ -190,7 +190,7 @@ def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorShare:
-    """What one annotator was assigned in a stage. They passed on `skipped` ones and will not get them again."""
+    """One annotator's items in a stage. They skipped `skipped` of them and will not get those again."""
 
     annotator: Annotator
     assigned: int = 0
@@ -204,7 +204,7 @@ class AnnotatorShare:
 
 
 def assignments(stage: Stage) -> list[AnnotatorShare]:
-    """Return every annotator of the study with their items in the stage; those who have left only if items remain."""
+    """Return every annotator in the study with their items in the stage; those who have left only if items remain."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
     skipped = Lease.objects.filter(task__stage=stage, state=LeaseState.SKIPPED).values_list("annotator", "task")
     passed = set(skipped)
@@ -223,7 +223,7 @@ def assignments(stage: Stage) -> list[AnnotatorShare]:
 
 
 def unassigned(stage: Stage) -> Counter[str]:
-    """Return keys of items with unassigned places: all of a new stage's, and those from later imports.
+    """Return keys of items with unassigned slots: all items in a new stage, and items imported later.
 
     Judgments requested beyond the overlap may go automatically to annotators with items here (assignment.leases.ADDED).
     """

@@ -40,7 +40,7 @@ class _AnnotatorsField(forms.ModelMultipleChoiceField):
 
 
 class AssignForm(forms.Form):
-    """Which annotators get which items. `keys` lists items if `which` is KEYS; a kind is `type/subtype`."""
+    """Choose who gets which items. `keys` lists items if `which` is KEYS; a kind is `type/subtype`."""
 
     KEYS, ALL, FREE = "these", "all", "free"
 

@@ -24,9 +24,9 @@ COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
-# In a pool, a check for this annotator: never one that as many others hold as may hold an ordinary task.
-# Of the rest, the one given longest ago, by the newest leases of all, so that the cost does not grow with the study.
-# Both are materialized; otherwise PostgreSQL computes them for each check.
+# In a pool, a check for this annotator, unless as many others hold it as may hold an ordinary task.
+# Among the rest, the check least recently given out, by the newest leases only, so the cost doesn't grow with the
+# study. Both are materialized; otherwise PostgreSQL computes them for each check.
 CHECK = f"""{OWN} AND NOT EXISTS (
       SELECT FROM screens WHERE screens.task_id = slot.task_id AND screens.count >= %(overlap)s)"""
 GIVEN_OUT = """screens AS MATERIALIZED (
@@ -37,8 +37,8 @@ GIVEN_OUT = """screens AS MATERIALIZED (
 ), """
 LONGEST_AGO = "(SELECT id FROM newest WHERE newest.task_id = slot.task_id) NULLS FIRST, slot.rank"
 
-# From then on it is a slot of the pool, at the place of the ordinary one that the annotator would have got. Skipped,
-# lapsed or left behind, it goes to the next annotator like any other, so that nobody with two desks tells them apart.
+# From then on it is a slot in the pool, in place of the ordinary slot the annotator would have got. If skipped,
+# lapsed or left behind, it goes to the next annotator like any other, so someone with two desks can't tell them apart.
 INTO_POOL = f""", reserved_id = NULL, rank = coalesce((
     SELECT next.rank FROM annotation_slot next
     WHERE next.stage_id = slot.stage_id AND next.live AND next.annotator_id IS NULL AND next.reserved_id IS NULL
@@ -53,7 +53,7 @@ ADDED = """slot.reserved_id IS NULL AND EXISTS (
                 WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
 
 
-# What the annotator still holds; renewed only after a quarter of the lease, since a slot's row is in many indexes and
+# Select what the annotator still holds; renew it only after a quarter of the lease, as a slot is in many indexes and
 # should not be written at every click. An expired lease is included until its slot is reassigned.
 KEPT = """mine AS (
   SELECT slot.id, slot.stage_id, stage.lease_seconds,
@@ -98,9 +98,9 @@ ORDER BY lease.granted_at, lease.id
 
 
 def claim(whose: str, apart: bool) -> str:
-    """Return one statement for what the annotator holds and, unless that is `wanted` screens of the stage, one more: a
-    slot with an expired lease, else the first free one in random order; never of a task that the annotator has had or,
-    if the stage is kept `apart` from others, of an item that they have met there.
+    """Return one statement for what the annotator holds and, unless that is `wanted` screens in the stage, one more: a
+    slot with an expired lease, else the first free slot in random order. Never of a task the annotator has had or, if
+    the stage is kept `apart` from others, of an item they saw there.
     """
     may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {exposure.had('slot.task_id')}"
     may += " AND EXISTS (SELECT FROM room)"
@@ -137,7 +137,7 @@ LOCK = "SELECT left_at, excluded_at FROM annotation_annotator WHERE id = %(annot
 def lock(annotator: Annotator) -> None:
     """Allow one write at a time per annotator: two tabs, a double click and a retry queue up.
 
-    After the wait, reads whether the annotator has been excluded or has left in the meantime.
+    After waiting, check whether the annotator has been excluded or has left in the meantime.
     """
     [(annotator.left_at, annotator.excluded_at)] = fetch(LOCK, annotator=annotator.pk)
 
@@ -150,7 +150,7 @@ def hold(*, annotator: Annotator, stage: Stage, wanted: int = HELD) -> list[Leas
 
 
 def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
-    """`hold` inside a transaction that has locked the annotator."""
+    """Do the same as `hold`, inside a transaction that has locked the annotator."""
     if stage.study.state != StudyState.OPEN or annotator.excluded_at or annotator.left_at:
         return _leases(stage, KEEP, annotator=annotator.pk)
     wanted = _most(annotator, stage, wanted)
@@ -163,7 +163,7 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
 
 
 def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) -> list[Lease]:
-    """Return everything the annotator holds after claiming one screen beyond the `held` ones, if there is one."""
+    """Claim one screen beyond those `held`, if there is one; return everything the annotator then holds."""
     leases: list[Lease] = []
     for whose, apart in _ways(annotator, stage):
         leases = _leases(
@@ -176,9 +176,9 @@ def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) 
 
 
 def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
-    """Return how to claim the next screen by the stage's strategy, by keys of CLAIMS: the first that finds one. In a
-    pool, checks come when due; otherwise they are reserved for the annotator at random positions among the rest. Named
-    annotators who have finished their own items get judgments requested beyond the overlap.
+    """Return the stage strategy's ways to claim the next screen (keys of CLAIMS); the first that finds one is used. In
+    a pool, checks come when due; otherwise they are reserved for the annotator at random positions among the rest.
+    Named annotators who have finished their own items get judgments requested beyond the overlap.
     """
     apart = bool(stage.apart_from)
     if stage.strategy not in POOLED:
@@ -189,7 +189,7 @@ def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
 
 
 def _leases(of: Stage, statement: str, **values: object) -> list[Lease]:
-    """Return the leases in the stage that a statement returns, each with its task."""
+    """Return the stage's leases, each with its task, from a statement."""
     leases = []
     for row in fetch(statement, **values):
         lease, task = instances(row, Lease, Task)
@@ -219,7 +219,7 @@ def renew(*, annotator: Annotator) -> int:
 
 @transaction.atomic
 def skip(*, annotator: Annotator, token) -> Lease | None:
-    """Free the slot for someone else; it is not offered to this annotator again. Idempotent."""
+    """Free the slot for someone else; it will not be offered to this annotator again. Idempotent."""
     lock(annotator)
     mine = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__annotator=annotator)
     lease = mine.select_related("task").filter(token=token).first()
@@ -227,7 +227,7 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
         return None
     slot = Slot.objects.filter(pk=lease.slot_id)
     if not slot.filter(annotator=annotator, judgment=None).update(annotator=None, held_until=None):
-        return None  # it expired and someone has just claimed it
+        return None  # expired, and someone has just claimed it
     slot.filter(stage__strategy__in=BATCHED, task__kind=Kind.JUDGE).update(reserved=None)  # for someone else
     Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
     audit.record(by=audit.named(annotator), verb="skipped", subject=lease.task)

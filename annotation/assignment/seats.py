@@ -16,10 +16,10 @@ from benchmarks import audit
 from benchmarks.transactions import retry_deadlocks
 
 # Free places of batches with unjudged items, in batches that are full or will not grow. Excluded are places with an
-# unjudged item that the annotator has had here or met in a stage that this one is kept apart from, and places with more
-# items than their quota allows. If a stage follows another, a place is kept for whoever had most of its items there,
-# while they are on the way. First come items that the annotator had there, then places with most to judge; leftovers
-# and judgments requested beyond the overlap, which form a place of their own, come last.
+# unjudged item that the annotator has had here or seen in a stage that this one is kept apart from, and places with
+# more items than the quota allows. If a stage follows another, a place is kept for whoever had most of its items there,
+# until they arrive. First come items the annotator had in that stage, then places with most to judge; leftovers
+# and judgments requested beyond the overlap, which form a separate place, come last.
 FREE_PLACES = f"""
 SELECT task.batch, slot.number
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
@@ -63,7 +63,7 @@ SELECT EXISTS (
 @retry_deadlocks
 @transaction.atomic
 def sit(*, annotator: Annotator, stage: Stage) -> Seat:
-    """Seat the annotator in the stage; if it has batches, assign one, or the next one."""
+    """Seat the annotator in the stage; if it has batches, assign the next one."""
     leases.lock(annotator)
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     seat, new = Seat.objects.get_or_create(annotator=annotator, stage=stage)
@@ -110,9 +110,9 @@ def will_not_grow(stage: Stage) -> bool:
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:
-    """Return whether a claim would find something for the annotator if seated there. A quota never cuts a batch short.
+    """Return whether the annotator could claim something if seated in the stage. A quota never cuts a batch short.
 
-    A closed stage still assigns judgments requested after it closed.
+    A closed stage still gives out judgments requested after it closed.
     """
     if Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists():
         return False
@@ -130,14 +130,14 @@ def claimable(annotator: Annotator, stage: Stage) -> bool:
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
-    """Return the first of the annotator's other stages that has work for them."""
+    """Return the first other stage that has work for the annotator."""
     others = [stage for stage in stages or stages_open_to(annotator) if stage.pk != annotator.stage_id]
     return next((stage for stage in others if has_work(annotator, stage)), None)
 
 
 @transaction.atomic
 def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> Instructions:
-    """Record that the annotator has read this version. Only the newest one opens the gate."""
+    """Record that the annotator has read this version. Only the newest version opens the gate."""
     read = Instructions.objects.get(stage=stage, version=version)
     seat = Seat.objects.select_for_update(no_key=True).get(annotator=annotator, stage=stage)
     seat.read = read
@@ -149,7 +149,7 @@ def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> 
 
 
 def stages_open_to(annotator: Annotator) -> list[Stage]:
-    """Return the stages in which the annotator may work, in order: all, or their link's stage and its successors."""
+    """Return the stages the annotator may work in, in order: all, or their link's stage and those that follow it."""
     stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
     if annotator.invited_to_id is None:
         return stages
@@ -171,8 +171,8 @@ class AlreadyJoined(Exception):
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
     """Create an annotator. `stage` is the only one that their link invites to, if any.
 
-    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one person's
-    form sent twice creates one annotator. Raises AlreadyJoined if another form brought the Prolific id.
+    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, so that a form sent twice
+    creates only one annotator. Raises AlreadyJoined if another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if known := study.annotators.filter(token=who.get("token", "")).first():

@@ -1,4 +1,4 @@
-"""The page of a named stage: who judges what. It shows names and links, so only managers may see it."""
+"""Show who judges what in a stage assigned by name. It shows names and links, so only managers may see it."""
 
 from django.contrib import messages
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""An annotator's actions with their link: join, consent, read the rules, answer, undo, skip, flag and leave.
+"""The actions of an annotator with a link: join, consent, read the rules, answer, undo, skip, flag and leave.
 
 Start in views.py (Enter sends `submit`) and submissions.py (what is stored, in which transaction). next_step.py decides
 what the annotator sees next. Opening the link writes, although it is a GET, since it leases the screens that it shows

@@ -1,4 +1,4 @@
-"""How a participant's time in a study ends: the page they see, and the code they get."""
+"""End a participant's time in a study: the page they see, and the code they get."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -18,9 +18,9 @@ PAGES = {"done": "done", "screened_out": "screened_out", "left": "left", "exclud
 
 @dataclass(frozen=True)
 class Ending:
-    """`counted` judgments in the stages of their link; `answered` is also true if none of them count.
+    """`counted`: judgments in the stages of their link; `answered` is true even if none of them count.
 
-    `failed`: what screened them out, questions or practice.
+    `failed`: the part that screened them out, questions or practice.
     """
 
     page: str
@@ -32,7 +32,7 @@ class Ending:
 
 
 def ending(here: Desk, state: str) -> Ending:
-    """Return the ending. Only people who answered get the completion code, but not if excluded or gone."""
+    """Return the ending. Only people who answered get the completion code, unless they were excluded or left."""
     who, study = here.annotator, here.stage.study
     reach = [stage.pk for stage in stages_open_to(who)]
     counted = Slot.objects.filter(stage__in=reach, annotator=who, judgment__isnull=False).count()
@@ -68,7 +68,7 @@ def back_to_prolific(prolific_pid: str, code: str) -> str:
 
 @transaction.atomic
 def give_code(annotator: Annotator, study: Study, kind: str) -> None:
-    """Record once for each submission which code its participant was shown."""
+    """Record which code the participant was shown, once per submission."""
     locked = Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)  # they may have been erased just now
     shown = {"kind": kind, "code": code_of(study, kind), "session": locked.prolific_session}
     mine = Event.objects.filter(subject=audit.named(annotator), verb=GIVEN)

@@ -1,9 +1,9 @@
-"""Answers that leave after a rounded time, so that the server's working time reveals nothing (law 4).
+"""Delay responses to a rounded time, so that the server's working time doesn't reveal anything (law 4).
 
 An ordinary answer may settle an outcome and move an item on to the next stage; an answer to a check does neither, and
-takes about a millisecond less. Skipping a check, or getting one, is different work too. In a stage with checks every
-response that takes an answer or gives out a screen therefore leaves at the next full 50 ms. After an answer the page
-shows the next screen before that, so nobody waits.
+takes about a millisecond less. Skipping or getting a check also takes a different time. In a stage with checks, every
+response that stores an answer or gives out a screen is therefore sent at the next full 50 ms. The page already shows
+the next screen by then, so nobody waits.
 """
 
 import functools

@@ -1,7 +1,7 @@
-"""Try a draft, or a question on offer, on items of a benchmark: the judging page, and the consequences of each answer.
+"""Try a draft or an available question on a benchmark's items: the judging page, and the consequences of each answer.
 
 As in a trial of a stage (trial_views.py), nothing is written; study and stage are made up for the page. The editor
-shows these pages in a frame. An address names a draft (`pk`), or a question and a benchmark.
+shows these pages in a frame. An address names either a draft (`pk`), or a question and a benchmark.
 """
 
 from collections.abc import Mapping
@@ -39,10 +39,10 @@ framed = csp_replace({"frame-ancestors": [SELF]})
 
 
 class FileTrial(Trial):
-    """A trial of a file on items of a benchmark. `unsuitable`: why some of the items drawn have no screens; `back`:
-    the page that it was started on.
+    """A trial of a file on a benchmark's items. `unsuitable`: why some of the items drawn have no screens; `back`: the
+    page it was started from.
 
-    Answers belong to the text of their questions, by `salt`.
+    The `salt` ties answers to the text of their questions.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FileTrial(Trial):
         return {"rules": markdown.to_html(words, level=3), "written": language, "protocol": self.protocol}
 
     def rows(self) -> list[dict]:
-        """Return for each answer its item, the answer in words if it has more than a value, and its consequences."""
+        """Return each answer's item, its words if it is more than a value, and its consequences."""
         given = [row for row in super().rows() if "label" in row]
         if is_plain(self.file):
             given = [row if row["label"] == CANNOT_JUDGE else {**row, "words": ""} for row in given]
@@ -95,7 +95,7 @@ def _of_question(request: StaffRequest, question: str, benchmark: Benchmark, see
     """Return the trial of a library or published question, with the benchmark's names for its parts."""
     file = protocol_named(question).made_from if is_known(question) else None
     if file is None:
-        raise Http404("There is no such question.")
+        raise Http404("That question does not exist.")
     stages, first = presets.single_stage(question).stages, drafts.first_item(benchmark)
     [stage] = (first and fit.fitted(stages, first)) or stages
     home = reverse("protocol-trial", args=[question, benchmark.pk, seed])
@@ -113,7 +113,7 @@ def _nothing_to_try(request: StaffRequest, pk: int) -> HttpResponse:
 @xframe_options_sameorigin
 @staff_only
 def protocol_try(request: StaffRequest, seed: int, **which: Any) -> HttpResponse:
-    """Show the judging page, then the consequences of the answers; as JSON, what comes next."""
+    """Show the judging page, then the consequences of the answers; as JSON, the next step."""
     trial = _trial(request, seed, **which)
     if trial is None:
         return _nothing_to_try(request, which["pk"])

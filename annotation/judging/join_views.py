@@ -41,7 +41,7 @@ def join(request: HttpRequest, invite: str) -> HttpResponse:
 
 
 def _chosen_language(request: HttpRequest) -> str:
-    """Return the language chosen on this page, or "". It is in the address, to which every form here is posted."""
+    """Return the language chosen on this page, or "". It is in the address that every form here is posted to."""
     language = request.GET.get("language", "")
     return language if language in dict(settings.LANGUAGES) else ""
 
@@ -64,22 +64,22 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
 
 
 def _agrees(request: HttpRequest, study: Study) -> bool:
-    """Return whether they agree to the present text; if their page shows an earlier one, they are asked again."""
+    """Return whether they agree to the current text; if their page showed an earlier one, they are asked again."""
     return (
         request.POST.get("consent") == "yes" and request.POST.get("text", study.consent_sha256) == study.consent_sha256
     )
 
 
 def _given(request: HttpRequest) -> dict[str, str]:
-    """Return what Prolific put into the link, by its names; a form sends it on."""
+    """Return what Prolific put into the link, by parameter; forms pass it on."""
     sent = {prolific.parameter(name): value for name, value in {**request.GET.dict(), **request.POST.dict()}.items()}
     return {field: text(sent, field) for field in PROLIFIC if field in sent}
 
 
 def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
-    """Return to their page, if the browser proves that it is theirs: others may know what Prolific put into the link.
+    """Return to the participant's page if the browser proves that it is theirs: others may know what is in the link.
 
-    Only a POST stores another link or submission; if there is none, GET redirects at once.
+    Only a POST stores another link or submission; if there is nothing to store, GET redirects at once.
     """
     ids = {PROLIFIC[field]: value for field, value in given.items() if field != "PROLIFIC_PID" and value}
     theirs = _is_theirs(request, known)
@@ -94,8 +94,9 @@ def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, giv
 
 
 def _is_theirs(request: HttpRequest, known: Annotator) -> bool:
-    """Check the cookie of their joining, their own link typed in, or the form by which they joined. Nothing in the link
-    is proof, not even the submission: a filled-in link that somebody passes on would give everyone the same desk.
+    """Check for the cookie set when they joined, their own link typed in, or the form by which they joined. The
+    invitation proves nothing, not even its submission: a filled-in link that somebody passes on would give everyone the
+    same desk.
     """
     words = re.findall(r"[\w-]+", unquote(text(request.POST, "link")), re.ASCII)  # in any link to their pages
     proofs = [request.COOKIES.get(_cookie(known), ""), *words, _token(request, known.study)]
@@ -145,10 +146,10 @@ def _name(request: HttpRequest) -> str:
 
 def _token(request: HttpRequest, study: Study) -> str:
     """Derive the annotator's token from the form's key, so that a double click creates one annotator; nobody else can
-    work it out from the key. "" without a key.
+    derive it from the key. "" without a key.
 
-    It follows from the person and the browser too, so somebody else who sends the same form, say from a copy of the
-    page, is another annotator. There is no cookie to compare: people who join by a plain link get none.
+    It also depends on the person and the browser, so somebody else who sends the same form, say from a copy of the
+    page, becomes another annotator. There is no cookie to compare: people who join by a plain link don't get one.
     """
     key, person = text(request.POST, "key"), [*_given(request).items(), _name(request)]
     if not key:
@@ -159,7 +160,7 @@ def _token(request: HttpRequest, study: Study) -> str:
 
 
 def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
-    """Store nothing about the person, only that somebody did not agree."""
+    """Record only that somebody did not agree, nothing about the person."""
     audit.record(by="invite", verb="did not agree", subject=study)
     code = completion.code_of(study, participant_lifecycle.NO_CONSENT) if prolific_pid else ""
     return page("no_consent", study=study, code=code, back=completion.back_to_prolific(prolific_pid, code))
@@ -178,13 +179,13 @@ def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> Htt
     )  # fmt: skip
 
 
-# Consent of somebody who has a link of their own
+# Consent by somebody who has a personal link
 
 
 @require_POST
 @at_desk
 def consent(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Ask for consent; people who do not agree leave, and their link lets them think again."""
+    """Ask for consent; people who do not agree leave, but can use their link again if they change their minds."""
     verbs = {"yes": participant_lifecycle.agree, "no": participant_lifecycle.leave}
     verb = verbs.get(request.POST.get("consent", ""))
     if verb is not None and (verb is participant_lifecycle.leave or _agrees(request, here.stage.study)):
@@ -198,7 +199,7 @@ def consent(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def leave(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Ask before leaving, also without script."""
+    """Ask for confirmation before leaving, even without script."""
     gone = here.annotator.left_at or here.annotator.excluded_at
     if request.method != "POST" and not gone:
         return page("leave", here, study=here.stage.study, done=here.done)

@@ -1,8 +1,9 @@
-"""What comes next for an annotator: the instructions, questions, screens, a wait, or the end.
+"""Determine an annotator's next step: the instructions, questions, screens, a wait, or the end.
 
-`claim_next` leases screens, also for a GET: with the practice screens (checks/qualification.py) the one exception to
-the rule that a GET writes nothing. An annotator opens a plain link, from Prolific or an e-mail and perhaps without
-script, and must find a screen that nobody else is given; the lease ensures that, and a reload finds the same leases.
+`claim_next` leases screens, also for a GET: this and the practice screens (checks/qualification.py) are the only
+exceptions to the rule that a GET writes nothing. An annotator opens a plain link from Prolific or an e-mail, perhaps
+without script, and must find a screen that nobody else gets; the lease ensures that, and a reload finds the same
+leases.
 After an answer, the next screens are leased in the POST's own transaction (`submissions.submit_and_hold`).
 """
 
@@ -21,13 +22,13 @@ from annotation.permissions import Desk
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
 
-ENOUGH, SAMPLED = 5, 500  # others' answers needed to know the pace, and answers read for it
+ENOUGH, SAMPLED = 5, 500  # others' answers needed to estimate the pace, and the most answers read for it
 
 
 @dataclass(frozen=True)
 class NextStep:
     """`state`: consent, rules, before (comprehension or practice), screen, waiting, done, paused, closed, screened_out,
-    left or excluded; `leases` (of a screen): what is held, oldest first.
+    left or excluded; `leases` (for a screen): those held, oldest first.
     """
 
     state: str
@@ -42,7 +43,7 @@ def stopped_by(here: Desk) -> str:
     if here.stage.study.state != StudyState.OPEN:
         return here.stage.study.state
     if here.stage.study.must_agree(here.annotator.consented_at):
-        return "consent"  # they came by a personal link, or agreed to an earlier text, or to none
+        return "consent"  # they have a personal link, or have not agreed to this text
     if here.seat.screened_out_at:
         return "screened_out"
     if here.seat.read_id != here.newest:
@@ -51,12 +52,12 @@ def stopped_by(here: Desk) -> str:
 
 
 def claim_next(here: Desk, wanted: int = assignment_leases.HELD) -> NextStep:
-    """Lease what there is room for, at most `wanted` screens; if this stage has nothing more, move the annotator to the
+    """Lease up to `wanted` screens; if this stage has nothing more, move the annotator to the
     next one.
     """
     stopped = stopped_by(here)
     if stopped == "rules" and not seats.has_work(here.annotator, here.stage):
-        return after_claim(here, [])  # nobody should read rules in vain
+        return after_claim(here, [])  # nobody should read rules for nothing
     if stopped:
         return NextStep(stopped)
     return after_claim(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage, wanted=wanted))
@@ -78,7 +79,7 @@ def after_claim(here: Desk, leases: list[Lease]) -> NextStep:
 
 
 def _look_again(here: Desk) -> list[Lease]:
-    """Return the annotator's next batch, or what has come into the stage since the first look."""
+    """Return the annotator's next batch, or tasks that have come into the stage since the first look."""
     if here.seat.ready_at is None or not seats.has_work(here.annotator, here.stage):
         return []
     seats.sit(annotator=here.annotator, stage=here.stage)
@@ -86,8 +87,8 @@ def _look_again(here: Desk) -> list[Lease]:
 
 
 def total(annotator: Annotator | None, stage: Stage) -> int:
-    """Return how many screens an annotator can get, including checks: what is reserved for them, their quota, or every
-    task of the stage.
+    """Return how many screens an annotator can get, including checks: those reserved for them, their quota, or every
+    task in the stage.
     """
     tasks = stage.tasks.filter(kind="judge", live=True).count()
     if stage.strategy not in POOLED and annotator is None:
@@ -102,7 +103,7 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
 
 
 def _a_batch(stage: Stage, tasks: int) -> int:
-    """Return the number of screens in a whole batch, which has all questions of its items."""
+    """Return the number of screens in a whole batch, which contains every question about its items."""
     items = stage.tasks.filter(kind="judge", live=True).values("item").distinct().count()
     screens = min(round(stage.batch_size * tasks / items), tasks) if stage.batch_size and items else tasks
     screens += attention_checks.expected(stage, screens)
@@ -110,15 +111,15 @@ def _a_batch(stage: Stage, tasks: int) -> int:
 
 
 def pace(annotator: Annotator | None, stage: Stage) -> int:
-    """Return the mean active milliseconds per screen of the stage: of this annotator's answers, or of others' before
-    their first. 0 if too few were measured.
+    """Return the mean active milliseconds per screen in the stage: for this annotator's answers, or for others' until
+    they have answered. 0 if too few were measured.
     """
     measured = Judgment.objects.filter(withdrawn=False, revision=1, active_ms__gt=0, lease__task__stage=stage)
     mine = measured.filter(lease__annotator=annotator).aggregate(mean=Avg("active_ms"))["mean"] if annotator else None
     if mine is not None:
         return round(mine)
     known = Slot.objects.filter(stage=stage, judgment__active_ms__gt=0).values_list("judgment__active_ms", flat=True)
-    some = known[:SAMPLED]  # enough for an estimate: a page waits for them
+    some = known[:SAMPLED]  # enough for an estimate, and a page waits for it
     return round(fmean(some)) if len(some) >= ENOUGH else 0
 
 
@@ -128,7 +129,7 @@ def minutes(screens: int, pace: int) -> int:
 
 
 def with_previous_answers(leases: list[Lease], protocol: str) -> list[Lease]:
-    """Mark the withdrawn answer on screens that had one, after a reload too. One query."""
+    """Mark the withdrawn answer on screens that had one, also after a reload. Makes one query."""
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
     answers = {lease: Answer(*answer) for lease, *answer in given.values_list("lease", "answer", "content")}
     for lease in leases:

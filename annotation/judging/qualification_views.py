@@ -1,6 +1,7 @@
 """Annotators' pages before the first screen: comprehension questions, then practice with feedback.
 
-Plain forms; a reload shows the same, and sending twice does it once. Right answers leave the server after the answer.
+These are plain forms: a reload shows the same page, and sending a form twice has no further effect. The server sends
+right answers only after the annotator's answer.
 """
 
 from contextlib import suppress
@@ -20,7 +21,7 @@ from annotation.protocols.registry import protocol_named
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
 
-DIGITS = 5  # most digits of the numbers that a form sends
+DIGITS = 5  # the most digits in a number that a form sends
 MISSING = gettext_lazy("Answer every question, then send your answers.")
 
 
@@ -50,7 +51,7 @@ def _take(sent: QueryDict, here: Desk) -> HttpResponse:
     elif "go_on" in sent:
         qualification.go_on(annotator=annotator, stage=stage, number=number, place=place)
     else:
-        with suppress(errors.BadAnswer):  # nothing was picked: the same screen again
+        with suppress(errors.BadAnswer):  # nothing was picked, so the same screen again
             qualification.answer_screen(
                 annotator=annotator, stage=stage, number=number, place=place, shown_answer=sent.get("answer", "")
             )
@@ -80,7 +81,7 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
 
 
 def _practice(here: Desk, step: Step) -> dict:
-    """Return the context of practice; the right answer and the note only once there is an answer."""
+    """Return the context for practice; the right answer and the note only once there is an answer."""
     context: dict[str, object] = {"screen": build_screens([step.lease], here.stage)[0]}
     if step.before is not None:
         n = len(step.before.answers)

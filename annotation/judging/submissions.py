@@ -1,4 +1,4 @@
-"""Judgments: an answer comes in, is withdrawn, is changed; a task is flagged.
+"""Submit, withdraw and change answers (judgments), and flag tasks.
 
 Everything here is acknowledged after COMMIT (law 1) and safe to send again (law 3). A judgment is a row that never
 changes; its effect on its slot and lease happens in the same transaction.
@@ -107,14 +107,14 @@ class Submission:
 
     @property
     def times(self) -> dict[str, int]:
-        """Return the times within bounds, the active one within the elapsed one."""
+        """Return the times within bounds; the active time is at most the elapsed time."""
         elapsed = max(0, min(self.elapsed_ms, LONGEST_MS))
         return {"active_ms": max(0, min(self.active_ms, elapsed)), "elapsed_ms": elapsed}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """`added`: the annotator has one more screen done than before."""
+    """`added`: whether the annotator has finished one more screen than before."""
 
     lease: Lease
     judgment: Judgment
@@ -125,7 +125,8 @@ class Receipt:
 @retry_deadlocks
 @transaction.atomic
 def submit(*, annotator: Annotator, submission: Submission) -> Receipt:
-    """Write a judgment, or a new revision of one. An answer whose slot now belongs to someone else is kept as surplus.
+    """Write a judgment, or a new revision of a judgment. If its slot now belongs to someone else, it is kept as
+    surplus.
 
     Raises AnsweredElsewhere if there is another answer that the page did not show.
     """
@@ -150,9 +151,9 @@ def _submit(annotator: Annotator, submission: Submission) -> Receipt:
         return Receipt(earlier.lease, earlier, replayed=True)
     answer = parse_answer(lease, lease.task.stage.protocol, submission.fields)
     _check_submission(lease, answer.label, submission.reason, row)
-    # An answer is surplus if somebody else has its slot by now, if the annotator got the task again by a newer lease
-    # (whose answer counts), if they were excluded, or if the screen had words that have been corrected. On a slot that
-    # is free again, a late answer counts.
+    # An answer is surplus if somebody else now has its slot, if the annotator got the task again under a newer lease
+    # (whose answer counts), if they were excluded, or if the screen's words have been corrected since. If the slot is
+    # free again, a late answer counts.
     is_latest = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = is_latest and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     counts &= lease.task.corrected_id is None or lease.state == LeaseState.JUDGED
@@ -171,7 +172,7 @@ def _submit(annotator: Annotator, submission: Submission) -> Receipt:
 
 
 def _revision(lease: Lease, row: dict, answer: Answer, submission: Submission, surplus: bool) -> Judgment:
-    """Return the lease's next judgment, not written yet."""
+    """Return the lease's next judgment without writing it."""
     return Judgment(
         lease=lease,
         revision=row["revisions"] + 1,
@@ -193,7 +194,7 @@ def _event(kind: str, judgment: Judgment, annotator: Annotator) -> outbox.NewEve
 
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
-    """Return the annotator's lease, its slot locked, with what a submission must know about both."""
+    """Lock the slot; return the annotator's lease with everything a submission needs to know."""
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
         raise UnknownLease(gettext("This screen is not yours, or it no longer exists."))
@@ -214,7 +215,7 @@ def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
 
 
 def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
-    """Refuse what cannot be stored. A closed study or stage still takes the first answer to an open screen."""
+    """Refuse what cannot be stored. A closed study or stage still accepts the first answer to an open screen."""
     if row["read"] is None:
         raise NotOpen(gettext("Read the instructions first."))
     if answer == CANNOT_JUDGE and not reason.strip():
@@ -224,10 +225,10 @@ def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None
 
 
 def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
-    """Check that the standing answer is the one that the page showed, or equals that one or this one. An answer from
+    """Check that the page showed the stored answer, or that it equals the answer shown or the new one. An answer from
     another tab is never replaced without asking.
 
-    A page names what it showed by key, not by number: it changes an answer while that is still in flight.
+    A page names the answer it showed by key, not by number, because it may change an answer that is still in flight.
     """
     given = {one.key: one for one in judgment.lease.judgments.order_by("revision")}
     *_, stands = given.values()
@@ -257,7 +258,7 @@ def is_newest(judgment: Judgment) -> bool:
 
 
 def _has_newer(lease: Lease) -> bool:
-    """Whether the annotator got the task again after this lease lapsed; an answer to the old one cannot count then."""
+    """Return whether the annotator got the task again after this lease lapsed; then only the newer lease counts."""
     again = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
     return again.exclude(state=LeaseState.LAPSED).exists()
 
@@ -265,9 +266,9 @@ def _has_newer(lease: Lease) -> bool:
 @retry_deadlocks
 @transaction.atomic
 def undo(*, annotator: Annotator, key: UUID) -> Lease:
-    """Withdraw the last answer that still stands, within the stage's window; its screen is held again.
+    """Withdraw the last answer not yet withdrawn, if within the stage's undo window; its screen is held again.
 
-    The lease comes back with `previous`, the fields of that answer as they were shown.
+    Return the lease with `previous`, the answer's fields as shown.
     """
     assignment_leases.lock(annotator)
     earlier = _earlier(annotator, key, _digest("undo"))
@@ -287,7 +288,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
 
 
 def _standing(annotator: Annotator) -> QuerySet[Judgment]:
-    """Return judgments that are the last on their lease and not withdrawn, newest first."""
+    """Return the last judgment on each lease, unless withdrawn, newest first."""
     later = Judgment.objects.filter(lease=OuterRef("lease"), revision__gt=OuterRef("revision"))
     mine = Judgment.objects.filter(lease__annotator=annotator, withdrawn=False)
     return mine.filter(~Exists(later)).select_related("lease").order_by("-pk")
@@ -295,7 +296,7 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
 
 def _check_undo(annotator: Annotator, last: Judgment, task: Task, study_state: str) -> None:
     stage = task.stage
-    if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
+    if annotator.left_at:  # otherwise nobody could answer the screen
         raise NotOpen(gettext("You have left this study. Take part again before you undo an answer."))
     if stage.pk != annotator.stage_id and stage not in stages_open_to(annotator):
         raise NothingToUndo(gettext("Your last answer belongs to a part of the study that your link does not open."))
@@ -332,7 +333,7 @@ def _withdraw(annotator: Annotator, last: Judgment, lease: Lease, key: UUID) -> 
 
 @transaction.atomic
 def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
-    """Tell the manager that something is wrong with the task. The same words twice are one flag."""
+    """Tell the manager that something is wrong with the task. Sending the same words twice makes one flag."""
     assignment_leases.lock(annotator)
     lease, _ = _find(annotator, token)
     words = clean_reason(reason)

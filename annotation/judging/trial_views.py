@@ -1,8 +1,8 @@
-"""Try a stage without counting: its instructions, the judging page with its script, and what would have been stored.
-Drafts of protocol files are tried likewise (draft_views.py).
+"""Try a stage without storing answers: its instructions, the judging page with its script, and what would be stored.
+Drafts of protocol files are tried the same way (draft_views.py).
 
 Nothing is written. The screens follow from the seed in the address (screens/trial.py), and a manager's answers
-are in signed cookies of their browser. Each screen has its own, since answers may be sent at the same time.
+are in signed cookies in their browser, one per screen, since answers may be sent at the same time.
 """
 
 import secrets
@@ -37,7 +37,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 SCREENS = 5
 AHEAD = 2  # screens on the page, as in judging
 HOUR = 3600
-MOST_BYTES = 1400  # bytes per cookie: all are in one header, for which servers accept 8,190
+MOST_BYTES = 1400  # bytes per cookie; all are in one header, where servers accept up to 8,190
 MOST_WORDS = 150  # characters of an answer on the last page
 
 
@@ -54,7 +54,7 @@ def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
-    """Show the judging page, then what would have been stored; as JSON, what comes next, as `judging.views.judge`."""
+    """Show the judging page, then what would have been stored; as JSON, the next step, as in `judging.views.judge`."""
     trial = _of_stage(request, pk, position, seed)
     if "rules" in request.GET:
         return redirect("study-try", pk, position)
@@ -87,7 +87,7 @@ def _of_stage(request: HttpRequest, pk: int, position: int, seed: int) -> "Trial
 
 
 def screen_or_next(request: HttpRequest, trial: "Trial") -> HttpResponse | None:
-    """Return the judging page; as JSON, what comes next; None if all is answered or the visitor ends the trial."""
+    """Return the judging page; as JSON, the next step; None if everything is answered or the visitor ends the trial."""
     with override(get_language_from_request(request)):
         if wants_json(request):
             return JsonResponse(trial.next(request.GET))
@@ -113,7 +113,7 @@ def act(request: HttpRequest, trial: "Trial", do: str) -> HttpResponse:
         "flag": lambda sent: {"flagged": True}, "renew": lambda sent: {"held": len(trial.held())},
     }  # fmt: skip
     if do not in acts:
-        raise Http404("There is no such act.")
+        raise Http404("That action does not exist.")
     with override(get_language_from_request(request)):
         try:
             answer = acts[do](request.POST)
@@ -130,11 +130,11 @@ def act(request: HttpRequest, trial: "Trial", do: str) -> HttpResponse:
 
 
 class Trial:
-    """A manager's trial of a stage, or of a draft, whose `stage` is in no database.
+    """A manager's trial of a stage, or of a draft, whose `stage` is not in the database.
 
-    `answers` has by place among the `leases`, in the order in which they were given: `label` and `words` of an answer
-    and, if there is room, its `fields`; a skipped screen has none of these. `changed` has the places that an act has
-    changed. Answers under another `salt` are ignored.
+    `answers`, by place among the `leases` and in the order given, has the answer's `label`, its `words` and, if there
+    is room, its `fields`; for a skipped screen, nothing. `changed` has the places that an action has changed. Answers
+    under another `salt` are ignored.
     """
 
     template = "studies/try_screen.html"
@@ -215,7 +215,7 @@ class Trial:
         return {"again": {"lease": again.lease, "html": again.html()}, "done": self.done}
 
     def rows(self) -> list[dict]:
-        """Return for each screen its item, and what would have been stored."""
+        """Return each screen's item, and what would have been stored."""
         return [{"item": lease.task.item.key, **self.answers.get(place, {})} for place, lease in enumerate(self.leases)]
 
     def packed(self, place: int) -> str:

@@ -16,13 +16,13 @@ from annotation.screens.material import Part
 from annotation.screens.read_answer import screen_fields
 from annotation.screens.screens import build_screens
 
-UNSENT = {"seen", "have", "ahead"}  # fields that the question's own form does not repeat
+UNSENT = {"seen", "have", "ahead"}  # fields that the form of the question about both answers does not repeat
 
 
 def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -> dict:
-    """Return the question's context: the screen, both answers in words, and the fields that store the second after all.
+    """Return the question's context: the screen, both answers in words, and the fields that would store the second.
 
-    `stands`: the stored answer as the script keeps it, a place or the fields of a form.
+    `stands`: the stored answer as the script keeps it, either a place or a form's fields.
     """
     lease = conflict.given.lease
     [screen] = build_screens([lease], here.stage)

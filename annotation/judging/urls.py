@@ -1,4 +1,4 @@
-"""Addresses of an annotator's own pages, below judge/. Who they are is the token in the path."""
+"""Addresses of an annotator's pages, below judge/. The token in the path identifies the annotator."""
 
 from django.urls import path
 

@@ -1,6 +1,7 @@
-"""The annotator's pages. Who they are is the token in the path; no cookie or session is read or set here.
+"""The annotator's pages. The token in the path identifies the annotator; no cookie or session is read or set here.
 
-Every POST works as a plain form (it redirects back to the page) and, asked for JSON, answers with what to show next.
+Every POST works as a plain form (it redirects back to the page) and, if JSON is requested, answers with what to show
+next.
 """
 
 import functools
@@ -61,7 +62,7 @@ def text(sent: Mapping[str, str], name: str) -> str:
 
 
 def at_desk(view: View) -> View:
-    """Give the view the `Desk` behind the token; a refusal becomes a status and a sentence."""
+    """Pass the view the token's `Desk`; turn a refusal into a status and a sentence."""
 
     @csrf_exempt  # no cookie gives authority here, so nothing can be forged
     @private
@@ -94,9 +95,9 @@ def wants_json(request: HttpRequest) -> bool:
 @require_safe
 @at_desk
 @evenly
-@transaction.atomic  # a page that cannot be made takes no screen from others
+@transaction.atomic  # if the page fails, no screen stays claimed
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Show the page for the annotator's next step; as JSON, what to show next, without what the page `have`s."""
+    """Show the page for the annotator's next step; as JSON, what to show next, except what the page already `have`s."""
     now = next_step.claim_next(here, _ahead(request.GET))
     if wants_json(request):
         total = next_step.total(here.annotator, here.stage)
@@ -133,7 +134,7 @@ def _where(here: Desk, now: NextStep) -> dict:
 
 
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
-    """Show the gate; or, while `reading`, the same words with a link back."""
+    """Show the gate or, if `reading`, the same words with a link back."""
     left = 0 if reading else max(next_step.total(here.annotator, here.stage) - here.done, 0)
     return page(
         "rules", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), reading=reading,
@@ -175,7 +176,7 @@ def language(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def in_language(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Make a page that is the same for everybody who reads the language in its address."""
+    """Make a page that is the same for everybody with the language in its address."""
 
     @require_safe
     @cache_control(max_age=3600, public=True)
@@ -203,13 +204,13 @@ KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-
 
 @in_language
 def offline(request: HttpRequest, language: str) -> HttpResponse:
-    """Return the page that a browser keeps and shows when it cannot reach an annotator's page."""
+    """Return the page that a browser keeps, to show when it cannot reach an annotator's page."""
     return page("offline")
 
 
 @in_language
 def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
-    """Return the service worker that keeps it; a page registers it only for the address of its annotator."""
+    """Return the service worker that keeps the page; it is registered only for the annotator's own address."""
     kept = [reverse(name, args=[language]) for name in ("judge-offline", "judge-words")] + list(
         map(static, KEPT_OFFLINE)
     )
@@ -224,7 +225,7 @@ def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
 @require_POST
 @at_desk
 def accept(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Open the gate, unless newer instructions came while these were read."""
+    """Open the gate, unless newer instructions appeared in the meantime."""
     version = _whole(request.POST.get("version"))
     if newest_instructions(here).version == version:
         seats.accept_instructions(annotator=here.annotator, stage=here.stage, version=version)
@@ -235,7 +236,7 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 @evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Store an answer, and in the same transaction claim what comes after it."""
+    """Store an answer and claim the next screens in the same transaction."""
     store = _store if wants_json(request) else _store_from_form
     try:
         receipt, now = store(request, here, submission_of(request.POST))
@@ -258,9 +259,9 @@ def _store(request: HttpRequest, here: Desk, submission: Submission) -> tuple[su
 
 
 def _store_from_form(request: HttpRequest, here: Desk, submission: Submission) -> tuple[submissions.Receipt, NextStep]:
-    """Store an answer. Without script, *Back* shows a page with the key of its answer: another one replaces that.
+    """Store an answer. Without script, *Back* shows a page with the key of its answer, which a different answer
 
-    Its key follows from what is sent, so that a double click is one change.
+    replaces. Its key is derived from the form, so a double click is one change.
     """
     try:
         receipt, now = _store(request, here, submission)
@@ -274,7 +275,7 @@ def _store_from_form(request: HttpRequest, here: Desk, submission: Submission) -
 
 
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
-    """Ask which of two answers should count; for the script with the standing one, as the screen would show it."""
+    """Ask which of two answers should count; the script also gets the stored one, as the screen would show it."""
     question = two_tabs.question(here, conflict, request.POST)
     if not wants_json(request):
         return page("two_tabs", here, status=conflict.status, **question)
@@ -317,7 +318,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
     if not wants_json(request):
         return redirect("judge", here.annotator.token)
     if lease.task.stage_id != here.stage.pk:
-        return JsonResponse({"moved": True})  # the page of that stage has other rules and another count
+        return JsonResponse({"moved": True})  # that stage's page has other rules and another count
     again = build_screens([lease], here.stage)[0]
     done = assignment_leases.judged(here.annotator, here.stage)
     return JsonResponse({"again": {"lease": again.lease, "html": again.html()}, "done": done})
@@ -340,7 +341,7 @@ def renew(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_safe
 @at_desk
 def history(request: HttpRequest, here: Desk) -> HttpResponse:
-    """Return the last screens that were answered, oldest first, each with its answer as it was shown."""
+    """Return the screens answered last, oldest first, each with its answer as shown."""
     leases = submissions.history(annotator=here.annotator)[::-1]
     shown = build_screens(leases, here.stage)
     seen = {lease.token: lease.seen for lease in leases}
@@ -352,7 +353,7 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
-    """Return the next step: `held` names every screen held, oldest first; `screens` has those that the page lacks."""
+    """Return the next step: `held` names every screen held, oldest first; `screens` has those the page lacks."""
     have = set(sent.getlist("have"))
     new = [lease for lease in now.leases if str(lease.token) not in have]
     return {
@@ -364,7 +365,7 @@ def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
 
 
 def _ahead(sent: QueryDict) -> int:
-    """Return how many screens to hold: the number that a page on a slow network requests, within reason."""
+    """Return how many screens to hold: more if a page on a slow network requests them, within limits."""
     return min(max(_whole(sent.get("ahead")), assignment_leases.HELD), assignment_leases.HELD_AT_MOST)
 
 
@@ -377,5 +378,5 @@ def uuid_of(text: str | None) -> uuid.UUID:
 
 
 def _whole(text: str | None) -> int:
-    """Return milliseconds or a version as a browser sends it; 0 for anything else."""
+    """Return milliseconds or a version sent by a browser; 0 for anything else."""
     return whole_number(text, 11) or 0

@@ -1,4 +1,4 @@
-"""Erase who an annotator was; their judgments stay under the pseudonym.
+"""Erase an annotator's personal data; their judgments stay under the pseudonym.
 
 docs/guide/privacy.md explains which data is personal. Erasing does not change a byte of the study's exports.
 """
@@ -21,7 +21,7 @@ from benchmarks.transactions import retry_deadlocks
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
 
-# Submissions kept in events: earlier ones of people who came by another link, and those that got a code.
+# Submissions kept in events: earlier ones from people who came by another link, and those given a code.
 EVENTS = """
 UPDATE benchmarks_event SET data = CASE verb WHEN %s THEN data || '{"session": ""}'
   ELSE data #- '{before,prolific_study}' #- '{before,prolific_session}' END
@@ -36,7 +36,7 @@ def erase(*, annotator: Annotator, by: str) -> bool:
 
     Leases and judgments are unchanged. Someone who returns with the same Prolific id counts as new.
     """
-    Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)  # nobody joins with the id in the meantime
+    Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)  # nobody can join with the id meanwhile
     leases.lock(annotator)
     annotator.refresh_from_db()
     if annotator.erased_at is not None:
@@ -58,7 +58,7 @@ def of_before(moment: datetime) -> QuerySet[Annotator]:
 
 
 def erase_before(*, days: int, by: str) -> Iterator[Annotator]:
-    """Erase them in one transaction each; yield each one when done."""
+    """Erase these annotators' data, in one transaction each; yield each annotator when done."""
     for annotator in of_before(timezone.now() - timedelta(days=days)).order_by("pk"):
         erase(annotator=annotator, by=by)
         yield annotator

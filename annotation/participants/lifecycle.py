@@ -31,12 +31,12 @@ SAY_WHY = "Give a short reason. It is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the earlier submission
 FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"  # kinds of completion codes
 GIVEN = "was given a code"  # the verb of the event
-EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
+EXCLUDED = "excluded"  # the verb of the event that lists the judgments that counted until then
 REINSTATED, KEPT = "reinstated", "kept"  # verbs too
 
 
 class NeedsReason(ValueError):
-    """Excluding or reinstating needs a reason."""
+    """No reason was given for excluding or reinstating."""
 
 
 # Consent, leaving and returning
@@ -56,7 +56,7 @@ def agree(*, annotator: Annotator, by: str) -> bool:
 @retry_deadlocks
 @transaction.atomic
 def leave(*, annotator: Annotator, by: str) -> bool:
-    """Let the annotator leave: what they held goes to others, judgments count. False if they had already left."""
+    """Let the annotator leave: what they held goes to others; judgments count. False if they had already left."""
     assignment_leases.lock(annotator)
     if annotator.left_at is not None:
         return False
@@ -69,7 +69,7 @@ def leave(*, annotator: Annotator, by: str) -> bool:
 @retry_deadlocks
 @transaction.atomic
 def come_back(*, annotator: Annotator, by: str) -> bool:
-    """Seat the annotator again, at the rest of their old batch if it is still free. False if they had not left."""
+    """Seat the annotator again, with the rest of their old batch if that is still free. False if they had not left."""
     assignment_leases.lock(annotator)
     if annotator.left_at is None:
         return False
@@ -86,16 +86,16 @@ def _store(annotator: Annotator, **fields: object) -> None:
 
 
 def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int:
-    """Let leases lapse and free places in batches, in these stages or in all. Return the number of slots freed.
+    """End leases and free places in batches, in these stages or in all. Return the number of slots freed.
 
-    Slots assigned by name stay theirs until the manager assigns them to someone else.
+    Slots assigned by name stay reserved until the manager assigns them to someone else.
     """
     there = {} if stages is None else {"stage__in": stages}
     seats = Seat.objects.filter(annotator=annotator, batch__isnull=False, **there)
     slots = Slot.objects.filter(judgment=None, **there)
     _lock_stages(seats.values_list("stage", flat=True))
     mine = slots.filter(annotator=annotator).order_by("pk").select_for_update(no_key=True, of=("self",))
-    held = [slot.pk for slot in mine]  # a claim locks them first
+    held = [slot.pk for slot in mine]  # in this order, as a claim does
     leases = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__in=held)
     leases.update(state=LeaseState.LAPSED)
     Slot.objects.filter(pk__in=held).update(annotator=None, held_until=None)
@@ -111,7 +111,7 @@ def _lock_stages(stages: Iterable[int]) -> None:
 
 
 def _seat_again(annotator: Annotator) -> None:
-    """Seat them in the stage they were in, unless they have since come by a link to another one."""
+    """Seat the annotator in their earlier stage, unless they have since come by a link to another."""
     if annotator.excluded_at or annotator.left_at:
         return
     reach = stages_open_to(annotator)
@@ -126,7 +126,7 @@ def _seat_again(annotator: Annotator) -> None:
 def _old_place(annotator: Annotator, stage: Stage) -> None:
     """Give back the rest of the batch place at which they last worked, except what they skipped.
 
-    Not if someone else has since been given the place, or holds part of it.
+    Do nothing if someone else has since been given the place, or holds part of it.
     """
     seats = Seat.objects.filter(annotator=annotator, stage=stage, batch=None, screened_out_at=None)
     worked = Lease.objects.filter(annotator=annotator, slot__stage=stage, task__kind=Kind.JUDGE).order_by("-pk")
@@ -166,7 +166,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
     audit.record(by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments)
     ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
     ours.exclude(task__kind=Kind.CHECK).update(reserved=None)
-    ours.filter(task__kind=Kind.CHECK).update(reserved=annotator)  # nobody replaces their answers to checks
+    ours.filter(task__kind=Kind.CHECK).update(reserved=annotator)  # checks are not given to anyone else
     ours.update(annotator=None, judgment=None, live=False)
     ours.filter(task__live=True, stage__state=StageState.OPEN).update(live=True)
     _settle([slot.task_id for slot in slots])
@@ -176,7 +176,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
 @retry_deadlocks
 @transaction.atomic
 def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
-    """Let judgments count again if the slot is still free; return how many do."""
+    """Let judgments count again if their slots are still free; return how many do."""
     words = _words(reason)
     assignment_leases.lock(annotator)
     if annotator.excluded_at is None:
@@ -192,7 +192,7 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
 
 @transaction.atomic
 def keep(*, annotator: Annotator, reason: str, by: str) -> None:
-    """Record that a person has seen the warning signs and keeps the judgments. Changes nothing else; the current
+    """Record that a manager has seen the warning signs and keeps the judgments. Nothing else changes; the current
     decision is read from the events.
     """
     audit.record(by=by, verb=KEPT, subject=annotator, study=annotator.study_id, reason=_words(reason))
@@ -211,7 +211,7 @@ def _settle(tasks: Iterable[int]) -> None:
     list(Task.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     events: list[outbox.NewEvent] = []
     for pk in wanted:
-        task = Task.objects.select_related("stage").get(pk=pk)  # the one before may have changed it
+        task = Task.objects.select_related("stage").get(pk=pk)  # settling the previous task may have changed it
         outcomes.settle(task, task.stage, events=events)
     if events:
         outbox.write(events, study=task.stage.study_id)
@@ -243,12 +243,12 @@ def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
 class Decision:
     verb: str  # kept, excluded or reinstated
     reason: str
-    by: str  # a user's name, otherwise the process that did it
+    by: str  # a user's name, or else the process that did it
     at: datetime
 
 
 def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
-    """Return managers' decisions about annotators and their reasons, by number, newest first. Two queries in all."""
+    """Return managers' decisions and reasons by annotator's number, newest first. Makes two queries in all."""
     names = {audit.named(one): one.number for one in people}
     events = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
     parts = [event.by.partition(":") for event in events]
@@ -266,13 +266,13 @@ def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
 
 @transaction.atomic
 def choose_language(*, annotator: Annotator, language: str) -> None:
-    """Set the language of their pages; each judgment keeps its own language, so this needs no event."""
+    """Set the language of the annotator's pages. Each judgment records its language, so there is no event."""
     _store(annotator, language=language)
 
 
 @transaction.atomic
 def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
-    """Admit a known participant who comes by a link: to the study, or to one `stage`, in which they now work.
+    """Admit a known participant who comes by a link: to the study, or to one `stage`, where they will now work.
 
     Their newest submission replaces the previous one, which the event keeps.
     """
@@ -292,7 +292,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=kept)
     _store(annotator, invited_to=stage, **now)
     if link != old_link and not (annotator.left_at or annotator.excluded_at):
-        reach = stages_open_to(annotator)  # stages that the new link does not include are given up
+        reach = stages_open_to(annotator)  # they leave stages that the new link does not include
         others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
         _release(annotator, list(others))
         if stage is not None:

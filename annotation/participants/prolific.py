@@ -22,8 +22,8 @@ from benchmarks.formats import csv_text
 from benchmarks.formats.text import WORKBOOK, is_workbook
 
 PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
-# Prolific's are 24 hexadecimal digits; a lab's own links may have others. "null", "undefined" and PROLIFIC_PID have no
-# digit, an empty UUID only zeros; ID1 and your-id-1 are words with one short number.
+# Prolific's IDs are 24 hexadecimal digits; a lab's own may differ. "null", "undefined" and PROLIFIC_PID don't have a
+# digit, an empty UUID has only zeros, and ID1 and your-id-1 are words with one short number.
 ID = re.compile(r"(?=.*[1-9])(?!(?=.*[A-Za-z]{2})[A-Za-z-]*\d{1,4}[A-Za-z-]*$)[0-9A-Za-z-]{1,64}")
 PLACEHOLDER = re.compile(r"\{[^{}\"]+\}|\[\w[^][\"]*\]|<[^<>]+>|%\w+%|\$[A-Za-z_]")  # {{a}}, ${a}, [a], <a>, %a%, $a
 CODES = ("completion_code", "screened_out_code", "no_consent_code")
@@ -47,23 +47,23 @@ def with_parameters(link: str) -> str:
 
 
 def parameter(name: str) -> str:
-    """Return the name as in PARAMETERS, without the case and HTML ampersand (`&amp;study_id=`) that tools add."""
+    """Return the name as in PARAMETERS, ignoring case and an HTML ampersand (`&amp;study_id=`) that tools add."""
     return re.sub(r"^(?:amp;|\W)+", "", name).upper()
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value in a link, be it another platform's, was never filled in."""
+    """Return whether a value in a link, Prolific's or another platform's, was never filled in."""
     return bool(PLACEHOLDER.search(unquote(value)))
 
 
 def is_filled_in(given: Mapping[str, str]) -> bool:
-    """Return whether a link's parameters (some of PARAMETERS, or none) are IDs, and the participant's is among them."""
+    """Return whether all a link's parameters (of PARAMETERS) are IDs, and the participant's is one of them."""
     return not given or ("PROLIFIC_PID" in given and all(ID.fullmatch(value) for value in given.values()))
 
 
 @transaction.atomic
 def set_codes(*, study: Study, by: str, **codes: str) -> Study:
-    """Set all of CODES, each to a different code."""
+    """Set every field of CODES, each to a different code."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     before = {name: getattr(study, name) for name in CODES}
     if codes != before:
@@ -78,7 +78,7 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """Return one CSV row per submission; `found` are those of the study (roster.py).
+    """Return one CSV row per submission; `found` has the study's submissions (roster.py).
 
     A person approves or rejects at Prolific.
     """
@@ -140,7 +140,7 @@ def _first(row: dict[str, str], names: Iterable[str]) -> str:
 
 
 def mark_gone(*, study: Study, found: Iterable[Submission], by: str) -> Report:
-    """Mark people with a returned or timed-out newest submission as left: others get their screens. Idempotent."""
+    """Mark people whose newest submission was returned or timed out as left: others get their screens. Idempotent."""
     report, people = Report(), {one.prolific_pid: one for one in study.annotators.exclude(prolific_pid="")}
     for one in found:
         report.statuses[one.status or "no status"] += 1

@@ -1,4 +1,4 @@
-"""Annotators whom a manager should look at: with signs about their answers, or away."""
+"""Find annotators a manager should look at: those with warning signs, or away."""
 
 from datetime import timedelta
 
@@ -27,11 +27,11 @@ TESTED = f"""(
   JOIN annotation_cachedfigures found ON found.stage_id = stage.id AND found.kind = '{annotators.KIND}'
   WHERE stage.study_id = annotation_study.id)"""
 
-AWAY = timedelta(hours=1)  # without a screen, after which a person without judgments counts as away
+AWAY = timedelta(hours=1)  # after this long without a screen, a person without judgments counts as away
 
 
 def people_away(study: Study) -> list[Annotator]:
-    """Return those who joined, have judged nothing, and have not been seen for an hour: nothing is expected of them."""
+    """Return those who joined but haven't judged anything or been seen for an hour: they are unlikely to come back."""
     judged = Slot.objects.filter(annotator=OuterRef("pk"), judgment__isnull=False)
     lately = Lease.objects.filter(annotator=OuterRef("pk"), granted_at__gt=timezone.now() - AWAY)
     people = study.annotators.filter(joined_at__lt=timezone.now() - AWAY, excluded_at=None, left_at=None)
@@ -39,9 +39,9 @@ def people_away(study: Study) -> list[Annotator]:
 
 
 def with_review(studies: QuerySet[Study]) -> QuerySet:
-    """Return each study with `review`: the numbers of annotators to look at, as last computed, and with `tested`:
-    whether any test for signs could be made, None until that is computed. A manager's decision about one, to keep or to
-    exclude them, removes them at once.
+    """Return each study with `review`, the numbers of annotators to look at, as last computed, and with `tested`:
+    whether any test for warning signs could be made (None until computed). A manager's decision to keep or exclude an
+    annotator removes them at once.
     """
     review = RawSQL(TO_REVIEW, (), ArrayField(IntegerField()))
     return studies.annotate(review=review, tested=RawSQL(TESTED, (), BooleanField(null=True)))

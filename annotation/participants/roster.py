@@ -26,7 +26,7 @@ from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
-LITTLE, COMPARED_FROM = 0.25, 5  # share of the median answers of those who finished, and how many these must be
+LITTLE, COMPARED_FROM = 0.25, 5  # a share of finishers' median number of answers, and how many must have finished
 PAY_COLUMNS = (
     "pseudonym", "name", "participant_id", "state", "answers", "answers_that_count", "skipped", "active_minutes",
     "minutes_first_to_last", "pay_due", "pay_first_to_last", "currency",
@@ -36,15 +36,15 @@ Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time
 
 @dataclass(slots=True)
 class Participant:
-    """`answers` were given and not withdrawn, including checks; `counted` of them count; `signs` are sentences.
-    `checks` were answered.
+    """`answers`: given and not withdrawn, including checks; `counted`: how many of them count; `signs`: sentences.
+    `checks`: how many were answered.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
     """
 
     annotator: Annotator
     rates: Pay
-    session: str = ""  # their submission at Prolific, and its study there
+    session: str = ""  # their submission at Prolific, and its study on Prolific
     prolific_study: str = ""
     state: str = NOT_BEGUN
     answers: int = 0
@@ -102,7 +102,7 @@ def participants(study: Study, data: Mapping) -> list[Participant]:
 
 
 def pay_sheet(study: Study, data: Mapping | None) -> str:
-    """Return one CSV row per person; without figures yet, only for those who joined."""
+    """Return one CSV row per person; until statistics have been computed, only people who joined."""
     found = participants(study, data or {"whole": [], "work": {}})
     rows = [
         (
@@ -116,8 +116,8 @@ def pay_sheet(study: Study, data: Mapping | None) -> str:
 
 
 def submissions(study: Study) -> list[Participant]:
-    """Return everyone from Prolific once per submission, in the order of joining, with their work between it and the
-    next, from every judgment.
+    """Return everyone from Prolific once per submission, in the order of joining, with their work from it to the
+    next, including every judgment.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
     earlier, rates = _earlier(people), Pay.of(study.pay)
@@ -136,7 +136,7 @@ def submissions(study: Study) -> list[Participant]:
 
 
 def _add_ends(study: Study, everybody: Sequence[Participant]) -> None:
-    """Add each one's state, and the signs of missing work."""
+    """Add each submission's state, and signs of missing work."""
     codes = _codes(everybody)
     seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
     out = set(seats.values_list("annotator", "stage"))
@@ -171,7 +171,7 @@ def _state(one: Participant, kind: str, out: bool) -> str:
 
 
 def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str]]:
-    """Return by annotator and submission the code last shown, and its kind."""
+    """Return the code last shown and its kind, by annotator and submission."""
     names = {audit.named(one.annotator): one.annotator.pk for one in found}
     given = Event.objects.filter(subject__in=names, verb=GIVEN).order_by("pk")
     return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
@@ -193,7 +193,7 @@ def _add_little_work(everybody: Iterable[Participant]) -> None:
 
 
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
-    """Add everyone's work in the stage; `where` is how their warning signs name it."""
+    """Add everyone's work in the stage; `where` names the stage in warning signs."""
     by_submission: dict[tuple[int, int], list[int]] = defaultdict(list)  # the places of judgments
     last: dict[int, int] = {}  # by annotator, their last submission with a judgment here
     rows = judgments_of(stage)
@@ -215,7 +215,7 @@ def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: 
     checked, tried = attention_checks.results(stage), qualification.results(stage)
     by_annotator, none = rows.by_annotator(), rows[:0]
     for number, submissions in found.items():
-        one = submissions[last.get(number, -1)]  # the rest cannot be split by submission
+        one = submissions[last.get(number, -1)]  # the rest can't be split by submission
         considered = annotator_behaviour.judgments_considered(by_annotator.get(number, none), False)
         compared = annotator_behaviour.comparison_with_others(number, considered, everybody)
         _add_signs(one, annotator_behaviour.comparison_signs(compared), where)

@@ -20,7 +20,7 @@ from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import SeenForm, latest
 
-SHOWN = 20  # unknown ids
+SHOWN = 20  # unknown ids listed
 MOST_BYTES = 5_000_000
 REASONED = {"keep", "exclude", "reinstate"}
 ACTS = REASONED | {"left", "back"}
@@ -134,7 +134,7 @@ def study_returned(request: StaffRequest, pk: int) -> HttpResponse:
     statuses = ", ".join(f"{count} {status.lower()}" for status, count in sorted(report.statuses.items()))
     left = f"Marked as left: {', '.join(report.left)}." if report.left else "No one else has left."
     earlier = f"{report.older} earlier submission{'s' * (report.older != 1)}"
-    older = f" Ignored {earlier} of returning participants." if report.older else ""
+    older = f" Ignored {earlier} by returning participants." if report.older else ""
     messages.success(request, f"Submissions: {statuses}. {left}{older}")
     if report.unknown:
         more = f" and {len(report.unknown) - SHOWN} more" if len(report.unknown) > SHOWN else ""

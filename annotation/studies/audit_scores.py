@@ -26,17 +26,17 @@ class CannotUse(ValueError):
 
 
 def keep_scores(stage: Stage, number: int) -> None:
-    """Keep the score that the run of this number gives to each item, once the stage has its order. Raises CannotUse."""
+    """Keep the score that the run with this number gives each item, once the stage has its order. Raises CannotUse."""
     run = Run.objects.select_related("benchmark").filter(pk=number).first()
     if run is None:
-        raise CannotUse("The model whose scores the audit should use is gone. Choose another one under More settings.")
+        raise CannotUse("The model for the audit’s scores has been deleted. Choose another one under More settings.")
     if run.benchmark_id != stage.study.benchmark_id:
         raise CannotUse(
             f"{run.title} answers “{run.benchmark.name}”, not the benchmark of this study. Choose another model under "
             "More settings."
         )
     tasks = Task.objects.filter(stage=stage).order_by("rank").values_list("item", "item__key")
-    keys = dict(tasks)  # one per question, so an item can occur several times
+    keys = dict(tasks)  # one entry per question, so an item can occur several times
     scores = scores_of(run, list(keys))
     stage.scores_of = f"{run.title} ({run.get_origin_display().lower()} {run.made_at:%Y-%m-%d}, run {run.pk})"
     stage.scores_sha256 = scores_hash(list(keys.values()), scores)
@@ -46,8 +46,8 @@ def keep_scores(stage: Stage, number: int) -> None:
 
 
 def scores_of(run: Run, items: Sequence[int]) -> list[float]:
-    """Return for each item the run's smallest margin over all its questions, or whether all are right if it gave no
-    scores; divided by the largest. Raises CannotUse if the run lacks some.
+    """Return each item's smallest margin over its questions (or whether all are right, if the run has no scores),
+    divided by the largest. Raises CannotUse if the run lacks answers.
     """
     answered = answers_by_run([run], {run.kind: tuple(KINDS[run.kind].measured.questions)}).get(run.pk)
     right, margin = answered.about(np.array(items)) if answered else (np.full(len(items), -1), np.array([]))
@@ -58,8 +58,8 @@ def scores_of(run: Run, items: Sequence[int]) -> list[float]:
 
 
 def choices(benchmark: int) -> list[tuple[str, list[tuple[int, str]]]]:
-    """Return the runs of each benchmark that an audit can use, newest first, for a form: this benchmark's come first.
-    One query.
+    """Return each benchmark's runs that an audit can use, newest first, for a form; this benchmark's come first. Makes
+    one query.
     """
     runs = Run.objects.filter(study=None).exclude(origin=RunOrigin.REPORTED).select_related("benchmark")
     ordered = sorted(runs.order_by("benchmark__name", "-pk"), key=lambda run: run.benchmark_id != benchmark)

@@ -22,8 +22,8 @@ def in_percent(stage: Stage) -> float:
 @transaction.atomic
 def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_futile: bool | None = None) -> Stage:
     """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. `seen` is the
-    target in percent that its page showed; `stops_if_futile`: an audit with a bound also stops once it is out of reach
-    (None: as before). Raises CannotAim, also if the target has changed by now.
+    target in percent that its page showed; `stops_if_futile`: an audit with a bound also stops once the bound is out of
+    reach (None: as before). Raises CannotAim, also if the target has changed by now.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT:
@@ -31,7 +31,7 @@ def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_
     if seen and seen != str(in_percent(stage)):
         raise CannotAim(
             f"Somebody else has changed the target to {exact(in_percent(stage))}% since you opened the page, so your "
-            f"{exact(round(100 * share, 6))}% was not saved. Change it again if need be."
+            f"{exact(round(100 * share, 6))}% was not saved. Change it again if you still want to."
         )
     name = "target_half_width" if stage.target_bound is None else "target_bound"
     before, judged = getattr(stage, name), audits.progress_of(stage).n
@@ -39,7 +39,7 @@ def set_target(*, stage: Stage, share: float, by: str, seen: str = "", stops_if_
     try:
         stage.clean_fields(exclude=[field.name for field in stage._meta.fields if field.name != name])
     except ValidationError:
-        raise CannotAim("Enter a target from 0.1% on, for a half-width at most 50%.") from None
+        raise CannotAim("Enter a target of at least 0.1%; a half-width can be at most 50%.") from None
     stage.save(update_fields=[name])
     if share != before:
         audit.record(by=by, verb=audits.CHANGED, subject=stage, before=before, after=share, judged=judged)

@@ -1,5 +1,5 @@
-"""The questions for a new study, as cards: those that suit the benchmark's first item, the best first, and why others
-do not, with an alternative.
+"""Cards with questions for a new study: those that suit the benchmark's first item, best first, and why the others
+don't, with an alternative.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ from benchmarks.records import ItemRecord
 
 _OWN = ("copy", "template")
 _GENERATED = {"candidate image": "images-new", "hard negative": "captions-new", "second positive": "captions-new"}
-_GIVES = {  # by the kind of a first answer without a decision
+_GIVES = {  # by the kind of the first answer, if it decides nothing
     "scale": "mean score", "number": "numbers", "rank": "ranking", "pair": "preferences", "words": "marked words",
-    "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of yes", "text": "written texts",
+    "points": "marks on pictures", "boxes": "marks on pictures", "check": "share of “yes”", "text": "written texts",
     "edit": "revised texts", "pick": "share of each answer",
 }  # fmt: skip
 
@@ -30,8 +30,8 @@ _GIVES = {  # by the kind of a first answer without a decision
 class Card:
     """A starting point that suits the benchmark.
 
-    `asks` is its question, `hides` the parts of an item that are not shown, `gives` its result; `roles` has the names
-    for roles that the benchmark names differently; `coverage` the share of the item's roles that are shown.
+    `asks` is its question, `hides` the parts of an item that are not shown, `gives` its result; `roles` has the
+    benchmark's names for roles, if they differ; `coverage` the share of the item's roles that are shown.
     """
 
     start: StartingPoint
@@ -43,8 +43,8 @@ class Card:
 
 
 class Offers(NamedTuple):
-    """`best` shows most of an item, without mapped roles if there is a choice; it comes first among the `fitting`.
-    `unfit`: the others, by reason and alternative (its words and its address).
+    """`best` shows most of an item, without mapped roles if possible; it comes first among the `fitting`.
+    `unfit` has the others, by reason and alternative (its words and address).
     """
 
     fitting: list[Card]
@@ -53,7 +53,7 @@ class Offers(NamedTuple):
 
 
 def offers(starts: Iterable[StartingPoint], first: ItemRecord | None, benchmark: str = "") -> Offers:
-    """Return the starting points by whether they suit the benchmark's first item, if it has one.
+    """Sort the starting points by whether they suit the benchmark's first item, if it has one.
 
     A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
     """
@@ -80,7 +80,7 @@ def card_of(start: StartingPoint, first: ItemRecord | None) -> Card | None:
     if stages is None:
         return None
     mapped = {role: to for stage in stages for role, to in split(stage.protocol)[1].items()}
-    if mapped and start.kind == "preset":  # its numbers are for the papers' roles; its questions are offered singly
+    if mapped and start.kind == "preset":  # its numbers assume the papers' roles; its questions are offered one by one
         return None
     gives, hides = _gives(stages, first), _hides(stages, first)
     return Card(start, _asks(start), hides, gives, _uses(mapped), round(fit.coverage(stages, first), 6))
@@ -94,7 +94,7 @@ def _uses(mapped: Mapping[str, str]) -> str:
 
 
 def _asks(start: StartingPoint) -> str:
-    """Return a single question, or the summary of a set-up made by somebody."""
+    """Return the only question, or the summary if somebody has set up several."""
     return protocol_named(start.stages[0].protocol).question if start.kind == "protocol" else start.summary
 
 
@@ -133,12 +133,12 @@ def _result(protocol: Protocol) -> str:
 
 
 def _unsuited(stages: Sequence[StagePlan], first: ItemRecord) -> UnsuitableItem | None:
-    """Return what is missing once all roles with a clear meaning are mapped."""
+    """Describe what is missing once all roles with a clear meaning are mapped."""
     return presets.unsuited(fit.guessed(stages, first) or stages, first) or presets.unsuited(stages, first)
 
 
 def _way_out(start: StartingPoint, first: ItemRecord, reason: UnsuitableItem, benchmark: str) -> tuple[str, str]:
-    """Return words and address of a way to ask it nevertheless, or about other items; empty if there is none."""
+    """Return the words and address of another way to ask it, or about other items; empty if there is none."""
     if start.kind == "protocol" and len(start.stages) == 1 and (roles := fit.mapped_by_hand(start.stages[0], first)):
         key = joined(split(start.key)[0], roles)
         clear = split(fit.guessed(start.stages, first)[0].protocol)[1]  # type: ignore[index]  # it could be mapped

@@ -1,4 +1,4 @@
-"""What closing a stage would leave open and pass on: information for a manager beforehand."""
+"""Tell a manager beforehand what closing a stage would leave open and pass on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from annotation.pipeline.sampling import draw_sample
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """What a waiting stage would get: `items` that it does not have yet. `short`: its sample stays too small."""
+    """The `items` that a waiting stage would get. `short`: whether its sample would still be too small."""
 
     to: Stage
     items: int
@@ -24,11 +24,11 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Of an open stage's `items`, `unjudged` lack judgments, and `undecided` have all of them but no outcome.
+    """Among an open stage's `items`, `unjudged` lack judgments, and `undecided` have them all but no outcome.
 
     `held`: tasks on annotators' screens, until `held_until` at the latest. With an estimate that decides, nothing is
     undecided, and `passing` is empty because the estimate comes first. An audit has only the items that it is expected
-    to need; `missed` has its target, the width or bound reached, and the verdict, unless it is over.
+    to need; `missed` has the target, the width or bound reached, and the verdict, unless the audit is over.
     """
 
     items: int
@@ -49,7 +49,7 @@ class Outlook:
 
 
 def outlook(stage: Stage) -> Outlook:
-    """Return the present outlook; nothing is locked."""
+    """Return the current outlook, without locking."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True)
     lacks = Exists(Slot.objects.filter(task=OuterRef("pk"), judgment=None))
     estimated = stage.rule == DecisionRule.DAWID_SKENE

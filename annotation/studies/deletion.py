@@ -1,6 +1,6 @@
 """Delete a study with its tasks, judgments and exports, including their files. Its benchmark stays.
 
-Others cite releases, so frozen ones are deleted only if the caller says so explicitly. A trigger keeps judgments
+Others cite releases, so frozen ones are deleted only if the caller explicitly asks for it. A trigger keeps judgments
 append-only and makes an exception for this one transaction: `winnow.deletes_study` names the study, and the trigger
 checks that a judgment really belongs to it.
 """
@@ -40,7 +40,7 @@ ROWS = (
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
 )
-# Judging does not need these indexes. Deletion does: PostgreSQL looks up references to each annotator.
+# Only deletion needs these indexes: PostgreSQL looks up references to each annotator.
 INDEXES = {
     "deleting_slot_annotator": "annotation_slot (annotator_id)",
     "deleting_slot_reserved": "annotation_slot (reserved_id)",
@@ -67,7 +67,7 @@ def jobs_of(study: Study) -> QuerySet[Job]:
 
 
 def delete_named(*, study: Study, name: str, by: str, releases: bool = False) -> dict:
-    """Like `delete_study`, on request: for users who have typed its name, if it is not too large for a request."""
+    """Delete the study if the user has typed its name, unless it is too large for a web request."""
     if size(study, BY_COMMAND + 1)["judgments"] > BY_COMMAND:
         raise CannotDelete("This study is too large to delete here. Use manage.py delete_study.")
     if name.strip() != study.name:
@@ -76,7 +76,7 @@ def delete_named(*, study: Study, name: str, by: str, releases: bool = False) ->
 
 
 def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
-    """Delete all or nothing, recorded in the audit trail. Return `size`. `releases`: also delete frozen ones.
+    """Delete all or nothing, recorded in the audit trail. Return `size`. `releases`: also delete frozen releases.
 
     Raises CannotDelete while one of its jobs runs, or if something that must stay refers to it.
     """
@@ -104,7 +104,7 @@ def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False
 
 
 def _releases_go(study: Study, may: bool, after: DeferredFiles) -> None:
-    """Delete its releases' files; the rows are deleted with the study."""
+    """Delete the releases' files; their rows are deleted with the study."""
     frozen = list(study.releases.exclude(frozen_at=None))
     if frozen and not may:
         named = ", ".join(map(str, frozen[:3])) + (" …" if len(frozen) > 3 else "")
@@ -113,7 +113,7 @@ def _releases_go(study: Study, may: bool, after: DeferredFiles) -> None:
 
 
 def _exports_go(study: Study, after: DeferredFiles) -> None:
-    """Delete its jobs and the files they made. None may be running: it would leave a file behind."""
+    """Delete its jobs and their files. No job may be running, since it would leave a file behind."""
     found = jobs_of(study)
     running = list(found.filter(state=JobState.RUNNING).select_for_update(no_key=True))
     if running:
@@ -129,7 +129,7 @@ def _below(cursor, study: Study) -> None:
     for statement in ROWS:
         cursor.execute(statement, {"study": study.pk})
     if many:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # run every check before its index is dropped
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # run every check while its index exists
         cursor.execute(f"DROP INDEX {', '.join(INDEXES)}")
 
 
@@ -141,4 +141,4 @@ def _whole(study: Study) -> None:
         study.delete()
     except ProtectedError as error:
         names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
-        raise CannotDelete(f"“{study}” was not deleted: a {names} refers to it.") from None
+        raise CannotDelete(f"“{study}” was not deleted because a {names} refers to it.") from None

@@ -20,14 +20,14 @@ class InstructionsForm(SeenForm):
     )
 
     def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
-        """`own` is the study's language; the others may stay empty. `images` are the names that the texts may use."""
+        """`own` is the study's language; others may be left empty. `images` are the names the texts may use."""
         self.own, self.images = own, set(images)
         self.others = [(code, name) for code, name in LANGUAGES.items() if code != own]
         # Before the base class looks for errors: a field added later would never be cleaned.
         fields = {**type(self).base_fields, **{code: self._field(code, name) for code, name in self.others}}
         self.base_fields = fields  # type: ignore[misc]  # Django copies them into `fields`
         super().__init__(data, initial={"text": current.text, **current.translations})
-        self.stale: list[str] = []  # languages that would show the old text under the new version
+        self.stale: list[str] = []  # languages that would still show the old text
         self.fields["text"].help_text = (
             f"Saving makes version {current.version + 1}. Every annotator must read it before their next screen. Each "
             "judgment keeps the version it was made under."
@@ -72,7 +72,7 @@ class InstructionsForm(SeenForm):
 
 
 class RoleForm(SeenForm):
-    """Changes a member's role."""
+    """A change of a member's role."""
 
     role = forms.ChoiceField(choices=Role.choices)
 
@@ -82,7 +82,7 @@ class RoleForm(SeenForm):
 
 
 class MemberForm(forms.Form):
-    """Adds a person with an account in a role. The first role on offer permits least."""
+    """A new member, who has an account, and their role. The first role on offer permits least."""
 
     ROLES = (
         (Role.VIEWER, "sees results, agreement, disagreements and releases"),

@@ -1,4 +1,4 @@
-"""Instructions: the default ones of a protocol, in every language, and the differences between two versions."""
+"""A protocol's default instructions in every language, and the differences between two versions."""
 
 import re
 
@@ -16,13 +16,13 @@ CONTINUED = re.compile(r"(?<=[^\n])\n(?! *(?:- |\n|\Z)) *")  # a line that conti
 
 
 def default_instructions(protocol: Protocol, language: str) -> str:
-    """Return the protocol's instructions in a language, each paragraph and each point on one line."""
+    """Return the protocol's instructions in a language, with each paragraph and point on one line."""
     with override(language):
         return CONTINUED.sub(" ", "\n".join(gettext(part) for part in protocol.instructions))
 
 
 def default_translations(protocol: Protocol, apart_from: str) -> dict[str, str]:
-    """Language → the default instructions in it, for every language but one."""
+    """Return the default instructions by language, for every language but one."""
     return {code: default_instructions(protocol, code) for code in LANGUAGES if code != apart_from}
 
 
@@ -33,7 +33,7 @@ def text_in(instructions: Instructions, language: str, own: str) -> tuple[str, s
 
 
 def texts(instructions: Instructions, own: str) -> dict[str, str]:
-    """Language → text, the study's `own` first."""
+    """Return the texts by language, the study's `own` first."""
     return {own: instructions.text, **{code: text for code, text in instructions.translations.items() if code != own}}
 
 

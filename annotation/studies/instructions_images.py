@@ -33,12 +33,12 @@ def pictures(stage: Stage) -> list[Picture]:
 
 
 def pictures_in(stage: Stage, text: str) -> list[Picture]:
-    """Return them for showing this text: without a query if the text has no image."""
+    """Return them if needed to show this text; no query if the text has no image."""
     return pictures(stage) if markdown.has_images(text) else []
 
 
 def pictures_by_stage(study: int, embedded: bool = False) -> Mapping[int, list[Picture]]:
-    """Position of a stage → its images; `embedded`: with the data itself as their address, for a separate file."""
+    """Return images by stage position; `embedded`: with data URLs, for a separate file."""
     found: dict[int, list[Picture]] = {}
     for image in InstructionsImage.objects.filter(stage__study=study).select_related("stage"):
         found.setdefault(image.stage.position, []).append(
@@ -56,7 +56,7 @@ def _data_url(image: InstructionsImage) -> str:
 
 
 def add(*, stage: Stage, file_name: str, data: bytes, by: str) -> InstructionsImage:
-    """Re-encode and store an image, named after its file; one that the stage already has stays. Raises CannotAdd."""
+    """Re-encode and store an image, named after its file, unless the stage already has it. Raises CannotAdd."""
     if len(data) > MOST_BYTES:
         raise CannotAdd(f"“{file_name}” is larger than {MOST_BYTES // 2**20} MB. Save it smaller.")
     try:
@@ -87,7 +87,7 @@ def _store(
 
 
 def copy_images(*, source: Stage, to: Stage, after: DeferredFiles) -> None:
-    """Give a new stage the images of another one, under their names. Part of the caller's transaction."""
+    """Copy another stage's images to a new stage, under the same names, in the caller's transaction."""
     for original in InstructionsImage.objects.filter(stage=source):
         image = InstructionsImage.objects.create(
             stage=to, name=original.name, sha256=original.sha256, width=original.width, height=original.height

@@ -22,7 +22,7 @@ from benchmarks.seen import latest
 from benchmarks.views.images import send_image
 
 UNFIT = 422
-DIGITS = 6  # digits of a version
+DIGITS = 6  # the most digits in a version
 MORE = instructions_images.MOST_BYTES + 1  # enough to see that a file is too large
 
 
@@ -43,7 +43,7 @@ def instructions_image(request: HttpRequest, opaque: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
-    """Show the page. A POST adds the chosen images and, unless for that only or for a preview, saves a new version."""
+    """Show the page. A POST adds the chosen images and, unless only for that or a preview, saves a new version."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     own, by = stage.study.language, audit.named(request.user)
     refused = _add_images(stage, request, by)

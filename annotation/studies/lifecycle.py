@@ -52,11 +52,11 @@ class CannotCreate(ValueError):
 
 
 class Unsuitable(CannotCreate):
-    """Items do not suit a stage; if there are several, the first line has their number."""
+    """Items do not suit a stage; if there are several, the first line gives their number."""
 
 
 class CannotMove(ValueError):
-    """The study or stage cannot move from its present state to the requested one. Staying as it is doesn't count."""
+    """The study or stage cannot move from its present state to the requested one (staying in one is allowed)."""
 
 
 @transaction.atomic
@@ -67,7 +67,7 @@ def create_study(
 ) -> Study:  # fmt: skip
     """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 
-    `part` selects these items, if not all (designs/part.py). `created_by` becomes its owner; without one it has
+    `part` selects some of these items (designs/part.py). `created_by` becomes its owner; without one it has
     no members, and only superusers see it.
     """
     seed = secrets.randbits(31) if seed is None else seed
@@ -93,16 +93,16 @@ def create_study(
 
 def _hold_benchmark(study: Study) -> None:
     """Lock the benchmark. Raises CannotCreate if it has been deleted, or lacks items that the study names."""
-    # An import commits before or after this
+    # any import commits before or after this
     if Benchmark.objects.select_for_update(no_key=True).filter(pk=study.benchmark_id).first() is None:
         raise CannotCreate(f"The benchmark {study.benchmark} has been deleted.")
     if unknown := unknown_keys(study):
-        raise CannotCreate(f"The benchmark has no {' and no '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}.")
+        raise CannotCreate(f"The benchmark does not have {' or '.join(unknown[:3])}{' …' if len(unknown) > 3 else ''}.")
 
 
 def duplicate_study(*, source: Study, by: str, **given) -> Study:
-    """Create a study (`given` as for create_study) whose stages have the images of the `source`'s stages of the same
-    names, and, of the same benchmark, their checks and practice. Raises CannotCreate.
+    """Create a study (`given` as for create_study) whose stages take the images of the `source`'s stages with the same
+    names and, on the same benchmark, their checks and practice. Raises CannotCreate.
     """
     with deferred_files() as after, transaction.atomic():
         study = create_study(by=by, **given)
@@ -117,7 +117,7 @@ def duplicate_study(*, source: Study, by: str, **given) -> Study:
 
 
 def _copy_known_items(original: Stage, stage: Stage, by: str) -> None:
-    """Make the checks and practice of another stage those of this one, except items that it cannot ask about."""
+    """Copy another stage's checks and practice, except items that this one cannot ask about."""
     for task in original.tasks.filter(live=True).exclude(kind=Kind.JUDGE).select_related("item").order_by("pk"):
         known = {task.item: Known(() if task.question else task.gold, task.note)}
         with suppress(CannotSet):
@@ -128,7 +128,7 @@ def _create_stage(
     study: Study, plan: StagePlan, before: Sequence[StagePlan], made: Mapping[str, Stage], seed: int, by: str
 ) -> Stage:
     if not is_known(plan.protocol):
-        raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+        raise CannotCreate(f"There is no protocol {plan.protocol!r}. Choose one of {', '.join(PROTOCOLS)}.")
     protocol = protocol_named(plan.protocol)
     asks = published_name(plan.protocol, by)
     name, position = plan.stage_name, len(before) + 1
@@ -159,8 +159,8 @@ def _create_stage(
 
 
 def published_name(protocol: str, by: str) -> str:
-    """Return the protocol's name as a stage keeps it: a library file's with the version it is published as, for exports
-    and releases.
+    """Return the protocol's name as a stage keeps it. For a library file, it has the version published, for exports and
+    releases.
     """
     if not is_unpublished(protocol):
         return protocol
@@ -180,9 +180,9 @@ def _keep_scores(stages: Iterable[Stage]) -> None:
 def cannot_audit(plan: StagePlan) -> str:
     """Return why the stage cannot be an audit, in a sentence; empty if it can."""
     if plan.source:
-        return "An audit is of the benchmark’s items. It cannot take the items of an earlier stage."
+        return "An audit checks the benchmark’s items. It cannot take an earlier stage’s items."
     if protocol_named(plan.protocol).measures:
-        return "This protocol doesn’t drop any items, so an audit would not find any wrong."
+        return "This protocol doesn’t drop any items, so an audit would not find any wrong items."
     return ""
 
 
@@ -190,20 +190,20 @@ def cannot_adapt(plan: StagePlan) -> str:
     """Return why the stage cannot have adaptive overlap, in a sentence; empty if it can."""
     protocol = protocol_named(plan.protocol)
     if protocol.confirms:
-        return "Here a second annotator confirms edits. Adaptive overlap needs votes."
+        return "In this protocol a second annotator confirms edits, but adaptive overlap needs votes."
     if protocol.file and not (protocol.file.decide and all(map(_takes_more_votes, protocol.file.decide))):
-        return "Adaptive overlap needs votes, and this protocol file decides in a different way."
+        return "Adaptive overlap needs votes, but this protocol file decides in a different way."
     return ""
 
 
 def _takes_more_votes(rule: schema.Decision) -> bool:
-    """Return whether the rule decides by shares of the votes, so that a task can have more of them than another."""
+    """Return whether the rule decides by shares of the votes, so that some tasks can have more votes than others."""
     by_share = isinstance(rule, schema.AtLeast) and isinstance(rule.m, str)
     return by_share or isinstance(rule, schema.Majority | schema.DawidSkene)
 
 
 def _first_instructions(stage: Stage, plan: StagePlan, protocol: Protocol) -> None:
-    """Create the instructions. The protocol's own come in every language; others only as they are written."""
+    """Create the instructions. The protocol's own are in every language; a manager's only in those they wrote."""
     own, text = stage.study.language, plan.instructions
     if not text or text.strip() == default_instructions(protocol, "en").strip():
         text, translations = default_instructions(protocol, own), default_translations(protocol, own)
@@ -294,9 +294,9 @@ class Moved:
 @retry_deadlocks
 @transaction.atomic
 def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
-    """Close a stage: nothing more of it is given out, and items waiting for this are promoted. Or open it again.
+    """Close a stage, so that nothing more is given out and waiting items are promoted, or open it again.
 
-    A closed one can be closed once more if some of its items are being given out again.
+    A closed stage can be closed once more if some of its items are being given out again.
     """
     stage = promotion.lock_stage(stage)
     partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
@@ -311,6 +311,6 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     elif to == StageState.CLOSED:
         promoted = promotion.promote(stage)
     went = sum(promoted.values())
-    last_task = promotion.last_task(stage)  # later tasks came after the closing
+    last_task = promotion.last_task(stage)  # later tasks came after it closed
     audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
     return Moved(stage, promoted)

@@ -1,7 +1,7 @@
 """Render instructions and consent, which managers write in Markdown, as safe HTML.
 
-HTML in the text stays text. Links lead to the web or an e-mail address. An image must have been uploaded to the stage
-and is placed by its name, with a description: `![a hand with six fingers](six-fingers)`.
+HTML in the text stays text. Links lead to the web or an e-mail address. An image must be uploaded to the stage first;
+the text gives its name and a description: `![a hand with six fingers](six-fingers)`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -17,11 +17,11 @@ from markdown_it.utils import OptionsDict
 from annotation.markdown import PageRenderer, markdown
 
 WEB = ("https://", "http://", "mailto:")
-BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each with its own direction
-EXAMPLES = ("blockquote", "tr")  # of the material, which browsers must not translate
+BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each has its own direction
+EXAMPLES = ("blockquote", "tr")  # parts of the material, which browsers must not translate
 KEPT = 512  # rendered texts
-LONGEST = 20_000  # characters, as in a protocol file; markdown-it can take time quadratic in this
-UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
+LONGEST = 20_000  # characters, as in a protocol file; markdown-it can take quadratic time
+UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of an image already there."
 
 
 class Picture(NamedTuple):
@@ -49,7 +49,7 @@ class _Renderer(PageRenderer):
         return f"<a{attributes if _leads_to_the_web(address) else ''}>"
 
     def table_open(self, *_: object) -> str:
-        """Render without a label, which would be English."""
+        """Render the table without a label, which would be in English."""
         return '<div class="scroll" tabindex="0"><table dir="auto">\n'
 
 
@@ -58,14 +58,14 @@ def _leads_to_the_web(address: str) -> bool:
 
 
 _MARKDOWN = markdown(_Renderer)
-# An indented line stays a line, for example, so plain text reads as it was written.
+# An indented line stays an ordinary line, for example, so plain text reads as it was written.
 _MARKDOWN.disable(["code", "lheading", "reference"])
 _MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]  # the renderer decides, and `problems` reports
 
 
 def to_html(text: str, pictures: Iterable[Picture] = (), level: int = 2) -> SafeString:
-    """Return a text as HTML. `level` is that of its highest headings; an image that is not among `pictures` becomes its
-    description.
+    """Return a text as HTML. `level` is the level of its highest headings; an image not among `pictures` is replaced by
+    its description.
     """
     return _rendered(text, tuple(pictures), level)
 
@@ -91,8 +91,8 @@ def has_images(text: str) -> bool:
 
 
 def problems(text: str, names: Iterable[str], unknown: str = UNKNOWN) -> list[str]:
-    """Return what is wrong with the text's length, images and links, a sentence each. `names` are the uploaded images;
-    `unknown` is the sentence about any other `name`.
+    """List what is wrong with the text's length, images and links, a sentence each. `names` are the uploaded images;
+    `unknown` is the sentence for any other `name`.
     """
     if len(text) > LONGEST:
         return [f"Shorten this text to {LONGEST:,} characters; it has {len(text):,}."]

@@ -1,4 +1,4 @@
-"""A study's members: who may view it, manage it, and choose its members.
+"""Add, change and remove a study's members, who may view it, manage it or choose its members.
 
 A study with an owner always keeps at least one. Superusers see every study without being members.
 """
@@ -68,7 +68,7 @@ def remove(*, member: Member, by: str) -> None:
 
 
 def follow_groups(user: User, studies: dict[str, list[str]]) -> None:
-    """Make the user a member of each of these studies with the highest of the roles given, or of none without one.
+    """Make the user a member of each of these studies with the highest role given; remove them if no role is given.
 
     Studies that do not exist, and changes that would leave a study without an owner, are logged and skipped.
     """

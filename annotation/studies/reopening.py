@@ -1,8 +1,8 @@
 """Reopen a closed stage only for items that came open after it was closed.
 
-Somebody was excluded, and nobody gives the judgments missing without theirs; or an item came in later, because an
-earlier stage decided it again. The stage stays closed: items that were open when it closed are not given out, and new
-judgments are treated as in any closed stage.
+Either somebody was excluded, and nobody will replace their judgments; or an item came in later because an earlier stage
+decided it again. The stage stays closed: items that were open when it closed are not given out, and new judgments are
+treated as in any closed stage.
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from benchmarks.transactions import retry_deadlocks
 REOPENED = "reopened"  # the verb of the event that lists the tasks
 
 
-# The newest task when the stage was last closed, from the event; none if that was not recorded.
+# The newest task when the stage was last closed, from the event; null if not recorded.
 NEWEST = """
 SELECT (data->>'last_task')::bigint AS newest FROM benchmarks_event
 WHERE subject = {subject} AND verb = 'moved to closed' ORDER BY id DESC LIMIT 1"""
 
 
 def came_open_since(newest: str) -> str:
-    """Return SQL for whether an undecided `task` of a closed stage lacks judgments only because somebody was excluded,
-    or came after the `newest` task at the closing; none of its slots is given out yet.
+    """Return SQL for whether an undecided `task` in a closed stage lacks judgments only because somebody was excluded,
+    or is newer than the `newest` task at closing; and none of its slots is given out yet.
     """
     return f"""coalesce((
       SELECT NOT bool_or(free.live) AND (coalesce(task.id > {newest}, false) OR bool_and(EXISTS (
@@ -63,14 +63,14 @@ def came_open(stage: Stage) -> QuerySet[Task]:
 @transaction.atomic
 def reopen(*, stage: Stage, by: str) -> int:
     """Give out the missing judgments of these tasks; return the number of their items. Raises CannotMove if the stage
-    is open, or nothing of it came open.
+    is open, or no task came open.
     """
     stage = promotion.lock_stage(stage)
     if stage.state == StageState.OPEN:
-        raise CannotMove("This stage is open; everything that is not judged is given out.")
+        raise CannotMove("This stage is open, so all items still to be judged are already given out.")
     tasks = dict(came_open(stage).values_list("pk", "item"))
     if not tasks:
-        raise CannotMove("No item came open after this stage was closed, or they are given out already.")
+        raise CannotMove("No items came open after this stage closed, or they have already been given out.")
     Slot.objects.filter(task__in=tasks, judgment=None).update(live=True)
     items = len(set(tasks.values()))
     audit.record(by=by, verb=REOPENED, subject=stage, tasks=sorted(tasks), items=items)
@@ -79,7 +79,7 @@ def reopen(*, stage: Stage, by: str) -> int:
 
 @dataclass(frozen=True)
 class Reopened:
-    """What became of the last reopening: `items` were given out `at`, and `left` of them have no outcome yet."""
+    """The result of the last reopening: `items` were given out `at` a time, and `left` have no outcome yet."""
 
     items: int
     left: int
@@ -91,7 +91,7 @@ class Reopened:
 
 
 def reopened(stage: Stage) -> Reopened | None:
-    """Return the last time the stage was opened for some items since it was closed; None if it never was."""
+    """Return the last reopening for some items since the stage closed; None if there was none."""
     verbs = Event.objects.filter(subject=audit.named(stage), verb__in=[REOPENED, CLOSED]).order_by("-pk")
     event = verbs.first() if stage.state == StageState.CLOSED else None
     if event is None or event.verb != REOPENED:

@@ -50,7 +50,7 @@ class RoleCounts(forms.Widget):
 
 
 def of_item(item: ItemRecord | None) -> list[str]:
-    """Return the roles of an item's parts, as a study's part names them."""
+    """Return the roles of an item's parts, named as in `part`."""
     if item is None:
         return []
     named = [*(f"texts.{one.role}" for one in item.captions), *(f"images.{one.role}" for one in item.images)]
@@ -58,7 +58,7 @@ def of_item(item: ItemRecord | None) -> list[str]:
 
 
 def readable(text: str) -> str:
-    """Return the text, if it can be read. Raises ValidationError."""
+    """Return the text if it can be parsed. Raises ValidationError."""
     try:
         part.read_roles(text)
     except part.WrongPart:

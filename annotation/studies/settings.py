@@ -1,4 +1,4 @@
-"""The settings that can change while people judge, without changing a result; and why the others cannot.
+"""Change settings while people judge, without changing a result; explain why others are locked.
 
 Every change is an event, `changed a setting`, with the value before and after.
 """
@@ -25,15 +25,15 @@ from benchmarks.transactions import retry_deadlocks
 
 CHANGED = "changed a setting"  # the verb of the events
 INSTEAD = "Duplicate the study to choose another."
-PAID = "People have worked for pay in this currency, and another would change what their work cost. " + INSTEAD
+PAID = "People have worked for pay in this currency, and another one would change what their work cost. " + INSTEAD
 OF_FILE = "The protocol file decides this. Duplicate the study with another version of the file."
 SAME_NUMBER = "The question’s rule needs the same number of judgments for every item. " + INSTEAD
-GIVEN_WHOLE = "All batches go to this many people each. " + INSTEAD
+GIVEN_WHOLE = "Each batch goes to this many people. " + INSTEAD
 OF_AUDIT = "An audit’s interval needs the same number of judgments for every item. " + INSTEAD
 SHUT = "The stage is closed. Open it again to ask for more judgments."
 ESTIMATED = "An estimate from all answers of the stage decides, ties included. " + INSTEAD
 TIES_SETTLED = "It has settled ties, whose outcomes another rule would change. " + INSTEAD
-WORDS_OF_OVERLAP = "Choose a number from {low} to {high}: it can grow, not shrink."
+WORDS_OF_OVERLAP = "Choose a number from {low} to {high}: it can only grow."
 
 # As judgments lock them: slots, then tasks
 ADD_SLOTS = """
@@ -56,17 +56,17 @@ class CannotChange(ValueError):
 
 
 def locked(study: Study) -> dict[str, str]:
-    """Setting → why it cannot change."""
+    """Return why settings cannot change, by setting."""
     return {"currency": PAID} if _is_judged(study) else {}
 
 
 def _is_judged(study: Study) -> bool:
-    people = list(study.annotators.values_list("pk", flat=True))  # by id: otherwise all leases are scanned
+    people = list(study.annotators.values_list("pk", flat=True))  # by id; otherwise all leases would be scanned
     return Judgment.objects.filter(lease__annotator__in=people).exists()
 
 
 def locked_in(stages: Iterable[Stage]) -> dict[int, dict[str, str]]:
-    """Return for each stage, by its id: setting → why it cannot change."""
+    """Return, by stage id and setting, why the setting cannot change."""
     stages = list(stages)
     tied = Outcome.objects.filter(task__stage__in=stages, by__in=outcomes.TIED)
     ties = dict(tied.values_list("task__stage").annotate(count=Count("task")))
@@ -120,7 +120,7 @@ def change_stage(*, stage: Stage, by: str, **given: Any) -> Stage:
     """Change the `overlap`, `tie_rule` or `quota`. Raises CannotChange.
 
     A larger overlap requests more judgments for items without an outcome; the others keep theirs. Another tie rule
-    settles the ties that wait for an adjudicator.
+    settles ties that are waiting for an adjudicator.
     """
     stage = lock_stage(stage)
     if {name for name in ("overlap", "tie_rule") if given.get(name, getattr(stage, name)) != getattr(stage, name)}:
@@ -139,7 +139,7 @@ def change_stage(*, stage: Stage, by: str, **given: Any) -> Stage:
 
 
 def _set(row: Study | Stage, given: Mapping[str, Any], locks: Mapping[str, str]) -> dict[str, Any]:
-    """Set what differs; return the earlier values by name. Raises CannotChange."""
+    """Set the values that differ; return the earlier values by name. Raises CannotChange."""
     changed = {name: getattr(row, name) for name, value in given.items() if getattr(row, name) != value}
     for name in changed:
         if name in locks:

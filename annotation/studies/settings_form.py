@@ -1,4 +1,4 @@
-"""The form of a study's settings: those of the study, and those of each stage, named `overlap_1` and so on."""
+"""The settings form: the study's settings and each stage's, named `overlap_1` and so on."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
@@ -19,15 +19,15 @@ OF_STAGE = ("overlap", "quota", "tie_rule", "check_rate")
 HINTS = {
     "pay_per_hour": "For judgments from now on. Annotators see it before they join.",
     "currency": "Three letters, such as EUR. Can change until the first judgment.",
-    "overlap": "Can grow. Items without an outcome get more; settled ones stay settled.",
-    "quota": "Nobody gets more tasks than this. Empty: no limit.",
-    "tie_rule": "Can change until it has settled a tie. Also settles ties that wait for a decision by hand.",
-    "check_rate": "The share of tasks with a known answer, from the next task on.",
+    "overlap": "Can only grow. Items without an outcome get more; settled items stay settled.",
+    "quota": "The most tasks one person can get. Leave empty for no limit.",
+    "tie_rule": "Can change until it has settled a tie. Also settles ties waiting for a decision by hand.",
+    "check_rate": "The share of tasks with a known answer. Applies from the next task on.",
 }
 
 
 class StudySettingsForm(SeenForm, StudyForm):
-    """The form; a `locked` field has the reason, and takes no other value."""
+    """The form; a `locked` field shows the reason and doesn't accept another value."""
 
     def __init__(self, data=None, *, study: Study, stages: Sequence[Stage]):
         self.study, self.stages = study, stages

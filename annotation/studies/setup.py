@@ -1,4 +1,4 @@
-"""A new study as on its page: all its forms, what was typed, and the plan. For its possible questions, see cards.py."""
+"""A new study's page: all its forms, what was typed, and the plan. For the questions it offers, see cards.py."""
 
 import json
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itsel
 
 
 class Size(TypedDict):
-    """A benchmark's numbers of items and types, and the mean of the tasks per item in each stage (none if unknown)."""
+    """A benchmark's number of items and types, and mean tasks per item in each stage (empty if unknown)."""
 
     items: int
     types: int
@@ -48,7 +48,7 @@ class Setup:
     """The forms of a new study, filled from its starting point.
 
     `data` is the submitted form. Without it, `benchmark` and `name` are initial values, and `kept` is what the manager
-    has typed while the form had another starting point.
+    typed while the form had another starting point.
     """
 
     def __init__(self, start: StartingPoint, data=None, *, benchmark="", name="", kept: Kept | None = None):
@@ -87,7 +87,7 @@ class Setup:
 
     @property
     def can_ask(self) -> bool:
-        """Return whether the benchmark's first item suits the question, unchanged or with names that can be chosen."""
+        """Return whether the question suits the benchmark's first item, as it is or with other names."""
         if self.first is None or fit.fitted(self.start.stages, self.first) is not None:
             return True
         plans = [form.plan for form in self.stages]
@@ -96,14 +96,14 @@ class Setup:
 
     @property
     def trial(self) -> str:
-        """The question whose screens can be tried; "" if there are several, or it is not from a file."""
+        """Return the question whose screens can be tried; "" if there are several, or it is not from a file."""
         asked = [split(stage.protocol)[0] for stage in self.start.stages]
         single = len(asked) == 1 and self.first is not None and self.can_ask
         return asked[0] if single and protocol_named(asked[0]).made_from else ""
 
     @property
     def wrong_step(self) -> str:
-        """The first step with a refused field; "" if there is none."""
+        """Return the first step with a refused field; "" if there is none."""
         wrong = {form.step_of(name) for form in self.forms for name in form.errors}
         return next((step for step in STEPS if step in wrong), "")
 
@@ -135,14 +135,14 @@ class Setup:
         return kept
 
     def become_template(self) -> None:
-        """Turn the forms into those of a template, which has no images."""
+        """Turn the forms into a template's, which has no images."""
         self.study.become_template()
         for stage in self.stages:
             stage.images = ()
 
     @cached_property
     def size(self) -> Size:
-        """The size of the benchmark, for the planned stages."""
+        """Return the benchmark's size for the planned stages."""
         if not self.benchmark:
             return Size(items=0, types=1, tasks=[])
         part = self.study.chosen_part()
@@ -152,8 +152,8 @@ class Setup:
 
     @property
     def orders(self) -> list[tuple[str, str, str]]:
-        """If there are several questions, return for each stage: its title, the key of the starting point in which it
-        comes earlier ("" for the first), and of the one without it.
+        """If there are several questions, return each stage's title and the keys of two starting points: one in which
+        it comes earlier ("" for the first), and one without it.
         """
         keys = self.start.key.split(SEVERAL) if self.start.kind == "protocol" else []
         found = []
@@ -200,7 +200,7 @@ class Setup:
         }
 
     def enough_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
-        """Describe what each audit takes of what is `expected`, and what the other stages' judgments are enough for."""
+        """Describe how much of the `expected` effort each audit takes, and what other stages' judgments suffice for."""
         if not expected:
             return []
         assumed = self._assumed()
@@ -222,7 +222,7 @@ def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
 
 
 def read_kept(text: str) -> Kept:
-    """Return what a page kept in a hidden field; nothing if somebody has tampered with it."""
+    """Return the values kept in a hidden field; empty if somebody has tampered with it."""
     try:
         kept = outside_json.read(text or "{}")
         return {str(protocol): dict(values) for protocol, values in kept.items()}
@@ -231,9 +231,7 @@ def read_kept(text: str) -> Kept:
 
 
 def known_benchmark(asked: str | None) -> str:
-    """Return the given id if there is such a benchmark, otherwise that of the newest not archived; "" if there is
-    none.
-    """
+    """Return the given id if that benchmark exists, otherwise that of the newest one not archived, or ""."""
     there = {str(pk): archived for pk, archived in Benchmark.objects.values_list("pk", "archived")}
     return str(asked) if str(asked) in there else next((pk for pk, archived in there.items() if not archived), "")
 

@@ -1,4 +1,4 @@
-"""The forms of the stages of a new study: every setting of each (for the study itself: study_form.py)."""
+"""The forms for a new study's stages, with every setting (for the study itself: study_form.py)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ from annotation.wording import readable_label
 from benchmarks.naming import role_name
 
 STRATEGIES = {
-    Strategy.POOL: "anyone gets the next free item",
+    Strategy.POOL: "everyone gets the next free item",
     Strategy.BATCHES: "each annotator gets a batch of items",
     Strategy.NAMED: "you assign items to annotators by name",
     Strategy.EVERYONE: "every annotator judges every item",
@@ -49,13 +49,13 @@ PROMOTIONS = {
 
 OF_ROLE = "role_"  # followed by a role of the question: the field with the benchmark's name for it
 IN = "instructions_"  # followed by a language: the field of a translation
-CONFIRMS = "One annotator decides and another confirms edits. There is nothing to choose."
+CONFIRMS = "One annotator decides and another confirms edits, so there is nothing to choose."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
 def field_of_role(choice: RoleChoice) -> forms.ChoiceField:
-    """Return the field with the parts of an item that the role could be."""
+    """Return the field that offers the parts of an item that could have the role."""
     kind, _, name = choice.role.partition(".")
     noun = "picture" if kind == "images" else "text"
     choices = [(one, f"{role_name(one)} ({count} {noun}{'' if count == 1 else 's'})") for one, count in choice.there]
@@ -66,7 +66,7 @@ def field_of_role(choice: RoleChoice) -> forms.ChoiceField:
 
 
 class TextField(forms.CharField):
-    """Text of several lines, with the same line ends whatever the browser sends."""
+    """Text of several lines, with line ends normalised."""
 
     def __init__(self, rows: int, **rest):
         super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **rest)
@@ -96,7 +96,7 @@ def switch(label: str) -> forms.BooleanField:
 
 
 def several(label: str, hint: str = "") -> forms.MultipleChoiceField:
-    """Return optional boxes to tick; `offer` sets the choices."""
+    """Return optional checkboxes; `offer` sets the choices."""
     boxes = forms.CheckboxSelectMultiple
     return forms.MultipleChoiceField(label=label, help_text=hint, required=False, widget=boxes)
 
@@ -106,7 +106,7 @@ def offer(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> No
 
 
 def checked(text: str, images: Sequence[str] = ()) -> str:
-    """Return Markdown without other images than these, which a copied stage has. Raises ValidationError."""
+    """Return Markdown that has only these images, those of a copied stage. Raises ValidationError."""
     if wrong := markdown.problems(text, images, unknown=NO_IMAGES):
         raise forms.ValidationError(wrong)
     return text
@@ -115,7 +115,7 @@ def checked(text: str, images: Sequence[str] = ()) -> str:
 class StageForm(forms.Form):
     """One stage. `seconds`, `kept` and `wrong` are the plan's assumptions; every other field is a setting of the stage.
 
-    `feeds`: whether a later stage takes the items that this one keeps. `images`: names that the instructions can show.
+    `feeds`: whether a later stage takes the items kept here. `images`: names of images that the instructions can show.
     """
 
     overlap = number("overlap", "Judgments per item", "Each by a different person.", True)
@@ -125,18 +125,18 @@ class StageForm(forms.Form):
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Who judges what", choices=STRATEGIES.items())
     batch_size = number("batch_size", "Batch size (items)")
-    agreement_items = number("agreement_items", "Agreement sample (items)", "Random items that get more judgments.")
+    agreement_items = number("agreement_items", "Agreement sample (items)", "This many items get more judgments.")
     agreement_overlap = number("agreement_overlap", "Judgments per sampled item")
-    quota = number("quota", "Most judgments per person", "Empty: no limit. The lower it is, the more people it takes.")
-    sample = number("sample", "Sample of items", "Ask about this many random items of this stage’s. Empty: all.")
+    quota = number("quota", "Most judgments per person", "Empty: no limit. A lower limit takes more people.")
+    sample = number("sample", "Sample of items", "Ask about this many of the stage’s items at random. Empty: all.")
     stratify = switch("Keep the proportions of types and subtypes in the sample or audit")
     sample_each = switch("Sample this many items per type")
     target_half_width = percent("Audit: stop at ± (%)", "When the share of wrong items is known to within this.", 50)
     target_bound = percent("Audit: stop at a bound (%)", "Instead: when at most this share is wrong (95% confidence).")
-    any_look = switch("Audit: interval valid whenever you stop")
+    any_look = switch("Audit: interval stays valid whenever you stop")
     wrong_reasons = several(
         "Audit: count an item as wrong if it is dropped as",
-        "Choose none to count all but ties and “cannot judge”, which say nothing about the item.",
+        "Choose none to count all but ties and “cannot judge”, which don’t say anything about the item.",
     )
     scores_run = forms.IntegerField(
         label="Audit: scores of a model",
@@ -145,10 +145,10 @@ class StageForm(forms.Form):
         help_text="If the model is unsure about wrong items, its scores save judgments, though few in a short audit. "
         "Useless scores cost hardly any.",
     )
-    wrong = percent("Audit: guess of the wrong items (%)", "Used only by the plan.")
+    wrong = percent("Audit: expected share of wrong items (%)", "Used only by the plan.")
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
     apart_from = several("Exclude annotators who saw the item in")
-    lease_seconds = number("lease_seconds", "Reservation time (seconds)", "Then an idle screen is given away.", True)
+    lease_seconds = number("lease_seconds", "Reservation time (seconds)", "Then others can get an idle screen.", True)
     undo_seconds = number("undo_seconds", "Undo window (seconds)", required=True)
     check_rate = PercentField(label="Checks (% of tasks)", max_value=50)
     practice_pass = PercentField(label="Practice pass mark (%)")
@@ -159,7 +159,7 @@ class StageForm(forms.Form):
         14,
         label="Instructions",
         help_text="In Markdown: a blank line starts a new paragraph, and lines that start with “- ” become a list. You "
-        "can add images once the study exists. A later change makes a new version, which every annotator must read.",
+        "can add images once the study exists. Each later change makes a new version, which every annotator must read.",
     )
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")
@@ -173,8 +173,8 @@ class StageForm(forms.Form):
         self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,
         images: Sequence[str] = (), roles: Sequence[RoleChoice] = (), paper: str = "",
     ):  # fmt: skip
-        """`typed` are values to show instead of the plan's; `roles` need the benchmark's names; `paper` is the paper
-        with the plan's numbers.
+        """`typed` are values to show instead of the plan's; `roles` need the benchmark's names; the plan's numbers are
+        from `paper`.
         """
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
         self.images = images
@@ -204,7 +204,7 @@ class StageForm(forms.Form):
         self._bound_judgments(paper)
 
     def _bound_judgments(self, paper: str) -> None:
-        """Offer only the numbers of judgments that the question's rule can decide by."""
+        """Offer only numbers of judgments with which the question's rule can decide."""
         field, protocol = self.fields["overlap"], protocol_named(self.plan.protocol)
         if protocol.confirms:
             field.disabled, field.help_text = True, CONFIRMS
@@ -217,9 +217,9 @@ class StageForm(forms.Form):
         field.widget.attrs["min"] = least
 
     def no_longer(self, paper: str) -> str:
-        """State that the number of judgments is no longer the paper's, in a sentence; empty if it is."""
+        """Return a sentence if the number of judgments no longer matches the paper's; otherwise ""."""
         planned, papers = (one.settings.get("overlap") or 1 for one in (self.planned(), self.plan))
-        return f"{planned} instead of {papers}: no longer {paper}’s number." if paper and planned != papers else ""
+        return f"{planned} instead of {papers}, so no longer {paper}’s number." if paper and planned != papers else ""
 
     def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
         """Return the initial values: the plan's settings, otherwise the model's defaults."""
@@ -240,7 +240,7 @@ class StageForm(forms.Form):
         "Time and undo": ("lease_seconds", "undo_seconds", "auto_advance"),
         "Checks and practice": OF_PRACTICE,
     }
-    # Fields that only some strategies have; the page shows the others' only if they are wrong.
+    # Fields that only some strategies use; the page shows other strategies' fields only if they have errors.
     ONLY_IF = {"batch_size": Strategy.BATCHES, **dict.fromkeys(OF_AUDIT, Strategy.AUDIT)}
     ONLY_UNLESS = dict.fromkeys(("sample", "sample_each", "agreement_items", "agreement_overlap"), Strategy.AUDIT)
 
@@ -248,7 +248,7 @@ class StageForm(forms.Form):
         return "texts" if name in {field.name for field in self.texts} else "people"
 
     def _with_strategies(self, fields: Iterable[forms.BoundField]) -> list[tuple[forms.BoundField, str, str]]:
-        """Return each field with the strategy that it is for, and the one that it is not for."""
+        """Return each field with the strategies that use it and those that don't."""
         return [(one, self.ONLY_IF.get(one.name, ""), self.ONLY_UNLESS.get(one.name, "")) for one in fields]
 
     @property
@@ -258,7 +258,7 @@ class StageForm(forms.Form):
 
     @property
     def protocol(self) -> str:
-        """The protocol's name, without the benchmark's names for roles."""
+        """Return the protocol's name, without the benchmark's names for roles."""
         return split(self.plan.protocol)[0]
 
     @property
@@ -271,17 +271,17 @@ class StageForm(forms.Form):
 
     @property
     def file(self) -> ProtocolFile | None:
-        """The published file that the stage uses, if any; it decides the rule and its ties."""
+        """Return the published file that the stage uses, if any; it sets the rule and how ties are settled."""
         return protocol_named(self.plan.protocol).file
 
     @property
     def rules(self) -> list[str]:
-        """Sentences on which answers drop an item under the published file."""
+        """Return sentences on which answers drop an item under the published file."""
         return each_rule(self.file) if self.file else []
 
     @property
     def no_checks(self) -> str:
-        """Why this stage cannot have checks; empty if it can."""
+        """Return why this stage cannot have checks; empty if it can."""
         return NO_CHECKS if protocol_named(self.plan.protocol).form else ""
 
     @property
@@ -294,13 +294,13 @@ class StageForm(forms.Form):
 
     @property
     def more(self) -> list[tuple[str, list[tuple[forms.BoundField, str, str]]]]:
-        """The rarer settings by heading."""
+        """Return the rarer settings by heading."""
         there = {heading: [self[name] for name in names if name in self.fields] for heading, names in self.MORE.items()}
         return [(heading, self._with_strategies(fields)) for heading, fields in there.items() if fields]
 
     @property
     def texts(self) -> list[forms.BoundField]:
-        """The instructions, and their translations if the plan has its own."""
+        """Return the instructions, and their translations if the plan has its own."""
         return [self["instructions"], *(self[f"{IN}{language}"] for language in self.plan.translations)]
 
     @property
@@ -328,7 +328,7 @@ class StageForm(forms.Form):
             self.add_error(next(iter(self.roles)), str(refusal))
 
     def _mapping(self, given: Mapping[str, Any]) -> dict[str, str]:
-        """Role → the benchmark's name for it, as chosen or else as guessed."""
+        """Return the benchmark's names by role, as chosen or else as guessed."""
         return {one.role: given.get(name) or one.name for name, one in self.roles.items()}
 
     def planned(self) -> StagePlan:
@@ -353,7 +353,7 @@ class StageForm(forms.Form):
         return replace(self.assumed, tasks=tasks, types=types, **given)
 
     def values(self) -> Mapping[str, Any]:
-        """Return the submitted values; before that, the typed values that are valid."""
+        """Return the submitted values; if nothing was submitted, the typed values that are valid."""
         return self.cleaned_data if self.is_bound else cleaned(self, self.typed)
 
 

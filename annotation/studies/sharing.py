@@ -1,4 +1,4 @@
-"""Turn on and off the page on which everybody with its address can read a study's results."""
+"""Turn on or off the page where everybody with its address can read a study's results."""
 
 from django.db import transaction
 
@@ -8,7 +8,7 @@ from benchmarks import audit
 
 @transaction.atomic
 def share(*, study: Study, by: str) -> SharedResults:
-    """Share the results; doing it twice changes nothing."""
+    """Share the results. Idempotent."""
     shared, made = SharedResults.objects.get_or_create(study=study)
     if made:
         audit.record(by=by, verb="shared results", subject=study)

@@ -19,13 +19,13 @@ from annotation.studies.instructions import default_instructions, default_transl
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
 
-# Every other column of a stage is a setting that a copy takes over. A copy draws new samples.
+# A copy takes over every other column of a stage as a setting, but draws new samples.
 _OWN = {
     "id", "study", "position", "name", "state", "invite", "protocol", "source", "after", "apart_from", "seed",
     "order_sha256", "scores_of", "scores_sha256",
 }  # fmt: skip
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
-SEVERAL, MOST_STAGES = ";", 12  # separator of the names of questions that a study asks in order
+SEVERAL, MOST_STAGES = ";", 12  # separates the names of questions that a study asks in order
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
 
 
@@ -37,8 +37,8 @@ class CannotSave(ValueError):
 class StartingPoint:
     """`kind` and `key` name it in addresses and forms: `preset=bivlc`, `protocol=verify`, `copy=4`, `template=2`.
 
-    `study` has initial values of the study's own fields; `images` the names of the images that a stage's instructions
-    can show, by the stage's name: those of the copied study.
+    `study` has initial values for the study's own fields; `images` has, by stage, the names of the copied study's
+    images, which the instructions can show.
     """
 
     kind: str
@@ -51,19 +51,19 @@ class StartingPoint:
 
     @property
     def paper(self) -> str:
-        """The paper with its numbers; empty if there is none."""
+        """Return the paper that the numbers come from; empty if there is none."""
         return PRESETS[self.key].paper if self.kind == "preset" else ""
 
     @property
     def version(self) -> str:
-        """The number of a published version that has the name of one of Winnow's own questions, but differs from it."""
+        """Return the number of a published version that has the name of a built-in question but differs from it."""
         name, _, number = self.key.partition(VERSION_SIGN)
         own = name in PROTOCOLS or name in library.names()
         return number if self.kind == "protocol" and number and own and not is_as_shipped(self.key) else ""
 
     @property
     def questions(self) -> str:
-        """The key of the same questions in order, to which another can be added; "" if it has its own settings."""
+        """Return the key of the same questions in order, for adding another; "" if it has its own settings."""
         if self.kind == "preset" and len(self.stages) == 1:
             (stage,), (single,) = self.stages, presets.single_stage(self.stages[0].protocol).stages
             return stage.protocol if _every_setting(stage) == _every_setting(single) else ""
@@ -105,7 +105,7 @@ def of_study(study: Study) -> StartingPoint:
 
 
 def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) -> StagePlan:
-    """Return the plan that would create the stage again; the protocol's own instructions are left to the protocol."""
+    """Return the plan that would create the stage again, without the protocol's own instructions."""
     named: dict[int | None, str] = {one.pk: one.name for one in stages}
     protocol, own = protocol_named(stage.protocol), stage.study.language
     text, translations = instructions.text, instructions.translations
@@ -137,7 +137,7 @@ def templates() -> list[StartingPoint]:
 
 
 def _restored(stage: Mapping[str, Any]) -> StagePlan:
-    """Restore a plan without settings that only an earlier Winnow had."""
+    """Restore a plan without settings that only an earlier version of Winnow had."""
     settings = {name: value for name, value in stage.get("settings", {}).items() if name in _SETTINGS}
     return StagePlan(**{**stage, "settings": settings})
 
@@ -159,7 +159,7 @@ def save_template(
 
 
 def may_delete(start: StartingPoint, user: User) -> bool:
-    """Return whether it is a template of theirs; superusers may delete all."""
+    """Return whether the user saved the template; superusers may delete any."""
     found = StudyTemplate.objects.filter(pk=start.key) if start.kind == "template" else StudyTemplate.objects.none()
     return (found if user.is_superuser else found.filter(created_by=user)).exists()
 
@@ -190,5 +190,5 @@ def published_questions() -> list[StartingPoint]:
 
 
 def single_questions() -> list[StartingPoint]:
-    """Return the built-in questions, and further library files, which a study publishes when it uses them."""
+    """Return the built-in questions and other library files; a study publishes those it uses."""
     return [of_protocols(name) for name in dict.fromkeys([*PROTOCOLS, *library.names()])]

@@ -1,4 +1,4 @@
-"""The form of a new study itself, and of the part of the benchmark that it asks about."""
+"""The form for a new study itself, and for the part of the benchmark it asks about."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def _read(read: Callable[[str], object], text: str) -> str:
 class StudyForm(forms.Form):
     name = forms.CharField(
         label="Study name", max_length=Study._meta.get_field("name").max_length,
-        help_text="Members see it in lists, reports and releases; annotators too, unless there is a title for them.",
+        help_text="Members see it in lists, reports and releases; annotators too, unless you enter a title for them.",
     )  # fmt: skip
     title = forms.CharField(
         label="Title for annotators", max_length=120, required=False,
@@ -42,7 +42,7 @@ class StudyForm(forms.Form):
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
-        help_text="0: unpaid. Annotators see any pay before they join; the plan counts with it. Winnow pays nobody.",
+        help_text="0: unpaid. Annotators see any pay before they join; the plan includes it. Winnow pays nobody.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
@@ -59,14 +59,14 @@ class StudyForm(forms.Form):
     part_roles = forms.CharField(label="Only items with these numbers of parts", required=False, widget=RoleCounts)
     part_attributes = forms.CharField(
         label="Only items with these attributes", required=False,
-        help_text="Such as style=oil|ink: the attribute, then the values to keep.",
+        help_text="For example style=oil|ink: the attribute, then the values to keep.",
     )  # fmt: skip
     part_keys = TextField(
-        3, label="Only items with these keys", required=False, help_text="One key per line, pasted or from a text file."
+        3, label="Only items with these keys", required=False, help_text="One key per line; paste or choose a file."
     )
     part_sample = forms.IntegerField(
         label="Random sample for all stages", required=False, min_value=1,
-        help_text="Drawn once from these items; a stage’s own sample is drawn from them. Leave empty to use all.",
+        help_text="Drawn once from these items; a stage’s own sample is drawn from this one. Leave empty to use all.",
     )  # fmt: skip
 
     save_as = forms.CharField(
@@ -78,7 +78,7 @@ class StudyForm(forms.Form):
     )
 
     saves_template = False
-    has_stages = True  # more than one: a single stage's own sample does the same
+    has_stages = True  # more than one, since a single stage's own sample does the same
     OF_STEP = {
         "texts": ("name", "title", "language", "consent", "paused", "save_as"),
         "question": ("benchmark", NON_FIELD_ERRORS),
@@ -89,7 +89,7 @@ class StudyForm(forms.Form):
         return next((step for step, names in self.OF_STEP.items() if name in names), "people")
 
     def offer_parts(self, benchmark: str, first: ItemRecord | None) -> None:
-        """Let the form choose among the types and subtypes of the benchmark's items, and the roles of the `first`."""
+        """Offer the types and subtypes of the benchmark's items, and the roles in the `first`."""
         self.fields["benchmark"].queryset = queries.on_offer(benchmark)  # type: ignore[attr-defined]
         self.fields["part_roles"].widget.roles = role_counts.of_item(first)  # type: ignore[attr-defined]
         found = queries.kinds(Item.objects.filter(benchmark=int(benchmark or 0)))
@@ -112,7 +112,7 @@ class StudyForm(forms.Form):
         return any(field.errors or field.value() for field in self.of_part)
 
     def chosen_part(self) -> part.Part:
-        """Return the chosen items, as far as the input is valid."""
+        """Return the choice of items, as far as the input is valid."""
         given = self.cleaned_data if self.is_bound else cleaned(self, self.initial)
         return part.part_of(**{name.removeprefix("part_"): given[name] for name in self.PART if given.get(name)})
 
@@ -126,7 +126,7 @@ class StudyForm(forms.Form):
         return _read(part.read_keys, self.cleaned_data["part_keys"])
 
     def become_template(self) -> None:
-        """Turn the form into that of a template, which has neither name nor benchmark of a study."""
+        """Turn the form into a template's, which has no study name or benchmark."""
         self.saves_template = True
         self.fields["name"].required = self.fields["benchmark"].required = False
         self.fields["save_as"].required = True

@@ -33,7 +33,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import latest
 
 UNFIT = 422
-DIGITS = 18  # of a number in a URL or form
+DIGITS = 18  # the most digits in a number in a URL or form
 
 
 # A new study
@@ -76,7 +76,7 @@ def study_new(request: StaffRequest) -> HttpResponse:
 
 
 def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]) -> Setup:
-    """Return the form with another starting point, another benchmark or a further stage, and what was typed."""
+    """Return the form with another starting point, benchmark or stage added, keeping what was typed."""
     kind, _, key = data.get("choose", "").partition(":")
     if "add_stage" in data and setup.start.questions:
         kind, key = "protocol", starting_points.SEVERAL.join([setup.start.questions, data.get("further", "")])
@@ -101,7 +101,7 @@ def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting
     if given.get("template"):
         found = [one for one in starting_points.templates() if one.key == given["template"]]
         if not found:
-            raise Http404("There is no such template.")
+            raise Http404("That template does not exist.")
         return found[0]
     if starting_points.are_known(given.get("protocol", "")):
         return starting_points.of_protocols(given["protocol"])
@@ -112,7 +112,7 @@ def _starting_point(request: StaffRequest, given: Mapping[str, str]) -> starting
 
 
 def _setup_page(request: StaffRequest, setup: Setup, refusal: str = "", step: str = "people") -> HttpResponse:
-    """Return the page with a `refusal` if the form cannot be used as it is; `step` comes first unless one is wrong."""
+    """Return the page, with a `refusal` if the form cannot be used; `step` is open unless another has errors."""
     start, wrong = setup.start, setup.bound and not setup.is_valid()
     context = {
         "section": "studies", "setup": setup, "steps": STEPS, "forms": setup.forms, **_plan(setup),
@@ -147,7 +147,7 @@ def _plan(setup: Setup) -> dict[str, object]:
 @xframe_options_sameorigin
 @staff_only
 def study_new_screen(request: StaffRequest) -> HttpResponse:
-    """Show the first screen of a possible question, on the benchmark's first item, as the cards show it in a frame."""
+    """Show a question's first screen, on the benchmark's first item; the cards frame it."""
     benchmark = known_benchmark(request.GET.get("benchmark"))
     item, stages = queries.first_item(benchmark), _starting_point(request, request.GET).stages
     fitted = item and fit.fitted(stages, queries.record_of(item))
@@ -243,20 +243,20 @@ def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
 
 
 def _do(request: StaffRequest, member: Member) -> str:
-    """Carry out the change and return a sentence that describes it. Raises CannotChange."""
+    """Make the change and return a sentence that describes it. Raises CannotChange."""
     by = audit.named(request.user)
     form = RoleForm(request.POST, member=member)
     if form.is_outdated:
         now = member.get_role_display().lower()
         raise members.CannotChange(
             f"Somebody else has given {member.user} the role {now} since you opened the page, so nothing was changed. "
-            "Look at the list, and try again if need be."
+            "Check the list, and try again if necessary."
         )
     if "remove" in request.POST:
         members.remove(member=member, by=by)
         return f"{member.user} is no longer a member of this study."
     if not form.is_valid():
-        raise members.CannotChange("There is no such role.")
+        raise members.CannotChange("That role does not exist.")
     changed = members.change(member=member, role=form.cleaned_data["role"], by=by)
     return f"{changed.user} now has the role {changed.get_role_display().lower()} in this study."
 

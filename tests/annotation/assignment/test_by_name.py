@@ -107,7 +107,7 @@ def test_whose_link_does_not_lead_to_the_stage_is_refused():
     study = studies.study(items=1, stages=[named_after(""), StagePlan("bivlc-choose")])
     stage, other = study.stages.all()
     assert assign(stage, [studies.annotator(study, stage=stage)], "item-0") == 1
-    with pytest.raises(by_name.CannotAssign, match="A-02 joined by a link that does not include this stage"):
+    with pytest.raises(by_name.CannotAssign, match="A-02 joined by a link that doesn’t include this stage"):
         assign(stage, [studies.annotator(study, stage=other)], "item-0")
 
 
@@ -121,7 +121,7 @@ def test_a_task_with_more_than_fifty_judgments_is_refused_by_the_items_name(stag
     for _ in range(49):
         outcomes.add_slot(full, stage)
     Slot.objects.filter(task=full).update(reserved=people(stage, 1)[0])
-    with pytest.raises(by_name.CannotAssign, match="Item item-1 would get more than 50 judgments"):
+    with pytest.raises(by_name.CannotAssign, match="Item item-1 would need more than 50 judgments"):
         assign(stage, people(stage, 1), "item-0", "item-1")
     assert Task.objects.get(pk=full.pk).overlap == 50
     assert not Slot.objects.filter(task__item__key="item-0").exclude(reserved=None).exists()

@@ -305,7 +305,7 @@ def test_a_stage_apart_from_itself_gives_nobody_two_questions_of_one_item():
 
 @pytest.mark.parametrize("given", [BATCHES, {"strategy": "everyone"}], ids=["batches", "everyone"])
 def test_a_batch_holds_all_questions_of_its_items_so_it_cannot_be_kept_apart_from_itself(given):
-    with pytest.raises(study_lifecycle.CannotCreate, match="apart_from: A batch has all questions"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="apart_from: A batch contains all questions"):
         image_to_text(**given)
 
 

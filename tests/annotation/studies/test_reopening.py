@@ -114,7 +114,7 @@ def test_the_event_says_who_did_what_and_the_page_what_became_of_it():
     stage = studies.stage(items=2)
     careless = judged(stage, 2)
     close(stage)
-    with pytest.raises(study_lifecycle.CannotMove, match="No item came open"):
+    with pytest.raises(study_lifecycle.CannotMove, match="No items came open"):
         reopen(stage)
     exclude(careless)
     assert reopening.reopened(fresh(stage)) is None
@@ -134,7 +134,7 @@ def test_an_open_stage_is_not_opened_again():
     with pytest.raises(study_lifecycle.CannotMove, match="This stage is open"):
         reopen(stage)
     close(stage)
-    with pytest.raises(study_lifecycle.CannotMove, match="No item came open"):
+    with pytest.raises(study_lifecycle.CannotMove, match="No items came open"):
         reopen(stage)
 
 
