@@ -37,7 +37,7 @@ GROUP BY task.id, outcome.task_id
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A caption or image of an item, under the identity used in answers; a fixed answer has neither."""
+    """An item's caption or image, under the identity used in answers; a fixed answer has neither."""
 
     identity: str
     text: str = ""
@@ -63,15 +63,15 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task's item with the material shown: its options, picked or not, and then other answers. `stands` is the result
-    so far, in words.
+    """A task's item with the material shown: its options, picked or not, and then other answers. `stands` is the
+    current result, in words.
     """
 
     task: int
     item: Item
     shown: Sequence[Part]
     sides: Sequence[Side]
-    worded: bool = False  # its answers are more than a choice of option, so they are shown as text
+    worded: bool = False  # answers are more than a choice of option, so they are shown as text
     stands: str = ""
     undecided: bool = False
     flag: Flag | None = None
@@ -79,7 +79,7 @@ class Seen:
 
     @property
     def picture(self) -> Image | None:
-        """The image in question, or else the first that could be picked."""
+        """Return the image in question, or else the first that could be picked."""
         return next((part.image for part in [*self.shown, *(side.part for side in self.sides)] if part.image), None)
 
     @property
@@ -88,13 +88,13 @@ class Seen:
 
     @property
     def split(self) -> str:
-        """The split as text, such as `votes 2–1`."""
+        """Return the split as text, such as `votes 2–1`."""
         counts = sorted((side.count for side in self.sides if side.who), reverse=True)
         return f"votes {'–'.join(map(str, counts))}" if counts else ""
 
     @property
     def votes(self) -> frozenset[tuple[str, int]]:
-        """The answers and their counts, equal for tasks with the same votes."""
+        """Return the answers and their counts; tasks with the same votes get equal values."""
         return frozenset((side.part.identity, side.count) for side in self.sides if side.who)
 
 
@@ -111,7 +111,7 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
 def drawings(
     protocol: Protocol, shows: Sequence[str], there: Mapping[str, Part], given: Iterable[tuple[str, str]]
 ) -> Mapping[str, Drawing]:
-    """Map a picture's identity to the marks of answers (tag, label) on it, if the protocol asks for marks."""
+    """Return, by picture, each answer's marks on it (tag, label), if the protocol asks for marks."""
     sizes = {one: (part.image.width, part.image.height) for one, part in there.items() if part.image}
     return drawn.drawings(protocol.file, shows, sizes, given) if protocol.file else {}
 
@@ -128,7 +128,7 @@ def label(part: Part, place: int) -> str:
 
 def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False, drawn: bool = False) -> list[Seen]:
     """Return the tasks with differing answers, in this order; `agreed` includes all others. Options are in the order of
-    their roles, or in the one `drawn` for adjudicators. Takes four queries for any number of tasks.
+    their roles, or the one `drawn` for adjudicators. Takes four queries for any number of tasks.
     """
     rows = {row[0]: row for row in fetch(ANSWERS, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
@@ -153,7 +153,7 @@ def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Pa
 
 
 def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[Answer, int]]) -> list[Side]:
-    """Return the options in this order, then other answers, the most frequent first; ties as first given."""
+    """Return the options in this order, then other answers, most frequent first; ties by which came first."""
     who: dict[str, list[int]] = {}
     first: dict[str, Answer] = {}
     for answer, number in given:
@@ -173,7 +173,7 @@ def _sides(protocol: Protocol, options: Sequence[Part], given: Sequence[tuple[An
 
 
 def option_words(protocol: Protocol, part: Part) -> str:
-    """Name the part as an item's page does: `caption`, `hard negative`."""
+    """Name the part as an item's page does, for example `hard negative`."""
     file = protocol.made_from
     words = answers.part_in_words(values.option_name(file, part.identity)) if file else readable_label(part.identity)
     return role_name(words, "captions" if part.text else "images")
@@ -197,7 +197,7 @@ def open_flags(stage: Stage, count: int) -> list[Seen]:
 
 
 def as_asked(protocol: Protocol, item: Item, shows: Sequence[str], options: Sequence[str], carried: Carried) -> Seen:
-    """Return an item with what a task shows and offers, in this order, and without answers."""
+    """Return an item with what a task shows and offers, in this order, without answers."""
     there = parts(item, carried)
     shown = parts_named(there, [one for one in shows if one not in options])
     sides = _sides(protocol, parts_named(there, options), [])

@@ -1,7 +1,7 @@
-"""The adjudicator's view: the tasks that wait for a decision, and a single task with all its answers.
+"""The adjudicator's view: the tasks waiting for a decision, and a single task with all its answers.
 
 Annotators have pseudonyms. Options come in an order drawn for the task, which reveals nothing, and are labelled by
-their place in it, from 1. If an answer is more than a choice of option, the adjudicator picks one given.
+their place in it, from 1. If answers are more than a choice of option, the adjudicator picks from those given.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ from benchmarks.models import Event, Item
 AWAITING, FLAGGED = "awaiting", "flagged"
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # in a form: the adjudicator writes the answer
-OWN_ANSWER, OWN_KEY = "own_answer", "e"  # likewise: an answer given on the annotators' page
+OWN_ANSWER, OWN_KEY = "own_answer", "e"  # in a form: an answer given on the annotators' page
 
 OPTIONS = "options"
 RECENT = 50  # decisions whose reasons are offered again
 MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
 LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
-# The stage's live tasks that wait for an adjudicator, and why; UNDECIDED counts the same tasks.
+# The stage's live tasks waiting for an adjudicator, and why; UNDECIDED counts the same tasks.
 QUEUE = f"""
 (SELECT task.id, 'awaiting' AS why, task.rank FROM annotation_task task
  WHERE task.stage_id = %(stage)s AND task.live AND {LEFT_OPEN} ORDER BY task.rank LIMIT %(most)s)
@@ -57,7 +57,7 @@ UNION ALL
  ORDER BY task.rank LIMIT %(most)s)
 ORDER BY why, rank
 """
-# Tasks that a stage's rule leaves open, and tasks that somebody must decide: these and flagged ones.
+# Tasks that a stage's rule leaves open; and tasks that somebody must decide, which include flagged ones.
 OF_STAGE = f"""
   SELECT task.id FROM annotation_task task WHERE task.stage_id = annotation_stage.id AND task.live AND {LEFT_OPEN}"""
 UNDECIDED = f"""{OF_STAGE}
@@ -92,12 +92,12 @@ class Answer:
     who: Sequence[int] = ()  # the numbers of the annotators who gave it and whose judgments count
     part: Part | None = None
     keys: str = ""
-    decides: str = ""  # its effect on the item, in words, unless that gives something away
+    decides: str = ""  # its effect on the item, in words, unless that would give something away
     marked: str = ""  # an option's text with the words that differ highlighted
 
     @property
     def key(self) -> str:
-        """The key shown."""
+        """Return the key shown."""
         return self.keys.partition(" ")[0]
 
 
@@ -115,7 +115,7 @@ class Case:
     """A task as the adjudicator sees it; `seen` identifies the state on which the decision is based.
 
     If an answer is more than a choice of option, `options` are the answers given, `offered` the annotators' options,
-    `words` the sentences to write instead, and `own` the adjudicator's answer.
+    `words` the sentences to write instead, and `own` the adjudicator's own answer.
     """
 
     task: Task
@@ -126,9 +126,9 @@ class Case:
     fixed: Sequence[Answer]
     reasons: Sequence[str]
     flags: Sequence[Flag]
-    wanted: int  # judgments still to come
+    wanted: int  # judgments still missing
     outcome: Outcome | None
-    came: str  # the outcome's answer as labelled here
+    came: str  # the outcome's answer, as labelled on this page
     earlier_decisions: Sequence[Event]
     offered: Sequence[tuple[str, Part]]  # with their names
     words: Sequence[Words]
@@ -155,8 +155,8 @@ class Case:
 
 
 def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
-    """Return waiting tasks with the reason for each, in order, at most `MOST` per reason; or those that an adjudicator
-    has decided, newest first. One query.
+    """Return waiting tasks and reasons in order, at most `MOST` per reason; or those that an adjudicator has decided,
+    newest first. Makes one query.
     """
     return [(task, why) for task, why, _ in fetch(DECIDED if decided else QUEUE, stage=stage.pk, most=MOST)]
 
@@ -170,7 +170,7 @@ def with_undecided(stages: QuerySet[Stage]) -> QuerySet:
 
 
 def undecided(stages: Iterable[Stage]) -> dict[int, int]:
-    """Return the same counts by the keys of the stages. One query."""
+    """Return the same counts by stage key. Makes one query."""
     found = Stage.objects.filter(pk__in=[stage.pk for stage in stages])
     return dict(with_undecided(found).values_list("pk", "undecided"))  # type: ignore[misc]
 
@@ -280,8 +280,8 @@ def picked_identity(task: Task, value: str) -> str:
 
 
 def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
-    """Read the form's `verdict`: one of the answers given, or the adjudicator's own text. An unknown value becomes a
-    mere label. Raises adjudication.decisions.Unfit.
+    """Read the form's `verdict`: one of the answers given, or the adjudicator's own text. An unknown value is treated
+    as a plain label. Raises adjudication.decisions.Unfit.
     """
     protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
     if not value:
@@ -296,13 +296,13 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
 
 
 def _token(protocol: Protocol, answer: base.Answer) -> str:
-    """Name an answer given, so that the name stays the same when others are added, and differs for different text."""
+    """Name an answer given; the name stays the same when others are added, and differs if the text does."""
     label = "" if protocol.confirms else answer.label
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
 def _given(task: Task, rule: Rule, given: Sequence[base.Answer], numbers: Sequence[int]) -> list[Answer]:
-    """Return the answers given, without fixed ones, each once in the order first given."""
+    """Return the answers given, without fixed answers, each once in the order first given."""
     protocol = rule.protocol
     fixed = answer_words.fixed_labels(protocol)
     who: dict[str, list[int]] = defaultdict(list)
@@ -325,7 +325,7 @@ def _answer(rule: Rule, value: str, answer: base.Answer, keys: str, who: Sequenc
 
 
 def _decides(rule: Rule, answer: base.Answer) -> str:
-    """Describe what the rules of a protocol file make of the answer; "" if nothing is dropped."""
+    """Describe what a protocol file's rules make of the answer; "" if nothing is dropped."""
     if rule.protocol.file is None or rule.protocol.measures:
         return ""
     decision = rule.adjudicated(answer)
@@ -335,7 +335,7 @@ def _decides(rule: Rule, answer: base.Answer) -> str:
 def _words(
     protocol: Protocol, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
-    """Return for each writable role the text typed, else an annotator's text, else the item's own sentence."""
+    """Return the text for each writable role: as typed, else an annotator's, else the item's own."""
     found = []
     for role in protocol.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
@@ -357,8 +357,8 @@ def _options(task: Task, there: Mapping[str, Part], who: Mapping[str, Sequence[i
 
 
 def reasons_used(stage: Stage, adjudicator: User) -> dict[str, str]:
-    """Return the adjudicator's latest reasons in force in the study, newest first, by the answer's value: one for the
-    `OPTIONS` of all items together, because separate ones would reveal which option is the original.
+    """Return the adjudicator's latest reasons in force in the study, newest first, by the answer's value. All items'
+    `OPTIONS` share one value, because separate ones would reveal which option is the original.
     """
     mine = Outcome.objects.filter(by=ADJUDICATOR, adjudicator=adjudicator, task__stage__study=stage.study_id)
     fixed = {decisions.FLAGGED, *answer_words.fixed_labels(protocol_named(stage.protocol))}

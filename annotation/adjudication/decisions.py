@@ -1,7 +1,7 @@
 """A person's decisions about a task: a final answer, one more judgment, the rule's outcome again, or settling a flag.
 
-A decision applies only to what the adjudicator saw. `seen` identifies that state as a short text which the page sends
-back; if someone has judged or adjudicated since, the decision is refused with a message.
+A decision applies only to what the adjudicator saw. `seen` is a digest of that state, which the page sends back; if
+someone has judged or adjudicated since, the decision is refused with a message.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ WHERE task.id = ANY(%(tasks)s)
 
 
 class Refused(Exception):
-    """The request changed nothing; the message is for the adjudicator, `status` for HTTP."""
+    """The request was refused; the message is for the adjudicator, `status` for HTTP."""
 
     status, field = 409, ""  # the id of the field to correct on the page
 
@@ -68,7 +68,7 @@ def seen(task: Task) -> str:
 
 
 def seen_of(tasks: Sequence[int]) -> dict[int, str]:
-    """Return the same digest for each of these tasks. One query."""
+    """Return the same digest for each of these tasks. Makes one query."""
     rows = fetch(STANDS, tasks=list(tasks))
     return {row[0]: hashlib.sha256(repr(row).encode()).hexdigest()[:20] for row in rows}
 
@@ -91,7 +91,7 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
 
 
 def _choices(task: Task, stage: Stage) -> str:
-    """Those that `allows` allows, except of answers that are more than a choice of option."""
+    """Return the allowed answers as a list for a message, unless answers are more than a choice of option."""
     protocol = protocol_named(stage.protocol)
     return "" if protocol.form else f" ({', '.join([*task.options, *fixed_labels(protocol)])})"
 
@@ -102,8 +102,8 @@ def offered(task: Task) -> list[str]:
 
 
 def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
-    """Parse an adjudicator's text by role like an annotator's edit: as made from the most similar sentence, and
-    following every guideline. Raises Unfit.
+    """Parse an adjudicator's text by role like an annotator's edit of the most similar sentence that follows every
+    guideline. Raises Unfit.
     """
     protocol, shown = protocol_named(stage.protocol), offered(task)
     form = protocol.form
@@ -228,7 +228,7 @@ def _blindness(blind: bool) -> dict[str, bool]:
 
 
 def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bool:
-    """Lock the task and write the event; True if this same request was carried out before. Raises Refused."""
+    """Lock the task and write the event; return True if the same request was carried out before. Raises Refused."""
     fetch(outcomes.LOCK, task=task.pk)
     task.refresh_from_db()
     data |= {"seen": seen_then}
@@ -249,6 +249,6 @@ def _stage(task: Task) -> Stage:
 
 def _words(note: str) -> str:
     words = clean_reason(note)
-    if not words or (len(words) == 1 and words.isascii()):  # a page shortcut, pressed in the field
+    if not words or (len(words) == 1 and words.isascii()):  # a shortcut key pressed in the field
         raise Unexplained("Give a short reason.")
     return words

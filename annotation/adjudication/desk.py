@@ -1,6 +1,4 @@
-"""The surroundings of a case on the desk: its queue, the adjudicator's last decisions, and the queued cases with the
-same votes.
-"""
+"""What is around a case on the desk: its queue, the adjudicator's last decisions, and queued cases with equal votes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,23 +13,23 @@ from annotation.adjudication.disagreement_list import Listed
 from annotation.models import Outcome, Stage, Task
 from annotation.protocols.decision_rule import ADJUDICATOR
 
-NEXT, LAST = 40, 2  # queued cases shown, and decided ones before them
+NEXT, LAST = 40, 2  # queued cases shown, and decided cases before them
 SITTING = timedelta(hours=12)  # decisions this recent count in the queue position, and one key undoes them
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The tasks that wait for an adjudicator, in order, each with its reason; same interface as Listed."""
+    """The tasks waiting for an adjudicator, in order, each with its reason; same interface as Listed."""
 
     queue: Sequence[tuple[int, str]]
-    count: int  # all that wait; the queue may have fewer
+    count: int  # all waiting tasks; the queue may have fewer
 
     @property
     def order(self) -> list[int]:
         return [task for task, _ in self.queue]
 
     def place(self, task: Task | None) -> int:
-        """Return the position from 0; -1 if it is not listed."""
+        """Return the position, from 0; -1 if not listed."""
         return self.order.index(task.pk) if task and task.pk in self.order else -1
 
     def place_with(self, task: Task, decided: Sequence[int]) -> dict[str, int]:
@@ -44,7 +42,7 @@ class Waiting:
         return asked if asked in self.order else next(iter(self.order), 0)
 
     def after(self, task: Task | None) -> int:
-        """Return the next task, or the first again; 0 if there is no other."""
+        """Return the next task, or the first again; 0 if there is no other task."""
         return next(iter(self.following(task, 1)), 0)
 
     def following(self, task: Task | None, count: int) -> list[int]:
@@ -55,8 +53,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A case of the queue. `also` is the form value that selects it to be decided together with the case in front; ""
-    if its votes differ.
+    """A case in the queue. `also` is the form value that selects it to be decided together with the current case; "" if
+    its votes differ.
     """
 
     seen: Seen

@@ -23,12 +23,12 @@ from benchmarks.naming import kind_name
 SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
 SORTS = {SPLIT: "most disagreement first", NEWEST: "newest answer first", ITEM: "item order"}
-DIFFER = {KIND: "on the kind of answer", OPTION: "only on the option"}
+DIFFER = {KIND: "about the kind of answer", OPTION: "only about the option"}
 CASES = {OPEN: "not decided by hand", DECIDED: "decided by hand", ALL: "either"}
 THREE, CLOSE = "three", "close"
 MOST = 1_000  # in a longer list, a task's place is not counted
 ONLY = {"": "All", THREE: "Three answers", CLOSE: "One vote from being dropped"}
-# CLOSE: the answer that keeps the item has at most one vote more than all others combined.
+# CLOSE: the answer that keeps the item has at most one vote more than all other answers combined.
 OF_ONLY = {
     "": "",
     THREE: """AND 2 < (
@@ -42,7 +42,7 @@ OF_ONLY = {
          BETWEEN 1 AND (count(*) + 1) / 2)""",
 }
 
-# Each has its own index (models.SPLIT) and a condition for what comes after a task in that order.
+# Each order has its own index (models.SPLIT), and a condition for what follows a task.
 ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
 AFTER = {
     SPLIT: "(task.entropy, task.newest) < (%(entropy)s, %(newest)s)",
@@ -68,7 +68,7 @@ class Wanted:
     case: str = OPEN
 
     def link(self, **more: object) -> str:
-        """Return the URL query with further parameters. It always has the order, which marks it as from a list."""
+        """Return the URL query with further parameters. It always has the order, which shows that it is from a list."""
         mine = {field.name: getattr(self, field.name) for field in fields(self)}
         named = {name: value for name, value in mine.items() if value != PLAIN[name] or name == "sort"}
         return urlencode({**{name: value for name, value in more.items() if value}, **named})
@@ -106,18 +106,18 @@ def in_words(wanted: Wanted) -> str:
 
 
 def list_disagreements(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
-    """Return tasks in the chosen order. One query."""
+    """Return tasks in the chosen order. Makes one query."""
     return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
 
 
 def count_disagreements(stage: Stage, wanted: Wanted, most: int) -> int:
-    """Return the number of tasks, or `most` + 1 if there are more than `most`. One query."""
+    """Return the number of tasks, or `most` + 1 if there are more. Makes one query."""
     return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The list, to go through one task at a time."""
+    """The list, for going through one task at a time."""
 
     stage: Stage
     wanted: Wanted
@@ -135,7 +135,7 @@ class Listed:
         order = list_disagreements(self.stage, MOST, wanted=self.wanted)
         if len(order) == MOST or task.pk not in order:
             return {}
-        # CLOSE looks at the rule's outcome, which a decision has replaced.
+        # CLOSE uses the rule's outcome, which a decision has replaced.
         left = replace(self.wanted, case=DECIDED, only="" if self.wanted.only == CLOSE else self.wanted.only)
         mine = "AND task.id = ANY(%(decided)s)"
         done = len(_tasks(self.stage, left, mine, decided=[*decided])) if self.wanted.case == OPEN and decided else 0
@@ -182,5 +182,5 @@ def types_of(stage: Stage) -> dict[str, list[str]]:
 
 @lru_cache
 def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
-    """Return types with subtypes. An item's never change, so these are valid until the `last` position changes."""
+    """Return types with subtypes. An item's type never changes, so they are valid until `last` changes."""
     return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

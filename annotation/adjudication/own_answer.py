@@ -1,7 +1,7 @@
 """An adjudicator's answer on the annotators' page, used if answers are more than a choice of option.
 
-It decides nothing by itself. It is kept in the adjudicator's session, and the adjudication page shows it beside those
-of annotators.
+It decides nothing by itself. It is kept in the adjudicator's session, and the adjudication page shows it beside the
+annotators' answers.
 """
 
 from typing import Any
@@ -50,7 +50,7 @@ class OwnAnswer(Trial):
 
     @property
     def given(self) -> Answer | None:
-        """Return the answer, if it still fits the task."""
+        """Return the answer if it still fits the task."""
         fields = self.answers.get(0, {}).get("fields")
         try:
             with override("en"):
@@ -59,8 +59,8 @@ class OwnAnswer(Trial):
             return None
 
     def url_from(self, address: str) -> str:
-        """Return the URL to POST to in order to answer the task and return to the adjudication page at that address; ""
-        if that page lists every answer.
+        """Return the URL to POST to for answering the task, with the adjudication page to return to; "" if that page
+        lists every answer.
         """
         return f"{self.home}?{address.partition('?')[2]}" if self.protocol.form and self.protocol.made_from else ""
 
@@ -91,7 +91,7 @@ def _own(request: StaffRequest, pk: int, position: int, task: int) -> OwnAnswer:
 @staff_only
 def study_adjudicate_own(request: StaffRequest, pk: int, position: int, task: int) -> HttpResponse:
     """Show the annotators' page until the task is answered on it, then the adjudication page. A POST asks again; `back`
-    is the address that it came from.
+    is where it came from.
     """
     own = _own(request, pk, position, task)
     if not own.url_from(""):

@@ -29,18 +29,18 @@ from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
 BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from then on
-MOST_ALSO = 200  # at most this many cases are decided in one request
+MOST_ALSO = 200  # cases decided in one request
 
 PAGE = 12
-PAGES = 100  # to look further, sort or filter differently: the database counts through all pages before
+PAGES = 100  # to see more, sort or filter differently: the database counts through all earlier pages
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     """Handle `?stage=2`: the first waiting task, by default of the first stage with one; `task=`: that task;
-    `show=decided`: adjudicators' decisions. With the filters of the list of disagreements, go through that list
-    instead. `note=` prefills the reason.
+    `show=decided`: adjudicators' decisions. With filters of the list of disagreements, go through that list instead.
+    `note=` prefills the reason.
 
     A POST decides, or hides or shows how annotators answered, for as long as the user is logged in.
     """
@@ -86,7 +86,7 @@ def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
 
 
 def followed(request: StaffRequest) -> Wanted | None:
-    """Return the list of disagreements that the request came from, if any."""
+    """Return the list of disagreements the request came from, if any."""
     return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
@@ -132,7 +132,7 @@ def _of_several(request: StaffRequest, stage: Stage, given: Mapping[str, Any]) -
             done += bool(task and decisions.decide(**{**given, "task": task, "seen": seen}))
         except decisions.Refused:
             left += 1
-    changed = f"; {counted(left, 'case')} left: changed meanwhile, or not decidable like this" if left else ""
+    changed = f"; {counted(left, 'case')} left, changed meanwhile or not decidable like this" if left else ""
     return f" {done:,} items{changed}" if done + left > 1 else ""
 
 

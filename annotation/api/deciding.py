@@ -1,4 +1,4 @@
-"""People's decisions: about annotators, tasks that stay open, and flags."""
+"""Decisions by people: about annotators, tasks that stay open, and flags."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -30,7 +30,7 @@ from benchmarks.api.forms import valid
 
 
 class DecideAnnotatorBody(Body):
-    act = serializers.ChoiceField(sorted(ACTS), help_text="`left` and `back`: they have left, and can continue.")
+    act = serializers.ChoiceField(sorted(ACTS), help_text="`left`: they have left; `back`: they can continue.")
     reason = serializers.CharField(required=False, allow_blank=True, help_text="Not for `left` and `back`.")
 
 
@@ -60,7 +60,7 @@ class AnnotatorDecide(AnnotatorCommand):
 
 
 class EraseBody(Body):
-    confirm = serializers.CharField(help_text="The annotator's pseudonym: A-03.")
+    confirm = serializers.CharField(help_text="The annotator's pseudonym, such as A-03.")
 
 
 class AnnotatorErase(AnnotatorCommand):
@@ -79,7 +79,7 @@ class AnnotatorErase(AnnotatorCommand):
 
 
 class TaskDetailData(TaskData):
-    seen = serializers.CharField(help_text="Its state, for a decision: it changes with judgments and outcomes.")
+    seen = serializers.CharField(help_text="A digest of its state, which changes with judgments and outcomes.")
 
 
 def _task_data(view: Any, task: Task) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class TaskDetail(StudyEndpoint):
 
 class _Seen(Body):
     seen = serializers.CharField(
-        required=False, help_text="The task's `seen` as you know it: 409 (`CHANGED`) if it has changed since."
+        required=False, help_text="The task's `seen` as you last read it; 409 (`CHANGED`) if it has changed since."
     )
 
 
@@ -108,9 +108,9 @@ class DecideBody(_Seen):
     note = serializers.CharField(max_length=500, help_text="Why, in a few words.")
     answer = serializers.CharField(required=False, help_text="As in judgments: `candidate-2`, `none` …")
     content = serializers.DictField(required=False, help_text="The rest of that answer.")
-    judgment = serializers.IntegerField(required=False, help_text="Instead: the id of a judgment that is right.")
-    texts = serializers.DictField(child=serializers.CharField(), required=False, help_text="Instead: yours, by role.")
-    flagged = serializers.BooleanField(required=False, help_text="Instead: drop the item, its material is broken.")
+    judgment = serializers.IntegerField(required=False, help_text="Instead, the id of a judgment that is right.")
+    texts = serializers.DictField(child=serializers.CharField(), required=False, help_text="Instead, texts by role.")
+    flagged = serializers.BooleanField(required=False, help_text="Instead, drop the item as broken material.")
     settle_flags = serializers.BooleanField(default=False)
 
     def validate(self, given: dict) -> dict:
@@ -122,7 +122,7 @@ class DecideBody(_Seen):
 class _TaskCommand(StageCommand):
     gives: type[serializers.Serializer] = TaskDetailData
     status, takes, fetches = 200, _Seen, "task"
-    conflicts = "The task has changed, is no longer in this stage, or does not allow this now."
+    conflicts = "The task has changed, is no longer in this stage, or does not currently allow this."
     raises: Mapping[type[Exception], str] = MappingProxyType(
         {decisions.Changed: "CHANGED", decisions.Refused: "CONFLICT"}
     )

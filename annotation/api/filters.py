@@ -1,4 +1,4 @@
-"""The query parameters of the API's endpoints of studies. `context["view"]` is the endpoint, which knows its study."""
+"""The query parameters of the API's endpoints for studies. `context["view"]` is the endpoint, which knows its study."""
 
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, RegexField
@@ -11,7 +11,7 @@ from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters, Whol
 
 
 class _IsSet(BooleanField):
-    """True selects rows in which the column of its `isnull` lookup has a value."""
+    """Select, if true, rows in which the column in the `isnull` lookup has a value."""
 
     def to_internal_value(self, data) -> bool:
         return not super().to_internal_value(data)
@@ -36,7 +36,7 @@ class StageFilters(_OfStage):
 
 
 class FiguresFilters(StageFilters):
-    pairs = BooleanField(required=False, help_text="True adds `kappa_pairs`: the kappa of every two annotators.")
+    pairs = BooleanField(required=False, help_text="True adds `kappa_pairs`, the kappa of every pair of annotators.")
 
 
 class AgreementFilters(StageFilters):
@@ -50,7 +50,7 @@ class RowFilters(_OfStage, CursorFilters):
 class TaskFilters(RowFilters):
     kind = ChoiceField(Kind.choices, required=False)
     live = BooleanField(required=False)
-    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="Of the outcome; `open` if there is none.")
+    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="The outcome; `open` if there is none.")
     item = CharField(source="item__key", required=False, help_text="The item's key.")
     type = CharField(source="item__type", required=False, allow_blank=True)
     subtype = CharField(source="item__subtype", required=False, allow_blank=True)
@@ -67,7 +67,7 @@ class JudgmentFilters(RowFilters):
     counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)
     since = DateTimeField(
-        source="created_at__gte", required=False, help_text="Given at that time or later; UTC if no zone is stated."
+        source="created_at__gte", required=False, help_text="Given at this time or later; UTC if no time zone is given."
     )
 
     def validate_annotator(self, name: str) -> Annotator:

@@ -21,17 +21,17 @@ CODE = Study._meta.get_field("completion_code").max_length
 
 
 class InvitationData(serializers.Serializer):
-    stage = serializers.IntegerField(allow_null=True, help_text="The stage it begins with; null: the whole study.")
+    stage = serializers.IntegerField(allow_null=True, help_text="The stage it starts at; null for the whole study.")
     name = serializers.CharField(help_text="The stage's name, or empty.")
     follows = serializers.ListField(
         child=serializers.CharField(), help_text="Stages to which this one's annotators continue."
     )
     link = serializers.CharField()
-    prolific_link = serializers.CharField(help_text="The same with Prolific's parameters, to paste there.")
+    prolific_link = serializers.CharField(help_text="The same link with Prolific's parameters, to paste into Prolific.")
 
 
 class Invitations(StudyEndpoint, ListAPIView):
-    """The links by which annotators join, of the study and of each stage. Only managers get them."""
+    """The links by which annotators join the study or a stage. Only managers can get them."""
 
     operation, serializer_class, needs = "invitations", InvitationData, Role.MANAGER
     filters, pagination_class = OffsetFilters, Counted
@@ -79,13 +79,13 @@ class ReturnedBody(Body):
 
 
 class ReturnedData(serializers.Serializer):
-    statuses = serializers.DictField(child=serializers.IntegerField(), help_text="Submissions by Prolific's status.")
+    statuses = serializers.DictField(child=serializers.IntegerField(), help_text="Submissions by status at Prolific.")
     left = serializers.ListField(child=serializers.CharField(), help_text="Annotators who are now marked as left.")
     older = serializers.IntegerField(help_text="Earlier submissions of returning participants, ignored.")
     unknown = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Prolific IDs that are not in this study. They are not stored: null in a repeated answer.",
+        help_text="Prolific IDs that are not in this study. Not stored, so null in a repeated response.",
     )
 
 

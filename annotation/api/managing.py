@@ -1,4 +1,4 @@
-"""A study's settings, members and deletion: the same as *Settings*, with the same locks."""
+"""A study's settings, members and deletion, as on *Settings* and with the same locks."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -41,7 +41,7 @@ class StageSettingsBody(Body):
 
 
 class SettingsBody(Body):
-    """The changes. Other settings stay."""
+    """The changes. Other settings stay as they are."""
 
     stages = serializers.DictField(child=StageSettingsBody(), required=False, help_text="By the stage's name.")
 
@@ -53,7 +53,7 @@ class SettingsBody(Body):
 class SettingsData(serializers.Serializer):
     stages = serializers.DictField(child=serializers.DictField(), help_text="By the stage's name.")
     locked = serializers.DictField(
-        child=serializers.CharField(), help_text="Why a setting cannot change: `currency`, `stages.choose.overlap` …"
+        child=serializers.CharField(), help_text="Setting (`currency`, `stages.choose.overlap` …) → why it is locked."
     )
 
     def get_fields(self) -> dict[str, serializers.Field]:
@@ -61,7 +61,7 @@ class SettingsData(serializers.Serializer):
 
 
 class StudySettings(StudyCommand):
-    """The settings that can change while people judge, and why others cannot. POST changes some, all or nothing."""
+    """The settings that can change while people judge, and why others can't. POST changes some, all or nothing."""
 
     operation, serializer_class, look = "settings", SettingsData, Role.MANAGER
     command, takes, gives, status = "change_settings", SettingsBody, SettingsData, 200
@@ -90,7 +90,7 @@ class StudySettings(StudyCommand):
             positions = {stage.name: stage.position for stage in shown.stages}
             stages = given.pop("stages", {})
             if unknown := sorted(stages.keys() - positions):
-                says = f"There is no stage {unknown[0]} here. There are: {', '.join(positions)}."
+                says = f"This study has no stage {unknown[0]}. Its stages are {', '.join(positions)}."
                 raise invalid([wrong_field(f"stages.{unknown[0]}", says, "UNKNOWN_FIELD")])
             given |= {f"{name}_{positions[stage]}": one for stage, of in stages.items() for name, one in of.items()}
             names = self.names(shown)
@@ -102,7 +102,7 @@ class StudySettings(StudyCommand):
 
 
 class StudyArchive(Archive, StudyCommand):
-    """Archive the study, or take it back into the list."""
+    """Archive the study, or bring it back into the list."""
 
     command = "archive_study"
 
@@ -118,7 +118,7 @@ class StudyDelete(StudyCommand):
     """Delete the study with its judgments, exports and, if you choose, releases. Its benchmark stays."""
 
     command, takes, gives, status, one_transaction = "delete_study", DeleteStudyBody, GoneData, 200, False
-    conflicts = "It has frozen releases, one of its jobs is running, or it is too large for a request."
+    conflicts = "It has frozen releases, one of its jobs is running, or it is too large to delete by request."
     raises: Mapping[type[Exception], str] = MappingProxyType({CannotDelete: "CANNOT_DELETE"})
     change = Role.OWNER
 
@@ -149,7 +149,7 @@ class MemberList(StudyCommand, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "members", MemberData, OffsetFilters, Counted
     command, takes, gives, raises = "add_member", MemberBody, MemberData, CANNOT_CHANGE
-    look, change, conflicts = Role.MANAGER, Role.OWNER, "There is no such user, or they are already a member."
+    look, change, conflicts = Role.MANAGER, Role.OWNER, "The user does not exist, or is already a member."
 
     def get_queryset(self):
         return members.members_of(self.study)

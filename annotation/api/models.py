@@ -24,8 +24,8 @@ from benchmarks.api.runs import RunList
 from benchmarks.models import Run
 from benchmarks.scoring import ask, score
 
-NO_RUN = "This benchmark has no run of this id with answers to single items."
-OTHER_KIND = "Name another run, of the same kind as the first one."
+NO_RUN = "This benchmark has no run with this id that has answers to single items."
+OTHER_KIND = "Name another run of the same kind as the first."
 
 
 class StudyResults(StudyEndpoint):
@@ -51,13 +51,13 @@ class StudyResults(StudyEndpoint):
 
 
 class PairedFilters(Filters):
-    first = WholeNumberField(min_value=1, help_text="The id of a run with answers to single items.")
-    second = WholeNumberField(min_value=1, help_text="That of another one of the same kind.")
+    first = WholeNumberField(min_value=1, help_text="The id of a run that has answers to single items.")
+    second = WholeNumberField(min_value=1, help_text="The id of another run of the same kind.")
 
 
 class PairedRuns(Endpoint):
-    """Two models on the items that both answered: in `rows` each measure over all items (`type` empty), by type
-    (`subtype` null) and by subtype, as the file of their comparison has them. `lower`: less is better.
+    """Two models on the items that both answered. `rows` has each measure over all items (`type` empty), by type
+    (`subtype` null) and by subtype, as in the comparison's file. `lower`: lower is better.
     """
 
     operation, filters = "paired_runs", PairedFilters
@@ -76,7 +76,7 @@ class PairedRuns(Endpoint):
 
 
 class _OfResult:
-    """A job on the items that the study has kept; for its managers."""
+    """A job on the items that the study has kept, for its managers."""
 
     kwargs: dict[str, Any]
     user: Any

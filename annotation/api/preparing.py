@@ -1,4 +1,4 @@
-"""A stage's preparation for annotators: instructions, checks and practice, and items assigned by name."""
+"""Preparing a stage for annotators: instructions, checks and practice, and items assigned by name."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,7 +36,7 @@ class InstructionsBody(Body):
     text = serializers.CharField(trim_whitespace=False, help_text="In the study's language, in Markdown.")
     translations = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False), required=False,
-        help_text="By language. If `text` changes, those that you leave out are removed: readers get `text`.",
+        help_text="By language. If `text` changes, translations left out are removed: readers get `text`.",
     )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ class StageInstructions(StageCommand):
         }  # fmt: skip
         shown, others = InstructionsForm(**facts), given.get("translations", {})
         if unknown := sorted(others.keys() - {code for code, _ in shown.others}):
-            raise invalid([wrong_field("translations", f"There is no other language {unknown[0]} here.", "UNKNOWN")])
+            raise invalid([wrong_field("translations", f"The study has no other language {unknown[0]}.", "UNKNOWN")])
         data = as_sent(shown, {"text": given["text"], "keep": [*others], **others})
         put(data, "keep_asked", "yes")
         words = valid(InstructionsForm(data, **facts)).words()
@@ -77,23 +77,23 @@ class StageInstructions(StageCommand):
 
 
 class _ChecksCommand(StageCommand):
-    status, conflicts = 200, "The stage does not take such checks."
+    status, conflicts = 200, "The stage cannot have such checks."
     raises: Mapping[type[Exception], str] = MappingProxyType({gold_items.CannotSet: "CANNOT_SET"})
 
 
 class QuestionBody(Body):
     question = serializers.CharField(max_length=500)
     options = serializers.ListField(child=serializers.CharField(max_length=500), min_length=2, max_length=20)
-    answer = serializers.IntegerField(min_value=0, max_value=19, help_text="The right option, from 0.")
+    answer = serializers.IntegerField(min_value=0, max_value=19, help_text="The position of the right option, from 0.")
 
     def validate(self, given: dict) -> dict:
         if given["answer"] >= len(given["options"]):
-            raise serializers.ValidationError({"answer": ["There is no such option."]})
+            raise serializers.ValidationError({"answer": ["That option does not exist."]})
         return {**given}
 
 
 class ScreeningBody(Body):
-    """The changes. Other settings stay."""
+    """The changes. Other settings stay as they are."""
 
     comprehension = serializers.ListField(child=QuestionBody(), required=False, max_length=50)
 
@@ -111,7 +111,7 @@ class ScreeningData(serializers.ModelSerializer):
 
 
 class StageScreening(_ChecksCommand):
-    """Change the rate of checks, the pass mark of practice, the tries, what happens on failing, and the questions."""
+    """Change the rate of checks, the practice pass mark, the tries, the consequence of failing, and the questions."""
 
     command, takes, gives = "change_screening", ScreeningBody, ScreeningData
 
@@ -123,10 +123,10 @@ class KnownBody(Body):
     kind = serializers.ChoiceField([Kind.CHECK, Kind.PRACTICE])
     items = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), allow_empty=False,
-        help_text="The item's key → right answers; none: the imported ones, or the protocol's.",
+        help_text="Item keys → right answers; leave empty for the imported answers, or the protocol's.",
     )  # fmt: skip
-    benchmark = serializers.IntegerField(required=False, min_value=1, help_text="Of the items; by default the study's.")
-    note = serializers.CharField(required=False, default="", max_length=500, help_text="Shown after practice.")
+    benchmark = serializers.IntegerField(required=False, min_value=1, help_text="The items'; by default the study's.")
+    note = serializers.CharField(required=False, default="", max_length=500, help_text="Shown after the answer.")
 
 
 class KnownData(serializers.Serializer):
@@ -134,7 +134,7 @@ class KnownData(serializers.Serializer):
 
 
 class StageKnown(_ChecksCommand):
-    """Make items checks or practice, all or none."""
+    """Turn items into checks or practice, all or none."""
 
     command, takes, gives, status = "set_known", KnownBody, KnownData, 201
 
@@ -158,11 +158,11 @@ class ForgetBody(Body):
 
 class ForgottenData(serializers.Serializer):
     removed = serializers.IntegerField(help_text="Gone.")
-    retired = serializers.IntegerField(help_text="Already answered: they stay, but are not shown any more.")
+    retired = serializers.IntegerField(help_text="Items already answered: they stay, but are no longer shown.")
 
 
 class StageForget(_ChecksCommand):
-    """Take checks or practice back."""
+    """Remove checks or practice."""
 
     command, takes, gives = "remove_known", ForgetBody, ForgottenData
 
@@ -176,12 +176,12 @@ class StageForget(_ChecksCommand):
 
 class NewAnnotatorBody(Body):
     name = serializers.CharField(max_length=Annotator._meta.get_field("name").max_length, help_text="For managers.")
-    stage = serializers.IntegerField(required=False, min_value=1, max_value=1000, help_text="Only that one.")
+    stage = serializers.IntegerField(required=False, min_value=1, max_value=1000, help_text="The only stage.")
 
 
 class NewAnnotatorData(serializers.Serializer):
     annotator = serializers.CharField(source="pseudonym")
-    link = serializers.CharField(allow_null=True, help_text="Personal. Not stored: null in a repeated answer.")
+    link = serializers.CharField(allow_null=True, help_text="Personal. Not stored, so null in a repeated response.")
 
 
 class Annotators(StudyCommand, AnnotatorList):
@@ -204,7 +204,7 @@ class AssignBody(Body):
 
 
 class AssignedData(serializers.Serializer):
-    judgments = serializers.IntegerField(help_text="How many were assigned, or taken back.")
+    judgments = serializers.IntegerField(help_text="How many items were assigned, or taken back.")
 
 
 class StageAssign(StageCommand):
@@ -227,11 +227,11 @@ class StageAssign(StageCommand):
 
 
 class UnassignBody(AssignBody):
-    items = serializers.ListField(child=serializers.CharField(), required=False, help_text="Item keys; none: all.")
+    items = serializers.ListField(child=serializers.CharField(), required=False, help_text="Item keys; empty for all.")
 
 
 class StageUnassign(StageAssign):
-    """Take back what annotators have not started, of these items or of all."""
+    """Take back these items (or all) from annotators who have not started them."""
 
     command, takes = "take_back", UnassignBody
 

@@ -1,4 +1,4 @@
-"""Turn judgments that were made elsewhere into a study of a benchmark."""
+"""Turn judgments made elsewhere into a study on a benchmark."""
 
 from rest_framework import serializers
 
@@ -12,7 +12,7 @@ class RatingsBody(OrderBody):
     order = RatingsOrder
     mapping = serializers.JSONField(required=False, help_text="The meaning of the columns (docs/reference/ratings.md).")
     files: serializers.ListField = UploadsField(
-        required=True, min_length=1, max_length=1, help_text="The file of ratings: the id of an upload."
+        required=True, min_length=1, max_length=1, help_text="The file of ratings, as an upload's id."
     )
 
 
@@ -23,7 +23,7 @@ class RatingsFilesBody(RatingsBody):
 
 
 class RatingsNew(AnswersNew):
-    """Create a study from judgments that were made elsewhere, all or nothing. The job's `report` has the id of the
+    """Create a study from judgments made elsewhere, all or nothing. The job's `report` has the id of the
     `study`."""
 
     command, takes, takes_files = "import_ratings", RatingsBody, RatingsFilesBody

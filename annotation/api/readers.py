@@ -25,11 +25,11 @@ class ShareBody(Body):
 
 
 class SharedData(serializers.Serializer):
-    address = serializers.CharField(allow_null=True, help_text="Everybody who has it can read the results; null: off.")
+    address = serializers.CharField(allow_null=True, help_text="Everybody with it can read the results; null if off.")
 
 
 class StudyShare(StudyCommand):
-    """Turn the page of results to share on, or off for good: its address then leads nowhere."""
+    """Turn the shared results page on, or off for good: its address then stops working."""
 
     command, takes, gives, status = "share_results", ShareBody, SharedData, 200
 
@@ -43,7 +43,7 @@ class StudyShare(StudyCommand):
 
 class ReportData(serializers.ModelSerializer):
     item = serializers.CharField(source="key", help_text="As the reader entered it.")
-    answer = serializers.ChoiceField(["", *Answered.values], help_text="Empty: nobody has answered it.")
+    answer = serializers.ChoiceField(["", *Answered.values], help_text="Empty if nobody has answered.")
 
     class Meta:
         model = ReaderReport
@@ -55,7 +55,7 @@ class DoorBody(Body):
 
 
 class DoorData(serializers.Serializer):
-    address = serializers.CharField(allow_blank=True, help_text="With `{id}` for the item's id; empty without one.")
+    address = serializers.CharField(allow_blank=True, help_text="With `{id}` for the item's id; empty if not set.")
 
 
 class ReportList(StudyCommand, ListAPIView):

@@ -34,7 +34,7 @@ BYTES = "application/octet-stream"
 
 
 class Download(Endpoint):
-    """A file, whole or in ranges, whatever `Accept` is; refusals are JSON."""
+    """A file, whole or in ranges, whatever `Accept` says; refusals are JSON."""
 
     def finalize_response(self, request: Request, response, *args, **kwargs):
         if not isinstance(response, Response) and "Content-Type" in response.headers:
@@ -51,9 +51,9 @@ class Download(Endpoint):
         answers: dict[Any, object] = {status: why for status, why in REFUSALS.items() if status != 406}
         for status, says in ((200, "The file."), (206, "The range.")):
             answers[status, BYTES] = OpenApiResponse(OpenApiTypes.BINARY, says)
-        answers[302] = OpenApiResponse(description="The file is in the bucket, for a short while at `Location`.")
-        answers[304] = OpenApiResponse(description="You have it: its ETag is in `If-None-Match`.")
-        answers[416] = OpenApiResponse(description="The file ends before this range.")
+        answers[302] = OpenApiResponse(description="The file is in the bucket, at `Location` for a short time.")
+        answers[304] = OpenApiResponse(description="You already have it: its ETag is in `If-None-Match`.")
+        answers[416] = OpenApiResponse(description="The file ends before this range starts.")
         answers[503] = OpenApiResponse(RefusalData, NO_STORAGE)
         headers = [
             OpenApiParameter(name, OpenApiTypes.STR, "header", required=False, description=says)
@@ -111,29 +111,29 @@ class WordsBody(Body):
 class ReleaseBody(Body):
     name = serializers.CharField(max_length=100, help_text="Letters, digits, dots, underscores and hyphens.")
     version = serializers.CharField(max_length=20, help_text="Two or three numbers: `1.0`.")
-    splits = SplitsBody(required=False, help_text="By default all items are in test.")
+    splits = SplitsBody(required=False, help_text="By default all items go to test.")
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
     forms = serializers.ListField(
         child=serializers.ChoiceField(FORMS), default=[*USUAL_FORMS], help_text="Beside Parquet."
     )
     shard_mb = serializers.IntegerField(min_value=SHARD_LIMITS[0], max_value=SHARD_LIMITS[1], default=SHARD_MB)
     public = serializers.ListField(
-        child=serializers.ChoiceField([*PUBLIC]), default=[], help_text="What is public besides the minimum."
+        child=serializers.ChoiceField([*PUBLIC]), default=[], help_text="What is public in addition to the minimum."
     )
     stages = serializers.ListField(
-        child=serializers.IntegerField(min_value=1, max_value=1000), default=[], help_text="Positions; none: all."
+        child=serializers.IntegerField(min_value=1, max_value=1000), default=[], help_text="Positions; empty for all."
     )
     words = WordsBody(required=False)
 
 
 class ReleaseData(serializers.ModelSerializer):
     state = serializers.SerializerMethodField(
-        help_text="`frozen`, or that of its job: `queued`, `running`, `failed`, `cancelled`."
+        help_text="`frozen`, or the state of its job: `queued`, `running`, `failed`, `cancelled`."
     )
     title = serializers.CharField(source="__str__", help_text="Name and version.")
     plan = serializers.DictField()
     summary = serializers.DictField(help_text="Counts, splits and files; empty until it is frozen.")
-    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The job that makes it: /api/v1/jobs/….")
+    job = serializers.IntegerField(source="job_id", allow_null=True, help_text="The job making it: /api/v1/jobs/….")
 
     class Meta:
         model = Release
@@ -157,7 +157,7 @@ class ReleaseList(StudyCommand, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "releases", ReleaseData, ReleaseFilters, Counted
     command, takes, gives, status = "make_release", ReleaseBody, ReleaseData, 202
-    conflicts = "There is already a release of this name and version, or another study has releases of this name."
+    conflicts = "There is already a release with this name and version, or another study has releases with this name."
 
     def get_queryset(self) -> QuerySet[Release]:
         return releases_of(self.study)
@@ -169,7 +169,7 @@ class ReleaseList(StudyCommand, ListAPIView):
             says = f"The study has the stages 1 to {len(positions)}, not {', '.join(map(str, sorted(unknown)))}."
             raise invalid([wrong_field("stages", says)])
         settings = {name: value for name, value in given.items() if value or name != "splits"}
-        plan = Plan(**settings | {"stages": [] if chosen == positions else chosen})  # as the page writes all of them
+        plan = Plan(**settings | {"stages": [] if chosen == positions else chosen})  # as the page stores "all"
         if problems := plan.problems():
             raise invalid([wrong_field(name, sentence) for name, sentence in problems.items()])
         release = _or_conflict(lambda: lifecycle.freeze(study=self.study, plan=plan, by=self.by, created_by=self.user))
@@ -212,7 +212,7 @@ class ReleaseFile(Download):
 
 
 class ReleaseMember(ReleaseFile):
-    """One file of a frozen release, by its path in the release's folder: `README.md`."""
+    """One file of a frozen release, by its path in the release's folder, such as `README.md`."""
 
     operation = "release_file"
 
@@ -223,7 +223,7 @@ class ReleaseCommand(Command):
 
 
 class ReleaseAgain(JobCommand, ReleaseCommand):
-    """Try again to make a release that could not be made."""
+    """Try again to make a release that failed."""
 
     command, conflicts = "retry_release", "It is frozen or still being made."
 
@@ -234,11 +234,11 @@ class ReleaseAgain(JobCommand, ReleaseCommand):
 
 
 class DiscardedData(serializers.Serializer):
-    discarded = serializers.CharField(help_text="Name and version, which can be used again.")
+    discarded = serializers.CharField(help_text="The name and version, which can be used again.")
 
 
 class ReleaseDiscard(ReleaseCommand):
-    """Discard a release that could not be made."""
+    """Discard a release that failed."""
 
     command, gives, status = "discard_release", DiscardedData, 200
     conflicts = "It is frozen or still being made."

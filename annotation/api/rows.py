@@ -28,7 +28,7 @@ ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id 
 
 WINDOW = 25_000  # most judgment ids, of any study, that one page reads
 
-# Not only `min(id)`, which would scan everything older.
+# Not just `min(id)`, which would scan everything older.
 FIRST_SINCE = """
 SELECT min(id) FROM (SELECT id FROM annotation_judgment WHERE created_at >= %(since)s OFFSET 0) given
 """
@@ -39,7 +39,7 @@ Page = Sequence[dict[str, int]]  # the ids of its rows, as `pk`
 
 
 class _Rows(StudyEndpoint, ListAPIView):
-    """Turns pages of ids into lines with one or two more queries, however many rows."""
+    """Turns pages of ids into lines, with one or two more queries for any number of rows."""
 
     pagination_class: type[Keyset] = Keyset
 
@@ -55,7 +55,7 @@ class _Rows(StudyEndpoint, ListAPIView):
 
 
 class TaskList(_Rows):
-    """Tasks of every kind and round, with their outcomes; only managers see right answers."""
+    """Tasks of every kind and round, with outcomes; only managers see right answers."""
 
     operation, serializer_class, filters = "tasks", TaskData, filters.TaskFilters
 
@@ -69,11 +69,11 @@ class TaskList(_Rows):
 
 
 class _Window(Keyset):
-    """A page may hold fewer rows than requested, even none, and still have a `next` one, because it reads at most
+    """A page may hold fewer rows than requested, even none, and still have a `next` page, because it reads at most
     `WINDOW` ids.
 
-    The view has the `study`; its `uncounted` selects only judgments that do not count, or only those that do, using
-    just the window's slots.
+    The view has the `study`; its `uncounted` selects only judgments that don't count, or only those that do, using just
+    the window's slots.
     """
 
     def paginate_queryset(self, queryset, request, view=None):
@@ -85,7 +85,7 @@ class _Window(Keyset):
         start = (Judgment.objects.aggregate(newest=Max("pk"))["newest"] or 0) if newest_first else self.after
         at = int(cursor.position) if cursor and cursor.position else start
         self.back = bool(cursor and cursor.reverse)
-        self.down = self.back != newest_first  # towards smaller ids
+        self.down = self.back != newest_first  # whether it goes towards smaller ids
         if self.down:
             first, last = max(at - WINDOW, self.after + 1), at
         else:
@@ -101,7 +101,7 @@ class _Window(Keyset):
         return found.exclude(pk__in=counted) if uncounted else found.filter(pk__in=counted)
 
     def _is_more(self) -> bool:
-        """Return whether there may be rows on the other side of the window."""
+        """Return whether there may be rows beyond the other end of the window."""
         return self.edge > self.after + 1 if self.down else Judgment.objects.filter(pk__gt=self.edge).exists()
 
     def get_next_link(self) -> str | None:
@@ -126,7 +126,7 @@ class JudgmentList(_Rows):
         return Judgment.objects.filter(lease__task__stage__in=self.stages).values("pk", task=F("lease__task"))
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
-        """Filter by id for one annotator; otherwise through windows, which filter counted judgments themselves."""
+        """Filter by id for one annotator; otherwise by windows, which select counted judgments themselves."""
         if "lease__annotator" not in self.asked:
             self.pagination_class, self.uncounted = _Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)

@@ -37,7 +37,7 @@ class StudyMove(StudyCommand):
     """Open, pause or close the study. While it is not open, annotators don't get any more screens."""
 
     command, takes, gives, status = "move_study", MoveStudyBody, StudyStateData, 200
-    conflicts = "A study in its present state cannot change to this one."
+    conflicts = "The study cannot change from its present state to this one."
     raises = CANNOT_MOVE
 
     def act(self, given: dict):
@@ -51,7 +51,7 @@ class StageCommand(StudyCommand):
     def stage(self) -> Stage:
         position = self.kwargs["position"]
         stage = permissions.stage_for(self.user, self.kwargs["pk"], position, Role.MANAGER)
-        if stage.position != position:  # permissions treat a number that is too long as the first stage's
+        if stage.position != position:  # permissions take too long a number for the first stage's
             raise Http404("This study has no such stage.")
         return stage
 
@@ -64,16 +64,16 @@ class StageCommand(StudyCommand):
 class MoveStageBody(Body):
     to = serializers.ChoiceField(StageState.choices)
     leave_open = serializers.BooleanField(
-        default=False, help_text="Close it even if items stay without an outcome, or a later sample stays too small."
+        default=False, help_text="Close it even if items still have no outcome, or a later sample is still too small."
     )
 
 
 class MovedStageData(serializers.Serializer):
     stage = StageData()
     promoted = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How many items each later stage got, by its name."
+        child=serializers.IntegerField(), help_text="How many items each later stage got, by stage name."
     )
-    open_items = serializers.IntegerField(help_text="Items of the stage without an outcome.")
+    open_items = serializers.IntegerField(help_text="Items in the stage without an outcome.")
 
 
 class StageMove(StageCommand):
@@ -83,7 +83,7 @@ class StageMove(StageCommand):
     """
 
     command, takes, gives, status = "move_stage", MoveStageBody, MovedStageData, 200
-    conflicts = "A stage in its present state cannot change to this one, or closing it would leave items open."
+    conflicts = "The stage cannot change from its present state to this one, or closing it would leave items open."
     raises = CANNOT_MOVE
 
     def act(self, given: dict) -> dict:
@@ -103,14 +103,14 @@ def _what_stays(outlook: closing.Outlook) -> str:
 
 
 class ReopenedData(serializers.Serializer):
-    items = serializers.IntegerField(help_text="How many items are given out again.")
+    items = serializers.IntegerField(help_text="How many items are being given out again.")
 
 
 class StageReopen(StageCommand):
     """Give out the items of a closed stage that came open after it was closed; the stage stays closed."""
 
     command, gives, status = "reopen_stage", ReopenedData, 200
-    conflicts = "The stage is open, or no item came open after it was closed."
+    conflicts = "The stage is open, or no items came open after it closed."
     raises = CANNOT_MOVE
 
     def act(self, given: dict) -> dict:

@@ -1,7 +1,7 @@
-"""The fields of the API of studies, named as in exports (docs/reference/measures.md). Lines of exports have the fields
-of their columns (exports/columns.py).
+"""The fields of the API for studies, named as in exports (docs/reference/measures.md). Lines of exports have their
+columns' fields (exports/columns.py).
 
-Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links are in none of these.
+Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links never appear.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,14 +35,14 @@ def _count(says: str = "", **options) -> IntegerField:
 
 
 class StageData(serializers.Serializer):
-    """Its counts are null until the worker has counted a large study."""
+    """For a large study, counts are null until the worker has counted."""
 
     position = IntegerField(help_text="From 1; the value for `?stage=`.")
     name = CharField()
     protocol = CharField()
     state = serializers.ChoiceField(StageState.choices)
     overlap = IntegerField(help_text="Judgments required per task.")
-    tasks = _count("Live tasks to be judged, without checks and practice.")
+    tasks = _count("Live tasks to be judged, not counting checks and practice.")
     settled = _count("Tasks with an outcome.")
     kept = _count()
     judgments_wanted = _count(source="wanted")
@@ -57,14 +57,14 @@ class StageDetailData(StageData):
 
 
 class ProtocolData(serializers.Serializer):
-    """A stage's questions, and its protocol file."""
+    """A stage's questions and its protocol file."""
 
     protocol = CharField(help_text="`verify`, or a protocol file's name and version: `prompt-fit@2`.")
     title = CharField()
     question = CharField()
     answers = _words("A sentence for each answer of a protocol file; empty for other protocols.")
     decision_rule = CharField(help_text="In words.")
-    measures = _words("Sentences of a protocol file: agreement, scores, right answers, groups. Empty for others.")
+    measures = _words("Sentences about a protocol file: agreement, scores, right answers, groups. Otherwise empty.")
     file = DictField(
         allow_null=True,
         help_text="For a protocol file: `name`, `version`, `title`, `sha256`, its `path` in exports, and its `text` "
@@ -74,7 +74,7 @@ class ProtocolData(serializers.Serializer):
 
 class StudyData(serializers.ModelSerializer):
     benchmark = CharField(source="benchmark.name")
-    role = serializers.ChoiceField(Role.choices, help_text="Your role in it.")
+    role = serializers.ChoiceField(Role.choices, help_text="Your role in the study.")
     stages = StageData(many=True, source="rows")
     judgments_wanted = _count(source="wanted")
     judgments_counted = _count(source="judged")
@@ -91,7 +91,7 @@ class StudyData(serializers.ModelSerializer):
 
 class StudyDetailData(StudyData):
     funnel = DictField(
-        allow_null=True, help_text="From imported to kept, with reasons and by type: as in an export's figures.json."
+        allow_null=True, help_text="From imported to kept, with reasons and by type, as in an export's figures.json."
     )
 
     class Meta(StudyData.Meta):
@@ -111,9 +111,9 @@ _KINDS: Mapping[str, type[serializers.Field]] = {
 
 
 class _Line(serializers.Serializer):
-    """A line of an export, whose columns define its fields; a class's own fields replace columns.
+    """A line of an export. Its columns define the fields; a class's own fields replace columns.
 
-    The API hides nothing by release part, so only columns that may be null everywhere are null here.
+    The API does not hide anything by release part, so only columns that may be null in any export are null here.
     """
 
     columns: Sequence[Column] = ()
@@ -139,12 +139,12 @@ class TaskData(_Line):
 
 
 class JudgmentData(_Line):
-    """One revision of one answer; revisions never change."""
+    """One revision of an answer; revisions never change."""
 
     columns = TABLES["judgments"].columns
     id = IntegerField()
     kind = serializers.ChoiceField(Kind.choices)
-    answers = JSONField(allow_null=True, help_text="By name, in the words of the protocol file; null without one.")
+    answers = JSONField(allow_null=True, help_text="By name, in the protocol file's words; null if there is none.")
     content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
 
 
@@ -158,7 +158,7 @@ class AnnotatorData(_Line):
     columns = TABLES["annotators"].columns
     stages = SeatData(many=True)
     judgment_rows = _count("Every revision, including checks.")
-    counted = _count("Current judgments, including checks.")
+    counted = _count("Judgments that count now, including checks.")
     withdrawn = _count()
     surplus = _count("Not withdrawn.")
     active_minutes = FloatField(allow_null=True, help_text="Over every revision.")
@@ -183,10 +183,10 @@ class AgreementData(serializers.Serializer):
     """Every measure of counted judgments on live tasks, as on the agreement page; docs/reference/measures.md defines them."""  # noqa: E501
 
     stage = IntegerField()
-    view = CharField(help_text="What was compared: the answer, or a projection of it.")
-    current = BooleanField(help_text="False: newer figures are being computed; ask again when the job is done.")
+    view = CharField(help_text="What was compared, the answer or a projection of it.")
+    current = BooleanField(help_text="False if newer numbers are being computed; ask again when the job is done.")
     made_at = DateTimeField(allow_null=True)
-    job = IntegerField(allow_null=True, help_text="The job that computes newer figures: /api/v1/jobs/….")
+    job = IntegerField(allow_null=True, help_text="The job that computes newer numbers: /api/v1/jobs/….")
     measures = DictField(
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "

@@ -41,20 +41,20 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.records import Problem
 
-MOST_NAMED = 5  # starting points in a refusal
+MOST_NAMED = 5  # starting points named in a refusal
 ONE_START = "Send one of `preset`, `protocol`, `protocols` and `template`."
 STARTS = ("preset", "protocol", "protocols", "template")
 
 
 class _ChoiceOfStage(serializers.ChoiceField):
-    """Leaves a word that it does not know to the stage's form: which choices that has depends on the question."""
+    """Leaves an unknown word to the stage's form, whose choices depend on the question."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data if isinstance(data, str) else super().to_internal_value(data)
 
 
 def setting(field: forms.Field) -> serializers.Field:
-    """Return a stage's setting as the API takes it: percentages as shares."""
+    """Return a stage's setting as the API takes it, with percentages as shares."""
     if type(field) is forms.ChoiceField:
         return _ChoiceOfStage([*getattr(field, "choices", ())], required=False, help_text=field.label)
     if isinstance(field, PercentField):
@@ -73,7 +73,7 @@ class StageBody(Body):
 
 
 class PartBody(Body):
-    """A part of the benchmark's items: those that pass every filter that is given, or a sample of them."""
+    """A part of the benchmark's items: those that pass every filter given, or a sample of them."""
 
     types = serializers.ListField(
         child=serializers.CharField(max_length=121), required=False, help_text="`replace`, or `replace/obj`."
@@ -86,7 +86,7 @@ class PartBody(Body):
     attributes = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=200), min_length=1),
         required=False,
-        help_text="An attribute → values; some part of an item has one of them.",
+        help_text="Attributes → values; a part of each item has one of them.",
     )
     keys = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=part.MOST_KEYS)
     sample = serializers.IntegerField(required=False, min_value=1, help_text="This many items at random.")
@@ -107,19 +107,19 @@ class StudyBody(Body):
     protocol = serializers.CharField(
         required=False,
         max_length=500,
-        help_text="One question: `verify`, another file of the library, or a published one as `prompt-fit@2`.",
+        help_text="One question: `verify`, another library file, or a published file such as `prompt-fit@2`.",
     )
     protocols = serializers.ListField(
         child=serializers.CharField(max_length=500),
         required=False,
         min_length=1,
         max_length=starting_points.MOST_STAGES,
-        help_text="Several questions in order, each about the items that the one before it keeps.",
+        help_text="Several questions in order, each about the items kept by the one before.",
     )
     roles = serializers.DictField(
         child=serializers.CharField(max_length=16),
         required=False,
-        help_text="A question's role → the benchmark's name for it: `picture`, or with its kind `images.picture`.",
+        help_text="Roles in the question → the benchmark's names: `picture`, or with its kind, `images.picture`.",
     )
     template = serializers.CharField(required=False, max_length=120, help_text="The name of a template.")
     title = serializers.CharField(max_length=120, required=False)
@@ -127,9 +127,9 @@ class StudyBody(Body):
     currency = serializers.CharField(required=False, min_length=3, max_length=3)
     language = serializers.ChoiceField(StudyForm.base_fields["language"].choices, required=False)  # type: ignore[attr-defined]
     consent = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False, help_text="In Markdown.")
-    paused = serializers.BooleanField(default=False, help_text="Nobody can join until you open the study.")
+    paused = serializers.BooleanField(default=False, help_text="If true, nobody can join until you open the study.")
     skip_stored = serializers.BooleanField(
-        default=False, help_text="Answer with the study of this name if you manage it and it has these settings."
+        default=False, help_text="If you manage a study with this name and these settings, return it instead."
     )
     part = PartBody(required=False)
     stages = serializers.DictField(
@@ -152,7 +152,7 @@ class StudyMadeData(StudyData):
 
 
 class StudyList(Command, ListAPIView):
-    """The studies that you are a member of, newest first. POST creates one, whose owner you are.
+    """The studies that you are a member of, newest first. POST creates one, and you become its owner.
 
     A new study starts from a preset, a question or a template, as on the page *New study*; `stages` changes its
     settings. Every item of the benchmark must suit every stage.
@@ -160,7 +160,7 @@ class StudyList(Command, ListAPIView):
 
     operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
     command, takes, gives = "create_study", StudyBody, StudyMadeData
-    conflicts = "A study of this name exists; with `skip_stored`, one with other settings: `errors` lists them."
+    conflicts = "A study with this name exists; with `skip_stored`, its settings differ: `errors` lists them."
 
     def get_queryset(self):
         return with_people(permissions.studies_for(self.request.user))
@@ -176,13 +176,13 @@ class StudyList(Command, ListAPIView):
         setup = setup_of(_with_roles(_start(given), given.get("roles", {})), given)
         stored = self._stored(given["name"]) if given["skip_stored"] else None
         if stored:
-            setup.study.errors.pop("name", None)  # it is taken by the study requested
+            setup.study.errors.pop("name", None)  # the study requested has that name
         if problems := [problem for form in setup.forms for problem in _problems(form)]:
             taken = {problem.code for problem in problems} == {"NAME_TAKEN"}
             raise conflict(problems[0].advice, "NAME_TAKEN", problems) if taken else invalid(problems)
         plan = {**setup.plan(), "part": given.get("part", {})}
         if stored and (other := list(differences(stored, plan, given, self.by))):
-            says = f"The study “{stored}” exists with other settings. Choose another name. {other[0].advice}"
+            says = f"The study “{stored}” already exists with other settings. Choose another name. {other[0].advice}"
             raise conflict(says, "EXISTS_OTHERWISE", other)
         try:
             study = stored or lifecycle.create_study(by=self.by, created_by=self.user, **plan)
@@ -198,7 +198,7 @@ class StudyList(Command, ListAPIView):
         return made
 
     def _stored(self, name: str) -> Study | None:
-        """Return the study only if they manage it: the answer has the invitation."""
+        """Return the study only if they manage it, since the response has the invitation."""
         named = self.get_queryset().filter(name=name)
         return next((study for study in named if reaches(study.role, Role.MANAGER)), None)
 
@@ -217,18 +217,18 @@ def _start(given: Mapping[str, Any]) -> StartingPoint:
         return starting_points.of_protocols(starting_points.SEVERAL.join(names))
     found = [one for one in starting_points.templates() if one.title == given["template"]]
     if not found:
-        raise invalid([wrong_field("template", "There is no template of this name.", "UNKNOWN")])
+        raise invalid([wrong_field("template", "There is no template with this name.", "UNKNOWN")])
     return found[0]
 
 
 def _suiting(benchmark: int, stages: Sequence[StagePlan]) -> str:
-    """Return the questions that could be asked instead, as on *New study*, where the benchmark's first item decides."""
+    """Return the questions that could be asked instead: those that suit the first item, as on *New study*."""
     first = queries.first_record(benchmark)
     if first is None or unsuited(stages, first) is None:
         return ""
     cards = [card for card in offers(starting_points.on_offer(), first).fitting if not card.roles]
     named = ", ".join(f"{card.start.kind} {card.start.key}" for card in cards[:MOST_NAMED])
-    return f"The first item suits {named}." if named else ""
+    return f"Suitable questions: {named}." if named else ""
 
 
 def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint:
@@ -242,7 +242,7 @@ def _with_roles(start: StartingPoint, roles: Mapping[str, str]) -> StartingPoint
 
 
 def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
-    """Return the forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
+    """Return the forms of *New study* as the page would submit them with these changes. Raises CannotAnswer."""
     own = {"title": "", **{name: value for name, value in given.items() if name in StudyForm.base_fields}}
     shown = Setup(start, benchmark=str(given["benchmark"]))
     numbers = {str(number): form.plan.stage_name for number, form in enumerate(shown.stages, 1)}
@@ -262,13 +262,13 @@ def _unusable(stages: list[StageForm], changes: Mapping[str, Mapping]) -> Iterat
     for stage, settings in changes.items():
         form = named.get(stage)
         if form is None:
-            says = f"There is no stage {stage} here. There are: {', '.join(named)}."
+            says = f"There is no stage {stage} here. The stages are {', '.join(named)}."
             yield wrong_field(f"stages.{stage}", says, "UNKNOWN_FIELD")
             continue
         for name in settings:
             field = form.fields.get(name)
             if field is None or field.disabled:
-                says = "The question of this stage decides this. Leave it out."
+                says = "This stage’s question decides this. Leave it out."
                 yield wrong_field(f"stages.{stage}.{name}", says, "UNKNOWN_FIELD")
 
 
@@ -280,13 +280,13 @@ def _problems(form: StudyForm | StageForm) -> list[Problem]:
 
 # A study that exists
 
-# While people judge, or filled in by the server: compared only if they are given
+# They can change while people judge, or the server fills them in: compared only if given
 _CAN_CHANGE = {"overlap", "quota", "tie_rule", "target_half_width", "target_bound", "wrong_reasons"}
 _CAN_CHANGE |= {*StageForm.OF_PRACTICE}
 
 
 def differences(study: Study, plan: Mapping[str, Any], given: Mapping[str, Any], by: str) -> Iterator[Problem]:
-    """Yield what differs between a new study's `plan` and this one: whatever is `given`, and all that cannot change."""
+    """Yield what differs between a new study's `plan` and this one: everything `given`, and all that cannot change."""
     own = starting_points.of_study(study)
     for name in ("benchmark", "language", *sorted({"title", "consent", "pay_per_hour", "currency"} & given.keys())):
         yield from _difference(name, getattr(study, name), plan[name])
@@ -341,7 +341,7 @@ class ProtocolList(Command, ListAPIView):
     operation, serializer_class, filters = "protocols", ProtocolVersionData, OffsetFilters
     pagination_class, queryset = Counted, ProtocolVersion.objects.all()
     command, takes, gives = "publish_protocol", ProtocolBody, ProtocolVersionData
-    conflicts = "Somebody else has published a protocol of this name."
+    conflicts = "Somebody else has published a protocol with this name."
     raises: Mapping[type[Exception], str] = MappingProxyType({NameTaken: "NAME_TAKEN"})
 
     fetches = "user"  # for every manager

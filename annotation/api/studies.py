@@ -1,4 +1,4 @@
-"""Studies, their stages and figures, for those who may view them; docs/reference/api.md shows the API in use."""
+"""Studies, their stages and statistics, for those who may view them; docs/reference/api.md shows the API in use."""
 
 from functools import cached_property
 
@@ -31,7 +31,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks.api.commands import Command
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
 
-HIDDEN = {"comprehension": None}  # settings of a stage hidden from viewers: it has the right answers
+HIDDEN = {"comprehension": None}  # a stage's settings hidden from viewers: it has the right answers
 
 
 class StudyDetail(Endpoint, RetrieveAPIView):
@@ -48,7 +48,7 @@ class StudyDetail(Endpoint, RetrieveAPIView):
 
 
 class StudyEndpoint(Endpoint):
-    """An endpoint of the study `pk`, limited to the stages chosen by the filter `stage`."""
+    """An endpoint for the study `pk`, limited to the stages selected by the filter `stage`."""
 
     needs = Role.VIEWER
 
@@ -67,12 +67,12 @@ class StudyEndpoint(Endpoint):
 
     @property
     def rows(self) -> list[StageRow]:
-        """The study's stages with their counts."""
+        """Return the study's stages with their counts."""
         return vars(with_stages([self.study])[0])["rows"]
 
 
 class StudyCommand(Command):
-    """A POST for the role `change`, perhaps with a GET for the role `look`."""
+    """A POST for the role `change`, optionally with a GET for the role `look`."""
 
     look, change, fetches = Role.VIEWER, Role.MANAGER, "study"
 
@@ -127,19 +127,19 @@ class StageProtocol(StudyEndpoint):
 
 
 class StudyFiguresData(StudyEndpoint):
-    """Every figure of one stage, as on the study page and in figures.json, without pairs of annotators unless asked;
-    docs/reference/measures.md defines them.
+    """Every statistic of one stage, as on the study page and in figures.json, without pairs of annotators unless
+    requested; docs/reference/measures.md defines them.
     """
 
     operation, filters = "figures", FiguresFilters
-    refusals = {503: "A worker is computing the figures for the first time; `Retry-After` tells when to ask again."}
+    refusals = {503: "A worker is computing the numbers for the first time; `Retry-After` says when to ask again."}
 
     def get(self, request: Request, pk: int) -> Response:
         return Response(figures.stage_figures(self.stages[0], self.by, pairs=self.asked.get("pairs", False)))
 
 
 class StudyAgreement(StudyEndpoint):
-    """Every agreement measure of one stage, on the answer or on a projection of it."""
+    """Every agreement measure for one stage, on the answer or a projection of it."""
 
     operation, serializer_class, filters = "agreement", AgreementData, AgreementFilters
 
@@ -147,7 +147,7 @@ class StudyAgreement(StudyEndpoint):
         stage, view = self.stages[0], self.asked["view"]
         views = rule_of(stage).projections()
         if view not in views:
-            raise ValidationError({"view": [f"This stage has no such view. Choose one of: {', '.join(views)}."]})
+            raise ValidationError({"view": [f"This stage has no such view. Choose one of {', '.join(views)}."]})
         found = agreement.latest(stage, view, by=self.by)
         state = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
         return Response(AgreementData({"stage": stage.position, "view": view, **state, "measures": found.data}).data)

@@ -1,4 +1,4 @@
-"""Addresses of the API of studies, below /api/."""
+"""Addresses of the API for studies, below /api/."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""Webhooks of studies and benchmarks: add, change, pause, send again; docs/guide/webhooks.md explains how they work."""
+"""Webhooks for studies and benchmarks: add, change, pause, send again; docs/guide/webhooks.md explains them."""
 
 from functools import cached_property
 from typing import Any
@@ -25,21 +25,21 @@ LONGEST = Webhook._meta.get_field("url").max_length
 
 
 class WebhookBody(Body):
-    url = serializers.CharField(max_length=LONGEST, help_text="By HTTPS, at a public address.")
-    types = serializers.ListField(child=serializers.ChoiceField(TYPES), default=[], help_text="Events; none: all.")
+    url = serializers.CharField(max_length=LONGEST, help_text="An HTTPS URL at a public address.")
+    types = serializers.ListField(child=serializers.ChoiceField(TYPES), default=[], help_text="Events; empty for all.")
 
 
 class ChangeBody(WebhookBody):
     """`types` has no default here: leaving it out would select all events."""
 
-    types = serializers.ListField(child=serializers.ChoiceField(TYPES), help_text="Events; none: all.")
+    types = serializers.ListField(child=serializers.ChoiceField(TYPES), help_text="Events; empty for all.")
 
 
 class WebhookData(serializers.ModelSerializer):
     paused = serializers.SerializerMethodField(help_text="Events are queued.")
     study = serializers.IntegerField(source="study_id", allow_null=True)
     benchmark = serializers.IntegerField(source="benchmark_id", allow_null=True)
-    types = serializers.ListField(child=serializers.CharField(), help_text="Events; none: all.")
+    types = serializers.ListField(child=serializers.CharField(), help_text="Events; empty for all.")
 
     class Meta:
         model = Webhook
@@ -50,7 +50,7 @@ class WebhookData(serializers.ModelSerializer):
 
 
 class SecretData(WebhookData):
-    secret = serializers.CharField(allow_null=True, help_text="Not stored: null in a repeated answer.")
+    secret = serializers.CharField(allow_null=True, help_text="Not stored, so it is null in a repeated response.")
 
     class Meta(WebhookData.Meta):
         fields = [*WebhookData.Meta.fields, "secret"]
@@ -155,7 +155,7 @@ class _WebhookCommand(Command):
 
 
 class WebhookChange(_WebhookCommand):
-    """Change the address and the events. Events that are waiting go to the new address."""
+    """Change the address and the events. Waiting events will go to the new address."""
 
     command, takes = "change_webhook", ChangeBody
 
@@ -179,11 +179,11 @@ class WebhookSecret(_WebhookCommand):
 
 class PauseBody(Body):
     paused = serializers.BooleanField()
-    skip = serializers.BooleanField(default=False, help_text="Skip the event that was given up.")
+    skip = serializers.BooleanField(default=False, help_text="Skip the event that Winnow gave up sending.")
 
 
 class WebhookPause(_WebhookCommand):
-    """Pause the webhook, or resume it: an event that was given up is sent first, unless it is skipped."""
+    """Pause the webhook, or resume it: an event that Winnow gave up sending goes first, unless skipped."""
 
     command, takes = "pause_webhook", PauseBody
 
@@ -196,7 +196,7 @@ class WebhookPause(_WebhookCommand):
 
 
 class WebhookTest(_WebhookCommand):
-    """Send a test event, after those that are waiting."""
+    """Send a test event, after the events already waiting."""
 
     command, gives = "test_webhook", EventData
 
@@ -208,7 +208,7 @@ class WebhookTest(_WebhookCommand):
 
 class AgainBody(Body):
     event = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1, help_text="Its `id`.")
-    since = serializers.DateTimeField(required=False, help_text="All events since; UTC if no zone is stated.")
+    since = serializers.DateTimeField(required=False, help_text="All events since then; UTC if no time zone is given.")
 
 
 class AgainData(serializers.Serializer):

@@ -1,4 +1,4 @@
-"""The figures of annotators: the matrix of their kappas, their answers, their times; and the bars of one annotator."""
+"""Figures about annotators: the matrix of their kappas, their answers and times, and the bars for one annotator."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,14 +12,14 @@ from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
 from annotation.wording import counted, readable_label
 
-MOST_BARS = 40  # annotators with their own bar: those who judged most
-_ANSWERS = 8  # shown separately: the most frequent ones
+MOST_BARS = 40  # annotators with their own bar: those who judged the most
+_ANSWERS = 8  # the most frequent answers, shown separately
 OTHER_ANSWERS = "all other answers"
 _EVERYBODY = "everybody"
 
 
 def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMINAL) -> Plot:
-    """The plot of measures.pairwise_kappa.kappa_matrix, with pseudonyms."""
+    """Plot measures.pairwise_kappa.kappa_matrix, with pseudonyms."""
     of_pairs = mean_of_pairs_on(level)
     symbol, measure, title = of_pairs.pair_head, of_pairs.pair_name, f"{of_pairs.pair_name} between annotators"
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
@@ -32,7 +32,7 @@ def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMIN
     who = "All" if shown == there else f"The {shown} with the most judgments of shared items, of"
     undefined = f"outlined: {symbol} is not defined; " if any(value is None for _, _, value, *_ in rows) else ""
     caption = (
-        f"{measure} on {view} of each pair of annotators who judged the same items. {who} {there:,} annotators; "
+        f"{measure} on {view} for each pair of annotators who judged the same items. {who} {there:,} annotators; "
         f"{undefined}empty: the same person, or no item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
@@ -42,7 +42,7 @@ def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMIN
 
 
 def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
-    """How often each annotator gave which answer; `stage` is one of figures.annotators.annotators.
+    """Plot how often each annotator gave each answer; `stage` is one of figures.annotators.annotators.
 
     `say` puts an answer into words.
     """
@@ -59,8 +59,8 @@ def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable
     columns = [Column("who", "annotator", "text"), Column("judgments", "judgments"), *(Column(w, w) for w in words)]
     rows = [row[: len(columns)] for row in rows]
     all_shown = len(shown) == len(people)
-    who = f"all {len(people):,} annotators" if all_shown else f"the {len(shown)} of {len(people):,} who judged most"
-    caption = f"Shares of the answers ({stage['coarse']}): everybody together, then each of {who}."
+    who = f"all {len(people):,} annotators" if all_shown else f"the {len(shown)} of {len(people):,} who judged the most"
+    caption = f"Share of each answer ({stage['coarse']}), for everybody together and for each of {who}."
     says = _describe_mix(rows, words)
     return Plot("mix", "answers", "Answers of each annotator", caption, says, of, columns, rows if people else [])
 
@@ -72,10 +72,10 @@ def _mix_row(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[
 
 
 def _describe_mix(rows: Sequence[Sequence[Any]], words: Sequence[str]) -> str:
-    """For each answer, everybody's share, and who gave it least and most often."""
+    """Describe everybody's share of each answer, and who gave it least and most often."""
     (_, total, *_), *people = rows
     if not total or not people:
-        return "Nothing is judged yet."
+        return "Nothing has been judged yet."
     told = []
     for place, word in enumerate(words, 2):
         shares = [(row[place] / row[1], row[0]) for row in people if row[1]]
@@ -85,7 +85,7 @@ def _describe_mix(rows: Sequence[Sequence[Any]], words: Sequence[str]) -> str:
 
 
 def time_plot(found: Figures, of: Subject) -> Plot:
-    """Judgments by active seconds, from `annotator_behaviour.time_histogram`; half of the median is marked."""
+    """Plot judgments by active seconds, from `annotator_behaviour.time_histogram`, with half the median marked."""
     n = found["n"]
     rows = [[one["from"], one["to"], one["judgments"], one["judgments"] / n] for one in found["bins"]]
     columns = [
@@ -95,7 +95,7 @@ def time_plot(found: Figures, of: Subject) -> Plot:
         Column("share", "of all", "share"),
     ]
     half = None if not n else found["median"] / 2
-    caption = f"Active seconds of each of the {n:,} counted judgments."
+    caption = f"Active seconds for each of the {n:,} counted judgments."
     mark = None if half is None else (f"half the stage’s median: {half:.1f} s", half)
     return Plot("times", "times", "Time per judgment", caption, _describe_times(found), of, columns, rows, mark)
 
@@ -103,17 +103,17 @@ def time_plot(found: Figures, of: Subject) -> Plot:
 def _describe_times(found: Figures) -> str:
     n, quick = found["n"], found["quick"]
     if not n:
-        return "Nothing is judged yet."
+        return "Nothing has been judged yet."
     most = max(found["bins"], key=lambda one: one["judgments"])
     end = f"{most['from']:g} seconds or more" if most["to"] is None else f"{most['from']:g} to {most['to']:g} seconds"
     return (
         f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}"
-        + f") took less than half of that, {found['median'] / 2:.1f}. "
+        + f") took less than half as long, {found['median'] / 2:.1f}. "
         f"The largest group, {most['judgments']:,}, took {end}."
     )
 
 
-# Bars and strips on the page of one annotator; places are in percent of the widest
+# Bars and strips on one annotator's page; positions are in percent of the widest
 
 
 _STRIP = 240  # picks at most
@@ -127,7 +127,7 @@ def _band_names() -> list[str]:
 
 
 def _share_bars(rows: Iterable[tuple[str, float, float | None]], total: float) -> list[Figures]:
-    """`rows`: (label, count, expected count or None), out of the total; widths are percent of the widest bar."""
+    """Make bars of `rows` (label, count, expected count or None), out of the total; widths in percent of the widest."""
     rows, total = list(rows), total or 1
     most = max((max(count, expected or 0) / total for _, count, expected in rows), default=0) or 1
     return [
@@ -144,12 +144,12 @@ def _share_bars(rows: Iterable[tuple[str, float, float | None]], total: float) -
 
 
 def _beside(rows: Iterable[tuple[str, int, int]], own: int, others: int) -> list[Figures]:
-    """`rows`: (label, own count, the others' count); the others are scaled to the same total."""
+    """Make bars of `rows` (label, own count, the others' count); the others' counts are scaled to the same total."""
     return _share_bars(((label, n, other * own / others if others else None) for label, n, other in rows), own)
 
 
 def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[Figures]:
-    """Bars by multiples of the stage's median time; the line is everybody's share."""
+    """Make bars by multiples of the stage's median time; the line is everybody's share."""
     return _beside(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody))
 
 
@@ -165,7 +165,7 @@ def place_bars(test: Figures) -> list[Figures]:
 
 
 def pick_strip(picks: Sequence[tuple[int, int]]) -> Figures:
-    """The latest picks in the order given, each a cell in the row of its place."""
+    """Return the latest picks in the order given, each as a cell in the row for its position."""
     shown = picks[-_STRIP:]
     most = max((many for _, many in shown), default=1)
     step = 100 / max(1, len(shown))

@@ -1,4 +1,4 @@
-"""Positions of the bars that the study page draws itself: a stage's outcomes, and what papers report. Pure.
+"""Positions of the bars that the study page draws itself: a stage's outcomes, and the papers' results. Pure.
 
 Positions and widths are in percent of the bar. Figures that can be downloaded are in study.py.
 """
@@ -10,7 +10,7 @@ from annotation.protocols.registry import title_of
 from benchmarks.naming import kind_name
 
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
-_WIDE, _WORDY = 14, 24  # percent: from these widths, a part has room for its count, or its count and name
+_WIDE, _WORDY = 14, 24  # in percent: from these widths on, a part has room for its count, or for count and name
 
 
 def _part(kind: str, x: float, width: float, count: int) -> Figures:
@@ -19,9 +19,9 @@ def _part(kind: str, x: float, width: float, count: int) -> Figures:
 
 
 def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]:
-    """The bars of one stage: one of all its tasks, one of their outcomes, one for each reason.
+    """Return one stage's bars: all its tasks, their outcomes, and each reason.
 
-    In a stage that measures, kept means answered, even without a majority, which has its own bar.
+    In a stage that measures, kept means answered; answers without a majority have their own bar.
     """
     total, names = outcomes["tasks"] or 1, _ANSWERED if measures else {}
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
@@ -42,7 +42,7 @@ def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]
 
 
 def funnel_bars(whole: Figures) -> Iterator[Figures]:
-    """A bar of all imported items, then one for each stage; from figures.funnel.funnel. `says` what is in it."""
+    """Return a bar of all imported items, then one for each stage, from figures.funnel.funnel. `says` describes it."""
     of = whole["imported"] or 1
     yield {"label": "Imported", "parts": [_part("all", 0, 100, whole["imported"])], "says": f"{whole['imported']:,}"}
     for step in whole["stages"]:
@@ -73,7 +73,7 @@ _FATES = {  # what became of an item, in words, and how its bar is filled
 
 
 def fate_bars(fates: dict[str, int]) -> Iterator[Figures]:
-    """The fates that have occurred."""
+    """Return a bar of the fates that have occurred."""
     total = sum(fates.values())
     for name, count in fates.items():
         label, kind = _FATES[name]
@@ -82,20 +82,20 @@ def fate_bars(fates: dict[str, int]) -> Iterator[Figures]:
 
 
 def order_bars(orders: list[Figures]) -> Iterator[Figures]:
-    """Widths relative to the longest bar, not to all judgments, which thirteen orders share."""
+    """Make bars relative to the longest one, not to all judgments, which thirteen orders share."""
     most = max(row["judgments"] for row in orders)
     for row in orders:
         yield _single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
 
 
 def _single_bar(label: str, kind: str, count: int, whole: int) -> Figures:
-    """A bar with its count inside, or beside it if it is short."""
+    """Return a bar with its count inside, or beside it if the bar is short."""
     width = 100 * count / (whole or 1)
     return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}
 
 
 def compare_bars(rows: list[Figures]) -> Iterator[Figures]:
-    """A bar for each type and criterion: its origins in order, then the ties."""
+    """Return a bar for each type and criterion: its origins in order, then ties."""
     for row in rows:
         parts, x = [], 0.0
         better = [(f"origin-{place}", count) for place, count in enumerate(row["better"])]

@@ -1,11 +1,11 @@
-"""The figures of scores (measures/scores.py): by a value of an attribute, with 95% intervals."""
+"""Figures for scores (measures/scores.py) by an attribute's values, with 95% intervals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from annotation.charts.study import ENDS, Column, Plot, Subject, describe_intervals
 from annotation.measures.types import Figures
 
-_Columns = Mapping[str, Column]  # by the key in the rows of measures/scores.py; the last one is n
+_Columns = Mapping[str, Column]  # by the key in the rows of measures/scores.py; n comes last
 _BOTH: _Columns = {
     "low": ENDS[0], "high": ENDS[1], "over": Column("over", "95% over", "text"),
     "these_low": Column("these_low", "low, these annotators", "decimal"),
@@ -26,13 +26,13 @@ _DIFFERENCES: _Columns = {
 }  # fmt: skip
 _APART: _Columns = {"value": Column("value", "difference", "decimal"), **_BOTH, "n": Column("n", "comparisons")}
 _WHOSE = (
-    " for other annotators like these; further columns have the one for these annotators. If it is over items, both "
-    "are the same: the judgments do not show how annotators differ."
+    " for other annotators like these; further columns have that for these annotators. If it is over items, both "
+    "are the same, because the judgments do not show how annotators differ."
 )
 
 
 def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
-    """Of each answer with a score one for each attribute, then strengths, then mean ranks."""
+    """Plot each scored answer by each attribute, then strengths, then mean ranks."""
     for found in scores["answers"]:
         what = "Share" if found.get("is_share") else "Mean score"
         for name, rows in found.get("by", {}).items():
@@ -61,7 +61,7 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
 def _differences(
     titled: tuple[str, str, str, str], rows: Sequence[Figures], columns: _Columns, of: Subject
 ) -> Iterator[Plot]:
-    """Of each two values of an attribute; `titled` ends with what differs."""
+    """Plot the difference of every two values of an attribute; `titled` ends with what differs."""
     kind, answer, name, what = titled
     if rows:
         title = f"Differences in {what} of “{answer}” by {name}"
@@ -73,7 +73,7 @@ def _differences(
 def _plot(
     titled: tuple[str, str, str, str], caption: str, columns: _Columns, rows: Sequence[Figures], of: Subject
 ) -> Plot:
-    """`titled` is the kind of figure, the answer, the attribute and the title."""
+    """Make a plot; `titled` has the kind of figure, the answer, the attribute and the title."""
     kind, answer, name, title = titled
     *_, n = columns
     measured = [(row["name"], row["value"], row["low"], row["high"], row[n], "") for row in rows]

@@ -1,4 +1,4 @@
-"""The figures that pages draw and papers print: each with its caption, its table and a description in words.
+"""Figures for pages and papers, each with its caption, its table and a description in words.
 
 static/js/charts/plots.js draws a figure from the table below it (templates/components/_plot.html), so a `Plot` holds
 every number once. One function makes each figure from what `figures` computed.
@@ -18,14 +18,14 @@ from annotation.protocols.registry import title_of
 from annotation.wording import counted, readable_label, signed
 from benchmarks.naming import kind_name
 
-_MANY = 12  # up to this many rows, a sentence names them all
+_MANY = 12  # a sentence names up to this many rows
 
 Value = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a figure is about: a study or one of its stages, as of a moment (ISO 8601)."""
+    """What a figure shows: a study or one of its stages, as of a moment (ISO 8601)."""
 
     study: int
     name: str
@@ -38,7 +38,7 @@ class Subject:
         return f"{self.name}, stage {self.stage} {self.stage_name}" if self.stage else self.name
 
     def file(self, figure: str) -> str:
-        """The name of its downloads, without an ending."""
+        """Return the name of its downloads, without an extension."""
         return "-".join([f"study-{self.study}", *([f"stage-{self.stage}"] if self.stage else []), figure])
 
 
@@ -54,14 +54,14 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Plot:
     kind: str  # how plots.js draws it
-    name: str  # of its elements and files
+    name: str  # for its elements and files
     title: str
     caption: str
     description: str  # what the drawing shows, in words: its text alternative
     subject: Subject
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]  # a value for each column
-    mark: tuple[str, float] | None = None  # a line across: its words and its value
+    mark: tuple[str, float] | None = None  # a line across: its label and value
 
     @property
     def file(self) -> str:
@@ -72,7 +72,7 @@ class Plot:
 
 
 def funnel_plot(whole: Figures, of: Subject) -> Plot:
-    """A bar of all imported items, one for each stage, one for each stage that measures; from figures.funnel.funnel."""
+    """Plot bars of all imported items, of each stage, then of each that measures; from figures.funnel.funnel."""
     columns = [
         Column("step", "step", "text"), Column("items", "items"), Column("kept", "kept"),
         Column("kept_share", "of items", "share"), Column("dropped", "dropped"),
@@ -99,8 +99,8 @@ def _step(step: Figures) -> str:
 
 
 def type_plot(figures: Figures, shares: Sequence[float], of: Subject) -> Plot:
-    """The chief measure of each type and subtype, from figures.stage.study_figures, on the stage's main projection;
-    `shares` are stage_figures.answer_shares.
+    """Plot the main measure for each type and subtype, from figures.stage.study_figures, on the stage's main
+    projection; `shares` are stage_figures.answer_shares.
     """
     on = figures["by_type_on"]
     level = next((one["level"] for one in figures.get("agreement", ()) if one["on"] == on and "level" in one), NOMINAL)
@@ -126,7 +126,7 @@ MeasuredRow = tuple[str, float | None, float | None, float | None, int | None, s
 
 
 def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[MeasuredRow], of: Subject) -> Plot:
-    """Any measure by any breakdown; `named` is the figure's name and title, `by` the head of the first column."""
+    """Plot any measure by any breakdown; `named` is the figure's name and title, `by` the first column's head."""
     columns = [
         Column("name", by, "text"), Column("value", measure, "decimal"), *ENDS,
         Column("n", "n"), Column("note", "note", "text"),
@@ -136,7 +136,7 @@ def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[
 
 
 def describe_intervals(measure: str, rows: Sequence[MeasuredRow]) -> str:
-    """Every row if there are few; otherwise the lowest, middle and highest."""
+    """Describe every row if there are few; otherwise the lowest, middle and highest."""
     if not rows:
         return f"{measure}: nothing has been judged yet."
     if len(rows) <= _MANY:
@@ -153,12 +153,12 @@ def _measured(row: MeasuredRow) -> str:
 
 
 def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
-    """The lowest, middle and highest of the defined values, and how many are not defined."""
+    """Describe the lowest, middle and highest defined value, and how many are not defined."""
     named = list(named)
     there = [(value, name) for name, value in named if value is not None]
     gone = f"; {len(named) - len(there):,} not defined" if len(there) < len(named) else ""
     if not there:
-        return "none is defined"
+        return "no value is defined"
     (low, lowest), (high, highest) = min(there), max(there)
     middle = median(value for value, _ in there)
     return f"from {signed(low, 2)} ({lowest}) to {signed(high, 2)} ({highest}), median {signed(middle, 2)}{gone}"
@@ -168,7 +168,7 @@ def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
 
 
 def series_plot(found: Figures, now: str, of: Subject) -> Plot:
-    """Judgments over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
+    """Plot judgments over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
     width = timedelta(minutes=found["minutes"])
     rows = []
     for one in found["bins"]:
@@ -190,7 +190,7 @@ def _minutes(minutes: int) -> str:
 
 def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
     if not rows:
-        return "Nothing is judged yet."
+        return "Nothing has been judged yet."
     total = sum(row[1] for row in rows)
     at, most, _ = max(rows, key=lambda row: row[1])
     running = f" The last span is still running, with {rows[-1][1]:,} so far." if rows[-1][2] != "over" else ""
@@ -224,9 +224,9 @@ def audit_plot(audit: Figures, of: Subject) -> Plot:
 
 def _describe_audit(band: Sequence[Sequence[float]], items: int) -> str:
     if not band:
-        return "Nothing is judged yet."
+        return "Nothing has been judged yet."
     (first, _, widest_low, widest_high), (n, estimate, low, high) = band[0], band[-1]
     return (
-        f"After {n:,} of {items:,} items the share of wrong ones is {estimate:.1%}, with a 95% interval from "
+        f"After {n:,} of {items:,} items, the share of wrong items is {estimate:.1%}, with a 95% interval from "
         f"{low:.1%} to {high:.1%}. After {first:,} it was from {widest_low:.1%} to {widest_high:.1%}."
     )

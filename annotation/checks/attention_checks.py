@@ -1,7 +1,7 @@
 """Attention checks: items with a known answer mixed into an annotator's screens, in slots outside the overlap.
 
 Nothing that reaches an annotator distinguishes them (law 4): same page, same lease, same claim. Only their position in
-the order is drawn here. They raise warning signs, and a person decides (law 7).
+the order is drawn here. They only raise warning signs; a person decides (law 7).
 """
 
 import math
@@ -33,7 +33,7 @@ WITH given AS (
 )
 SELECT count(*), count(*) FILTER (WHERE id > (SELECT coalesce(max(id), 0) FROM given WHERE kind = 'check')) FROM given
 """
-# The last answer to each check that was assigned, including those of annotators excluded since.
+# The last answer to each assigned check, including by annotators excluded since.
 LAST_ANSWERS = """
 SELECT DISTINCT ON (lease.id) {by}, task.gold, cardinality(task.options), judgment.answer, judgment.withdrawn
 FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
@@ -50,9 +50,9 @@ ORDER BY lease.id, judgment.revision DESC
 def is_due(annotator: Annotator, stage: Stage) -> bool:
     """Return whether the annotator's next screen in a pool is a check: one per block of 1 / rate screens.
 
-    The start of the blocks is drawn per annotator, and the check's position per block. Over all annotators every screen
-    is a check with probability `rate`, whatever an annotator knows of their own count. A check that cannot come at its
-    position, since others hold all that are left, comes later in the block.
+    The start of the blocks is drawn per annotator, and the check's position per block. Over all annotators, every
+    screen is a check with probability `rate`, whatever an annotator knows about their own count. A check that cannot
+    come at its position, because others hold all that are left, comes later in the block.
     """
     given, since = fetch(GIVEN, annotator=annotator.pk, stage=stage.pk)[0]
     rate = Fraction(stage.check_rate).limit_denominator(1000)
@@ -69,9 +69,9 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
 
 @transaction.atomic
 def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) -> list[Task]:
-    """Make these items checks with these correct answers (none: the known ones), all or none. Raises CannotSet."""
+    """Make these items checks with these correct answers (empty: the known ones), all or none. Raises CannotSet."""
     known = {item: Known(tuple(right)) for item, right in answers.items()}
-    stage = lock_stage(stage)  # its rate may have changed since it was read
+    stage = lock_stage(stage)  # the rate may have changed since it was read
     made = gold_items.set_known(stage=stage, kind=Kind.CHECK, known=known, by=by)
     top_up(stage=stage)
     return made
@@ -79,7 +79,7 @@ def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) 
 
 @transaction.atomic
 def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, int]:
-    """Remove checks or practice; return how many were removed, and how many only retired because someone saw them."""
+    """Remove checks or practice; return how many were removed, and how many were retired because someone saw them."""
     stage = lock_stage(stage)
     found = gold_items.remove(stage=stage, tasks=tasks, by=by)
     top_up(stage=stage)
@@ -87,7 +87,7 @@ def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, 
 
 
 def top_up(*, stage: Stage) -> int:
-    """Update the checks of everyone in the stage after its checks, their rate or the work has changed."""
+    """Update everyone's checks in the stage after its checks, their rate or the work has changed."""
     if not stage.tasks.filter(kind=Kind.CHECK).exists():
         return 0
     seats = Seat.objects.filter(stage=stage, screened_out_at=None, annotator__left_at=None, annotator__excluded_at=None)
@@ -127,18 +127,18 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
 
 
 def slots_of(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
-    """Return their checks: those reserved for them, and in a pool those that they were given."""
+    """Return the annotator's checks: those reserved for them and, in a pool, those they were given."""
     given = Exists(Lease.objects.filter(slot=OuterRef("pk"), annotator=annotator))
     return Slot.objects.filter(Q(reserved=annotator) | given, stage=stage, task__kind=Kind.CHECK)
 
 
 def count_of(annotator: Annotator, stage: Stage) -> int:
-    """Return how many checks they get in all."""
+    """Return how many checks the annotator will get in all."""
     return slots_of(annotator, stage).filter(live=True).values("task").distinct().count()
 
 
 def expected(stage: Stage, screens: int) -> int:
-    """Return how many checks belong to this many other screens, up to the number available; a quota counts both."""
+    """Return how many checks go with this many other screens, at most the number available; a quota counts both."""
     if not stage.check_rate:
         return 0
     wanted = pass_rules.number_of_checks(screens, stage.check_rate)
@@ -148,8 +148,8 @@ def expected(stage: Stage, screens: int) -> int:
 
 
 def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
-    """Return checks on which the annotator has no slot, without items they have met: first those that fewest others
-    have, in an order drawn for them, so that two who join in succession see different checks.
+    """Return checks for which the annotator has no slot, except items they have seen: first those that the fewest
+    others have, in an order drawn for them, so that two people who join in succession see different checks.
     """
     had = had_leases(annotator=annotator, task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
     met = set(had.values_list("task__item", flat=True))
@@ -182,7 +182,7 @@ def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
     order = sorted(range(len(ranks) + count), key=lambda place: random_rank(*seed, place))
     chosen, found = sorted(order[:count]), []
     for number, place in enumerate(chosen):
-        before = place - number  # this many of the others come first
+        before = place - number  # this many other screens come first
         low = ranks[before - 1] if before else 0
         high = ranks[before] if before < len(ranks) else SPAN
         found.append(low + random_rank(*seed, "rank", place) % max(1, high - low))
@@ -194,7 +194,7 @@ def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Results of an annotator's checks, or of a check. `guess_rate` is the share correct expected from guessing."""
+    """Results for an annotator's checks, or for one check. `guess_rate` is the share correct expected from guessing."""
 
     n: int
     right: int
@@ -214,7 +214,7 @@ class Result:
 
 
 def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
-    """Return results by number of each annotator who has answered a check, or by `task.id` of each answered check.
+    """Return results by annotator's number, or by `task.id` for each answered check.
 
     The last answer to each check counts. "Cannot judge" counts as an incorrect answer.
     """

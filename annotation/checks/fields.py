@@ -9,7 +9,7 @@ FAILURES = {OnFailure.FLAG: "may continue; you are warned", OnFailure.SCREEN_OUT
 
 
 class PercentField(forms.FloatField):
-    """Shown and entered in percent, stored as a share."""
+    """A share, shown and entered in percent."""
 
     def __init__(self, max_value: float = 100, **rest):
         super().__init__(min_value=0, max_value=max_value, **rest)

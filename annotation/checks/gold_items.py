@@ -1,4 +1,4 @@
-"""Items with a known correct answer: making checks and practice of them, and returning them to judging.
+"""Items with a known correct answer: turning them into checks or practice, and returning them to judging.
 
 Such an item may come from the study's own benchmark. Its ordinary tasks then become checks or practice, provided that
 nobody has seen them, and the stage no longer judges it. Or it comes from another benchmark.
@@ -50,7 +50,7 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
 
 
 def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, list[KnownAsk]]], list[str]]:
-    """Return the questions about each item, and the reasons why other items cannot be used."""
+    """Return the questions about each item, and why other items cannot be used."""
     asked: list[tuple[Item, list[KnownAsk]]] = []
     reasons: list[str] = []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
@@ -65,7 +65,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     """Return the item's questions with their answers. Raises UnsuitableItem."""
     if stage.strategy == Strategy.AUDIT and item.benchmark_id == stage.study.benchmark_id:
         raise UnsuitableItem(f"item {item.key} belongs to the audited benchmark; choose one of another benchmark")
-    there = list(Task.objects.filter(stage=stage, item=item, corrected=None))  # corrected ones showed other words
+    there = list(Task.objects.filter(stage=stage, item=item, corrected=None))  # corrected tasks showed other words
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
         raise UnsuitableItem(
@@ -79,7 +79,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     asks = questions_of(stage, item, [task for task in there if task.live], carried_to(stage, [item])[item.pk])
     if known.answers and len(asks) > 1:
         knows = protocol_named(stage.protocol).right_answer is not no_right_answer
-        what = "leave out the answers: they are known" if knows else "choose one that makes a single question"
+        what = "leave out the answers, which are known" if knows else "choose one that makes only one question"
         raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here; {what}")
     return [(ask, _right_answers(stage, item, ask, known.answers), task) for ask, task in asks]
 
@@ -100,7 +100,7 @@ def answers_to(stage: Stage, ask: TaskSpec) -> list[str]:
 
 
 def answers_known(stage: Stage, item: Item, ask: TaskSpec) -> list[str]:
-    """Return the imported right answers, else the protocol's."""
+    """Return the imported right answers, or else the protocol's."""
     protocol, allowed = protocol_named(stage.protocol), answers_to(stage, ask)
     imported = [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
     of_item = item_data.attributes_of(protocol.made_from, queries.record_of(item)) if protocol.made_from else {}
@@ -108,7 +108,7 @@ def answers_known(stage: Stage, item: Item, ask: TaskSpec) -> list[str]:
 
 
 def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
-    """Return the correct answers: those given, else those known. Raises UnsuitableItem."""
+    """Return the correct answers: those given, or else those known. Raises UnsuitableItem."""
     allowed = answers_to(stage, ask)
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
@@ -122,7 +122,7 @@ def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]
 
 
 def carried_to(stage: Stage, items: Sequence[Item]) -> dict[int, Carried]:
-    """Return what each item brings into the stage: what earlier stages chose, or should have chosen."""
+    """Return what each item brings into the stage, which earlier stages chose or should have chosen."""
     found = {} if stage.source is None else promotion.results(stage.source, [item.pk for item in items])
     chosen = {item: result.carried for item, result in found.items() if result.label in stage.takes}
     return {item.pk: chosen[item.pk] if item.pk in chosen else _should_carry(stage, item) for item in items}
@@ -159,7 +159,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
 def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     """Remove checks or practice items with all questions of their items; return the numbers removed and retired.
 
-    One that someone has seen is retired: it is no longer assigned, and its answers are kept. Of the others, items of
+    An item that someone has seen is retired: it is no longer assigned, but its answers are kept. Otherwise, items of
     the study's own benchmark are judged again.
     """
     stage = promotion.lock_stage(stage)
@@ -181,7 +181,7 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
 
 
 def _lock_slots(tasks: Sequence[Task]) -> None:
-    """Lock the slots. Claims skip locked slots, so nobody gets one of these tasks until the end of the transaction."""
+    """Lock the slots. Claims skip locked slots, so nobody gets these tasks before the transaction ends."""
     list(Slot.objects.select_for_update().filter(task__in=tasks).values_list("pk"))
 
 

@@ -16,7 +16,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An item's correct answers, or none to use the imported ones or the protocol's."""
+    """An item's correct answers; empty to use the imported ones or the protocol's."""
 
     answers: Sequence[str] = ()
     note: str = ""  # practice only: shown after the answer
@@ -52,7 +52,7 @@ def _wrong(question: str, lines: Sequence[str], marked: Sequence[str]) -> Iterab
     elif list(lines[len(lines) - len(marked) :]) != list(marked):
         yield "put the options after the question, each on its own line starting with - or *."
     if not 2 <= len(marked) <= MOST_OPTIONS:
-        yield f"it has {len(marked)} options; give 2 to {MOST_OPTIONS}."
+        yield f"it has {len(marked)} options; it needs 2 to {MOST_OPTIONS}."
     if right != 1:
         yield f"{right} options are marked correct; mark exactly one with * instead of -."
     if len({line[2:].strip() for line in marked}) < len(marked):

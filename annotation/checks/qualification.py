@@ -1,7 +1,7 @@
 """Before a stage: comprehension questions, and practice with feedback. Failing may screen out (OnFailure).
 
 Each try is an `Attempt`: at all questions at once, or at practice screen by screen. The order of screens and options is
-drawn once per attempt, so that a reload shows the same. Every verb is idempotent.
+drawn once per attempt, so a reload shows the same page. Every function is idempotent.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ COMPREHENSION_TRIES = 2  # the least that Prolific allows
 
 
 def wanted(stage: Stage) -> bool:
-    """Return whether anything remains to be passed between the instructions and the first screen."""
+    """Return whether anything is left to pass between the instructions and the first screen."""
     return bool(stage.comprehension) or practice_tasks(stage).exists()
 
 
@@ -113,7 +113,7 @@ def _practice_screen(seat: Seat, stage: Stage) -> Step | None:
             attempt = Attempt.objects.create(seat=seat, kind=AttemptKind.PRACTICE, number=number, answers=answers)
             made.append(attempt)
         if not any(entry["task"] in tasks for entry in attempt.answers):
-            attempt.answers = _draw(tasks.values())  # all of them were removed in the meantime, and others set
+            attempt.answers = _draw(tasks.values())  # all screens have been replaced in the meantime
             attempt.save(update_fields=["answers"])
         entries = [entry for entry in attempt.answers if entry["task"] in tasks]
         for place, entry in enumerate(entries, 1):
@@ -147,7 +147,7 @@ def _draw(tasks: Iterable[Task]) -> list[dict]:
 def answer_questions(
     *, annotator: Annotator, stage: Stage, number: int, answers: Sequence[int | None], about: str
 ) -> Attempt | None:
-    """Record an attempt at all questions, every one of which must be right. Sending the same attempt again, or one at
+    """Record an attempt at all questions; every answer must be right. Sending the same attempt again, or one at
     questions that have changed since, does nothing.
     """
     seat = _locked(annotator, stage)
@@ -167,7 +167,7 @@ def answer_questions(
 
 @transaction.atomic
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
-    """Record an answer to a practice screen; only the first one counts. Return whether it did. Raises BadAnswer."""
+    """Record an answer to a practice screen; only the first answer counts. Return whether it did. Raises BadAnswer."""
     now = step(annotator=annotator, stage=stage)
     if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.answered:
         return False
@@ -179,7 +179,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
 
 @transaction.atomic
 def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> None:
-    """Note that the feedback was read. After the last one, the attempt is over."""
+    """Record that the feedback was read. After the last screen's feedback, the attempt is over."""
     now = step(annotator=annotator, stage=stage)
     if now is None or not now.attempt or (now.number, now.place) != (number, place) or not now.answered:
         return
@@ -202,7 +202,7 @@ def _finish(seat: Seat, stage: Stage, attempt: Attempt, passed: bool) -> None:
 
 
 def _screen_out(seat: Seat, stage: Stage) -> None:
-    """Screen the annotator out before any judgment: what was reserved for them becomes free for others."""
+    """Screen the annotator out before any judgment and free what was reserved for them."""
     mine = Slot.objects.filter(stage=stage, reserved=seat.annotator, annotator=None)
     mine.filter(task__kind=Kind.CHECK, leases=None).delete()
     mine.update(reserved=None)
@@ -223,7 +223,7 @@ class Result:
 
 
 def results(stage: Stage) -> dict[int, dict[str, Result]]:
-    """Return for each annotator (by number) the attempts by kind."""
+    """Return attempts by annotator's number and by kind."""
     found: dict[int, dict[str, list[Attempt]]] = {}
     attempts = Attempt.objects.filter(seat__stage=stage).select_related("seat__annotator")
     for attempt in attempts.order_by("seat__annotator__number", "kind", "number"):

@@ -1,4 +1,4 @@
-"""A stage's demands on annotators besides judgments: the rate of checks, the questions, the pass mark."""
+"""Set what a stage asks of annotators besides judgments: checks, comprehension questions, practice."""
 
 from collections.abc import Collection
 
@@ -24,7 +24,7 @@ SETTINGS = ("check_rate", "practice_pass", "practice_tries", "on_failure", "comp
 
 @transaction.atomic
 def revise(*, stage: Stage, by: str, **settings) -> Stage:
-    """Change some of `SETTINGS`. Annotators already in the stage stay; their checks follow the new rate at once."""
+    """Change some of `SETTINGS`. Annotators already in the stage stay; the new rate applies to their checks at once."""
     stage = lock_stage(stage)
     before = {name: getattr(stage, name) for name in settings}
     for name, value in settings.items():
@@ -42,7 +42,7 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
 
 
 def set_known(*, stage: Stage, kind: Kind, items: Collection[int], known: Known, by: str) -> list[Task]:
-    """Make these items (by id) checks or practice, all or none. Raises CannotSet."""
+    """Turn these items (by id) into checks or practice, all or none. Raises CannotSet."""
     given = dict.fromkeys(Item.objects.filter(pk__in=items, withdrawn=False), known)
     if not given:
         raise CannotSet(["Pick at least one item."])
@@ -59,13 +59,13 @@ def pickable(stage: Stage, benchmark: Benchmark) -> QuerySet[Item]:
 
 
 def with_known_answer(stage: Stage, items: QuerySet[Item]) -> QuerySet[Item]:
-    """Return items whose right answers were imported, or are known to the stage's protocol."""
+    """Return items whose right answers were imported, or which the stage's protocol knows."""
     knows = protocol_named(stage.protocol).right_answer is not no_right_answer
     return items if knows else items.filter(truth__has_key=stage.protocol)
 
 
 def drawn(stage: Stage, items: QuerySet[Item], count: int) -> list[int]:
-    """Return up to `count` of the items that are not checks or practice yet, drawn by the stage's seed."""
+    """Return up to `count` items that are not yet checks or practice, drawn by the stage's seed."""
     free = items.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).values_list("key", "pk")
     return [pk for _, pk in sorted(free, key=lambda row: random_rank("known", stage.seed, row[0]))[:count]]
 

@@ -1,7 +1,7 @@
 """The charts of a comparison, pure.
 
-One plots people and models by two measures, with a third as colour; another, people's disagreement by models'
-confidence.
+One chart plots people and models by two measures, with a third as colour; another plots people's disagreement against
+models' confidence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ WORDS = {HUMANS: "humans", REPORTED: "reported"}
 
 
 class OfBenchmark(Subject):
-    """A benchmark as the subject of a plot, as for a study's statistics."""
+    """A benchmark as the subject of a plot, with the same interface as for a study."""
 
     def file(self, figure: str) -> str:
         return f"benchmark-{self.study}-{figure}"
@@ -63,7 +63,7 @@ def _says(across: str, up: str, rows: Sequence[Sequence], asked_once: Sequence[b
 
 
 def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: Subject) -> Plot:
-    """Plot the share right of people and models on items answered (people_and_models.Row), with chance as a line."""
+    """Plot people's and models' shares correct on items answered (people_and_models.Row), with chance as a line."""
     cells: list[list[Value]] = [
         [row["title"], row["all"]["share"], row["all"]["low"], row["all"]["high"], row["all"]["n"], ""] for row in rows
     ]
@@ -74,15 +74,15 @@ def beside_people(rows: Sequence[Mapping[str, Any]], chance: float | None, of: S
     caption = "A dot for the share of items answered correctly, a line for its 95% interval."
     says = describe_intervals("Share answered correctly", [(*cell[:5], "") for cell in cells])  # type: ignore[misc]
     mark = None if chance is None else (f"models that guess, {100 * chance:.1f}%", chance)
-    return Plot("intervals", "share-right", "How often each is right", caption, says, of, columns, cells, mark)
+    return Plot("intervals", "share-right", "How often each answers correctly", caption, says, of, columns, cells, mark)
 
 
-MOST = 500  # plotted tasks; a table of thousands is of no use
+MOST = 500  # plotted tasks; a table of thousands would be useless
 PEOPLE: Mapping[int, str] = {1: "right", 0: "wrong", UNKNOWN: "undecided"}
 
 
 def margins(found: Table, of: Subject) -> Plot:
-    """Plot tasks that some model answered with a margin: people's entropy by the models' mean margin."""
+    """Plot tasks that some model answered with a margin: people's entropy against the models' mean margin."""
     there = np.flatnonzero(np.isfinite(found.margin))
     margin, entropy, people = found.margin[there], found.entropy[there], found.people[there]
     step = max(1, -(-len(there) // MOST))
@@ -103,6 +103,6 @@ def margins(found: Table, of: Subject) -> Plot:
 def _correlated(entropy: np.ndarray, margin: np.ndarray) -> str:
     found = spearman(entropy, margin)
     if found is None:
-        return "No rank correlation: it needs four tasks, and annotators who disagree on some of them."
+        return "No rank correlation, which needs four tasks and annotators who disagree on some of them."
     rho, low, high = (signed(value, 2) for value in found)
     return f"Spearman’s rank correlation is {rho} (95% from {low} to {high}), n = {len(entropy):,}."

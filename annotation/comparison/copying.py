@@ -1,4 +1,4 @@
-"""Annotators who may copy a model's answers: a warning sign on their pages, and nothing more."""
+"""Find annotators who may be copying a model's answers: a warning sign on their pages, and nothing more."""
 
 import hashlib
 from dataclasses import asdict
@@ -44,7 +44,7 @@ def copying(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict[str, 
 
 
 def signs(stage: Stage) -> dict[str, Any] | None:
-    """Return the signs for a stage's page; None if no model answers its questions or nothing is computed yet."""
+    """Return the signs for a stage's page; None if no model answers its questions or nothing has been computed yet."""
     if not asked_in(stage.protocol):
         return None
     runs = comparable(stage)

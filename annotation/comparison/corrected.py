@@ -1,5 +1,5 @@
-"""The corrected table: a benchmark's models on the items of an audit, and on the valid ones among them, beside the
-scores reported in papers.
+"""The corrected table: a benchmark's models on an audit's items, and on the valid items among them, beside the scores
+reported in papers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_s
 
 
 def contents(stage: Stage, request: HttpRequest) -> dict[str, Any]:
-    """Return the contents of the page and the file; `found` is None without an audit or a model's answers."""
+    """Return the contents of the page and the file; `found` is None without an audit or models' answers."""
     benchmark, given = stage.study.benchmark, request.GET
     kinds = comparison_entries.kinds_of(benchmark)
     shown: dict[str, Any] = {"stage": stage, "study": stage.study, "kinds": [(one, KINDS[one].title) for one in kinds]}
@@ -62,7 +62,7 @@ def _names(entries: Sequence[Entry]) -> dict[str, Entry]:
 
 
 def _models(entries: Mapping[str, Entry], kind: str, measure: MeasureName, items: Sequence[int]) -> list[Model]:
-    """Return for each run whether it is right on each of the items. Runs without the measure, or whose measure is not
+    """Return, for each run, whether it answered each item correctly. Runs without the measure, or whose measure is not
     just the mean over items, are left out.
     """
     answers = _right(list(entries.values()), kind, measure.name, items)
@@ -102,8 +102,8 @@ def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[in
 
 
 def table_of(found: Corrected, rows: Sequence[CorrectedRow], request: HttpRequest) -> Table:
-    """Make a table of every row, with columns for reported scores if there are any. The file has all digits, and empty
-    fields for missing values.
+    """Make a table of every row, with columns for any reported scores. The file has all digits, and empty fields for
+    missing values.
     """
     reported = [
         number("reported†", "reported", exact_percent),

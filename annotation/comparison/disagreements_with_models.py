@@ -1,4 +1,5 @@
-"""Tasks that people get right and models miss, on which models agree but people differ, or people disagree. Pure.
+"""Tasks that people get right and models get wrong, on which models agree but not with people, or people disagree.
+Pure.
 
 For n tasks and m models; all counts are over the models that answered.
 """
@@ -54,7 +55,7 @@ class Table:
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     def mask(self, which: str) -> np.ndarray:
-        """Return which tasks are on a list, as a mask of shape (n,)."""
+        """Return a mask of the tasks on a list, shape (n,)."""
         if which == SPLIT:
             return self.entropy > 0
         if which == ALL:
@@ -62,12 +63,12 @@ class Table:
         answered, wrong = self.answered, self.wrong
         if which == MISSED:
             return (self.people == 1) & (2 * wrong > answered)
-        enough = answered >= max(1, min(2, len(self.models)))  # two must agree, or the only model decides
+        enough = answered >= max(1, min(2, len(self.models)))  # two must agree, or else the only model decides
         all_wrong, all_right = wrong == answered, wrong == 0
         return enough & (((self.people == 1) & all_wrong) | ((self.people == 0) & all_right))
 
     def listed(self, which: str, sort: str) -> np.ndarray:
-        """Return the tasks of a list, sorted; ties stay in item order, as in the table."""
+        """Return a list's tasks, sorted; ties stay in item order, as in the table."""
         keys = {
             WRONG: (self.margin, -self.wrong / np.maximum(self.answered, 1)),
             MARGIN: (self.margin,),

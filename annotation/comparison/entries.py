@@ -1,6 +1,6 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Five queries, whatever its
-size: one for the runs, two for stages that measure people, two for these people's answers; two more for each stage that
-ranks captions, and one for each study whose people have a row.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. It takes five queries,
+whatever its size: one for the runs, two for stages that measure people, two for their answers; and two more for each
+stage that ranks captions, one for each study whose people have a row.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ from benchmarks.scoring.ask import orders_in_words
 
 
 def runs_of(benchmark: Benchmark, kind: str, studies: QuerySet[Study] | None = None) -> list[Run]:
-    """Return runs in order of creation; of runs on a study's result, only those of `studies`, by default none."""
+    """Return runs in order of creation; runs on a study's result only for these `studies`, by default none."""
     theirs = Q() if studies is None else Q(study__in=studies.order_by().values("pk"))
     runs = benchmark.runs.filter(Q(study=None) | theirs)
     return list(runs.filter(kind=kind).select_related("model", "job").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
-    """Return the kinds that have runs, the one with the most first."""
+    """Return the kinds that have runs, those with the most runs first."""
     found = list(benchmark.runs.order_by().values_list("kind", flat=True))
     return sorted(set(found), key=lambda kind: (-found.count(kind), kind))
 
@@ -66,7 +66,7 @@ def _entry(run: Run, figures: dict, corrected: int = 0) -> Entry:
 
 
 def _old_words(corrected: int) -> list[str]:
-    """State how many of the items had different texts or images when the model answered."""
+    """State how many items had different texts or images when the model answered."""
     items = "1 item has" if corrected == 1 else f"{corrected:,} items have"
     said = f"{items} been corrected since; these answers are about the old texts. Score it again."
     return [said] if corrected else []
@@ -94,7 +94,7 @@ def stands(run: Run) -> str:
 
 
 def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
-    """Return the people who answered what models of that kind are asked, in studies that the user may view."""
+    """Return people who answered the questions that models of that kind get, in studies the user may view."""
     stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
@@ -106,7 +106,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
-    """Return the kinds whose questions are asked of people in stages of these studies."""
+    """Return the kinds whose questions these studies' stages ask people."""
     stages = list(_stages(user, benchmark).select_related("study").order_by("study", "position"))
     there = {stage.protocol for stage in stages}
     found = [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
@@ -137,7 +137,7 @@ def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Fig
 
 def _foil_figures(stages: Iterable[Stage], kind: str) -> Iterator[tuple[Study, Figures]]:
     """Yield the scores of each stage that asks about all items' captions and foils; three queries per stage. Items
-    selected by an earlier stage are not a sample of all items."""
+    selected by an earlier stage would not be a sample of all items."""
     if (measure := foil_measure(kind)) is None:
         return
     for stage in stages:
@@ -153,6 +153,6 @@ _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterato
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:
-    """Return the benchmarks with runs, whose ranking of models can be compared with this one's."""
+    """Return benchmarks with runs whose ranking of models can be compared with this one's."""
     with_runs = Run.objects.order_by().values("benchmark").distinct()
     return list(Benchmark.objects.filter(pk__in=with_runs).exclude(pk=benchmark.pk).order_by("name"))

@@ -1,4 +1,4 @@
-"""People and models on a stage's questions, task by task, for the page of their disagreements."""
+"""People and models on a stage's questions, task by task, for the page about their disagreements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A task to show. `right` is the option that is right according to the material, "" if none is."""
+    """A task to show. `right` is the right option according to the material, "" if there is none."""
 
     seen: Seen
     people: bool | None
@@ -63,7 +63,7 @@ class Case:
 
     @property
     def note(self) -> str:
-        """The note that an adjudicator gets when sent to this case."""
+        """Return the note for an adjudicator who is sent to this case."""
         people = {None: "people undecided", True: "people right", False: "people wrong"}[self.people]
         return f"Models disagree: {people}, {self.wrong} of {len(self.answers)} models wrong."
 
@@ -75,7 +75,7 @@ def comparable(stage: Stage) -> list[Run]:
 
 
 def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") -> Table:
-    """Compile the table in one query, and two more per question for models that this process has not read yet."""
+    """Compile the table in one query, plus two per question for models that this process has not read yet."""
     rows = fetch(TASKS, stage=stage.pk, type=type, subtype=subtype)
     columns = list(zip(*rows, strict=True)) or [()] * 7
     tasks, items = np.array(columns[0], np.int64), np.array(columns[1], np.int64)
@@ -96,7 +96,7 @@ def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") 
 
 
 def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table) -> list[Case]:
-    """Return the tasks that somebody judged, in this order. Takes six queries, however many tasks."""
+    """Return the tasks that somebody judged, in this order. Makes six queries, however many tasks."""
     seen = answers_shown.as_seen(stage, tasks, agreed=True)
     asked = Task.objects.only("question", "options").in_bulk(tasks)
     given = _predictions(runs, [one.item.pk for one in seen])
@@ -117,7 +117,7 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
 
 
 def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, int], dict[str, tuple]]:
-    """Return, by run and item: name → score and choice."""
+    """Return scores and choices by name, for each run and item."""
     rows = Prediction.objects.filter(run__in=[run.pk for run in runs], item__in=items)
     found: dict[tuple[int, int], dict[str, tuple]] = {}
     for run, item, name, score, choice in rows.values_list("run", "item", "question", "score", "choice"):
@@ -126,12 +126,12 @@ def _predictions(runs: Sequence[Run], items: Sequence[int]) -> dict[tuple[int, i
 
 
 def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str, tuple]) -> Answer:
-    """Collect what was scored or chosen for these questions."""
+    """Collect the scores or choices for these questions."""
     pairs = [pair for one in questions for pair in KINDS[run.kind].measured.questions[one]]
     scores = {name: given[name][0] for name in scores_of(run.kind, questions) if name in given}
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
     choices = {one: given[one][1] for one in questions if one in given}
-    # A choice in words; if the source only has that it was right, it is the right option.
+    # A choice in words; if the source states only that it was right, the right option.
     words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
     return Answer(run, right, margin, scores, ", ".join(words))

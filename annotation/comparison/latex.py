@@ -1,8 +1,8 @@
-"""A comparison as a table for papers, in Markdown, and in LaTeX with booktabs. Pure.
+"""A comparison as a table for papers, in Markdown and in LaTeX with booktabs. Pure.
 
 Percentages have two decimals; the best model is bold, the second-best underlined; chance is at the bottom. Reported
-scores have a dagger, with their sources below. Below each row are the 95% intervals of its scores. A column counts the
-items whose captions a model reads as identical, if there are any.
+scores have a dagger, with their sources below. Below each row are the 95% intervals of its scores. If a model reads
+some items' captions as identical, a column counts these items.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "→": r"$\rightarrow$", "’": "'", "–": "--", "·": r"$\cdot$",
     "<": r"\textless{}", ">": r"\textgreater{}", "†": r"$^{\dagger}$",
-    "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, they would become arguments of the row end before
+    "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, they would become arguments of the previous row's end
 }  # fmt: skip
 MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#~$&"}
 
@@ -80,7 +80,7 @@ def _marked(cell: Cell) -> str:
 
 
 def latex(sections: Sequence[Section], columns: Sequence[MeasureName], tied: Sequence[str] = ()) -> str:
-    r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
+    r"""Write a booktabs `tabular`, which needs `\usepackage{booktabs}`."""
     alike = read_alike(sections)
     heads = ["Model", *_counts("$n$", "Read alike", alike), *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]

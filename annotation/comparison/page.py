@@ -1,4 +1,4 @@
-"""The contents of the page of a benchmark's models and humans."""
+"""The contents of the page about a benchmark's models and humans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Query:
 
 
 def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
-    """Return the page's contents. Runs whose scores take long are left to the worker: `missing`."""
+    """Return the page's contents. Runs whose scores take long are `missing`, and left to the worker."""
     user, given = request.user, request.GET
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
@@ -84,7 +84,7 @@ def contents(request: StaffRequest, benchmark: Benchmark) -> dict:
 
 
 def _parts(entries: list[Entry], asked: Query) -> Table:
-    """Return the requested measure, by type and subtype."""
+    """Return the measure requested, by type and subtype."""
     by_type = ByType(asked.kind, asked.measure.name)
     columns = by_type.heads(entries, asked.measure)
     return tables.by_measure(table.table(entries, columns, by_type) if columns else [], columns, "parts-title")

@@ -1,4 +1,4 @@
-"""Two runs compared item by item: every measure of their kind, on the items that both answer."""
+"""Compare two runs item by item: every measure of their kind, on the items that both answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ VERSION = 1  # version of the rows: increase it when they change
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row over all items if `type` is empty, or over the whole type if `subtype` is None. `lower`: less is better."""
+    """A row over all items if `type` is empty, or over a whole type if `subtype` is None. `lower` is better."""
 
     type: str
     subtype: str | None
@@ -29,12 +29,12 @@ class Row:
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with answers, the newest first."""
+    """Return the runs with answers, newest first."""
     return [run for run in reversed(runs) if run.origin != RunOrigin.REPORTED]
 
 
 def chosen(runs: Sequence[Run], given: Mapping[str, str]) -> list[Run]:
-    """Return the two different runs requested by the address, or none."""
+    """Return the two different runs named in the address, or none."""
     by_number = {str(run.pk): run for run in runs}
     found = [by_number[number] for name in ("first", "second") if (number := given.get(name, "")) in by_number]
     return found if len({run.pk for run in found}) == 2 else []
@@ -72,7 +72,7 @@ def _row(
     kind: Kind, name: str, figure: ItemFigure, sides: Sequence[Mapping[int, Typed]], groups: Mapping | None,
     type: str = "", subtype: str | None = None,
 ) -> list[Row]:  # fmt: skip
-    """Return one row, or none if no item has an answer from both."""
+    """Return one row, or None if no item has answers from both."""
     first, second = (verdicts(figure, side, kind) for side in sides)
     found = compare(first, second, groups)
     named = measure_name(kind.name, name)

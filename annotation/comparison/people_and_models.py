@@ -1,6 +1,6 @@
 """A study's people and its benchmark's models in one table, on all items and on the valid ones.
 
-People have a share of right picks if the question has a known right answer. On valid items it uses only answers that
+People have a share of right picks if the question has a known right answer. For valid items, it uses only answers that
 did not decide which items are valid; otherwise it would be circular.
 """
 
@@ -31,14 +31,14 @@ from benchmarks.predictions.names import MeasureName, main_measure
 from benchmarks.runs import figures as run_figures
 
 Figure = dict[str, Any]  # share, low, high and n
-MANY = 50_000  # of models' answers
+MANY = 50_000  # models' answers
 CIRCULAR = "their own answers chose these items"
 NOT_ALL = "asked only about items that an earlier stage kept"
 ON_RESULT = "scored on the items that were kept"
 NOBODY = "nobody else was asked about these items"
 
 SINGLE = "One person"
-Part = tuple[str, str | None]  # a type, or with one type only its subtypes
+Part = tuple[str, str | None]  # a type; or the subtypes, if there is only one type
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class _Items:
-    """The study's items: positions and types by key, and the keys of the valid ones, None if no stage decides."""
+    """The study's items: positions and types by key, and the keys of valid items, None if no stage decides."""
 
     position: Mapping[int, int]
     kinds: Mapping[int, tuple[str, str]]
@@ -85,7 +85,7 @@ class _Items:
 
 
 def people_and_models(study: Study) -> dict[str, Any]:
-    """Return the rows, people first and then the best models, with the columns' names and counts; JSON-able."""
+    """Return the rows, first people and then models, the best first, with column names and counts; JSON-able."""
     stages = list(study.stages.order_by("position"))
     for stage in stages:
         stage.study = study
@@ -143,8 +143,8 @@ def _is_in(row: Any, part: Part) -> bool:
 
 
 def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName | None]:
-    """Return the kind of evaluation, and the measure with the same question as a stage of the study; otherwise the main
-    measure of the kind with the most runs, or none.
+    """Return the kind of evaluation and the measure that asks the same question as a stage of the study; otherwise the
+    main measure of the kind with the most runs, or none.
     """
     kinds = entries.kinds_of(study.benchmark)
     for kind in kinds:
@@ -160,7 +160,7 @@ def _compared(study: Study, stages: Sequence[Stage]) -> tuple[str, MeasureName |
 
 
 def _picks_by_stage(stages: Sequence[Stage]) -> dict[int, list[Scored]]:
-    """Return the right picks of each stage, except the baseline's own stages."""
+    """Return each stage's right picks, except the baseline's own stages."""
     baseline = {stage.pk for pair in pairs_of(stages) for stage in pair.stages.values()}
     return {stage.pk: right_picks(stage) for stage in stages if stage.pk not in baseline}
 
@@ -194,7 +194,7 @@ def _people(
 
 
 def average_of(where: str) -> str:
-    """The title of the share right of single annotators, on average; in a stage or another study if `where` has one."""
+    """Return the title for single annotators' average share correct; in the stage or study named by `where`."""
     return f"{SINGLE} {f'in {where}' if where else 'on average'}"
 
 
@@ -203,7 +203,7 @@ def answers_of(answers: int, people: int) -> str:
 
 
 def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
-    """Yield the positions of items, with who judged them."""
+    """Yield items' positions, with who judged them."""
     if rows := given.get(stage.pk):
         return {(row.item, row.annotator) for row in rows}
     found = judgments_of(stage)
@@ -232,7 +232,7 @@ def _on_valid(row: Row, picks: Sequence[Scored], found: _Items, why: str) -> Non
 def _other_studies(
     study: Study, own: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None
 ) -> list[Row]:
-    """Return people whom other studies asked the same about these items: their answers decided nothing in this one."""
+    """Return people whom other studies asked the same about these items; their answers don't affect this one."""
     asks = any(map(asks_about_the_foil, own))
     stages = Stage.objects.filter(study__benchmark=study.benchmark_id).exclude(study=study).select_related("study")
     rows = []
@@ -252,7 +252,7 @@ def _among(picks: Sequence[Scored], found: _Items) -> list[Scored]:
 
 
 def _baselines(stages: Sequence[Stage], found: _Items, kind: str, measure: MeasureName | None) -> list[Row]:
-    """Return the study's human baselines: the scores on their own page."""
+    """Return the study's human baselines, with the scores on their own page."""
     pairs = pairs_of(stages)
     if kind != BIVLC.name or not measure:
         return []
@@ -306,8 +306,8 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
 
 
 def _best_first(rows: Sequence[Row], items: int, lower: bool) -> list[Row]:
-    """Of each way of asking, first the models that answered as many of the `items` asked about as any. What a source
-    reports is about all."""
+    """Sort models, by way of asking; first those that answered the most of the `items` asked about. Reported scores are
+    about all items."""
     way = {id(row): (row.in_both_orders, row.stands if row.stands in (HUMANS, RESULT) else "") for row in rows}
     ranked: dict[int, Figure] = {id(row): row.all or row.valid or {"share": None, "n": 0} for row in rows}
     answered = {one: items if of["n"] is None else of["n"] for one, of in ranked.items()}
@@ -324,7 +324,7 @@ def _about(row: Row, answered: str) -> str:
     words = {
         HUMANS: "reported",
         table.REPORTED: "reported",
-        RESULT: "on the kept items, with the images that people chose",
+        RESULT: "on the kept items, with the images people chose",
         table.BLIND: table.TITLES[table.BLIND].lower(),
     }
     both = "asked in both orders, right only if both answers are" if row.in_both_orders else ""
@@ -369,8 +369,8 @@ def _on_items(
 
 
 def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figures]:
-    """Return the mean of each pick minus the model's verdict on its item, from -1 to 1, on items both answered, with
-    the interval for other annotators like these, if the judgments show how annotators differ."""
+    """Return the mean of each pick minus the model's verdict on its item (-1 to 1), on items both answered, with the
+    interval for other annotators like these, if the judgments show how annotators differ."""
     rows = [one._replace(value=one.value - right[one.item]) for one in picks if one.item in right]
     if not rows:
         return {}
@@ -379,6 +379,6 @@ def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figur
 
 
 def many_answers(benchmark: Benchmark) -> bool:
-    """Return whether the benchmark's models have so many answers that the worker counts them."""
+    """Return whether the models have so many answers that the worker must count them."""
     answers = Prediction.objects.filter(run__benchmark=benchmark).values("pk")
     return answers[: MANY + 1].count() > MANY

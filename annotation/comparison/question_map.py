@@ -1,8 +1,8 @@
-"""The mapping from a stage's question to a model's questions, and whether people answered correctly. Pure.
+"""Map a stage's question to a model's questions, and tell whether people answered correctly. Pure.
 
 A stage asks people about an item by its protocol; a model answers the questions of an evaluation
 (`benchmarks/predictions/kinds.py`). If a stage's question corresponds to several of a model's, the model is right only
-if all of them are. A stage that is not listed asks something that no evaluation asks.
+if all of them are. A stage that is not listed asks a question that no evaluation asks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +14,8 @@ from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, 
 
 ModelQuestions = Mapping[str, tuple[str, ...]]  # kind of evaluation → its questions
 
-# By protocol and question. `verify` asks whether a caption is true of its image, which a model does by scoring it above
-# the other caption.
+# By protocol and question. `verify` asks whether a caption is true of its image; a model affirms that by scoring it
+# above the other caption.
 SAME: Mapping[tuple[str, str], ModelQuestions] = {
     ("bivlc-i2t", "positive"): {BIVLC.name: ("i_pos2t",), SUGARCREPE.name: ("caption",)},
     ("bivlc-i2t", "negative"): {BIVLC.name: ("i_neg2t",)},
@@ -33,11 +33,11 @@ SAME: Mapping[tuple[str, str], ModelQuestions] = {
 
 
 def asked_in(protocol: str) -> dict[str, ModelQuestions]:
-    """Return the questions in a stage of this protocol that models answer too; empty if there are none."""
+    """Return this protocol's questions that models answer too; empty if there are none."""
     return {question: asked for (name, question), asked in SAME.items() if name == protocol}
 
 
-# The outcome with which people answer correctly; None: neither. Models did not see a triplet that people edited.
+# The outcome if people answer correctly; None: neither. Models did not see a triplet that people edited.
 READ: Mapping[str, Callable[[str], bool | None]] = {
     "bivlc-disambiguate": lambda outcome: outcome == "positive-0",
     "hard-positive-rank": lambda outcome: is_right(outcome) if ranks(outcome) else None,
@@ -47,7 +47,7 @@ READ: Mapping[str, Callable[[str], bool | None]] = {
 
 
 def people_right(protocol: str, question: str, options: Sequence[str], outcome: str) -> bool | None:
-    """Return whether a task's outcome is right according to the material; None if it is neither: no outcome, cannot
+    """Return whether a task's outcome is right according to the material; None if neither applies: no outcome, cannot
     judge, or an answer about a text that models did not see."""
     if not outcome or outcome == "cannot_judge":
         return None

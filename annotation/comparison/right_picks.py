@@ -1,4 +1,4 @@
-"""Judgments that pick a known right answer: their share, and the model measure with the same question."""
+"""Judgments that pick a known right answer: their share, and the model measure that asks the same question."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 from benchmarks.predictions.names import MeasureName, measure_name
 
 RANKS = "hard-positive-rank"
-# By kind of evaluation: the measure that asks models what people are asked with a caption and its foil
+# By kind of evaluation: the measure that asks models the question people get about a caption and its foil
 FOIL: Mapping[str, str] = {
     SUGARCREPE.name: "overall", BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original",
 }  # fmt: skip
@@ -40,7 +40,7 @@ def foil_measure(kind: str) -> MeasureName | None:
 
 
 def asks_about_the_foil(stage: Stage) -> bool:
-    """Return whether the stage asks which of the item's caption and its foil is true of the picture."""
+    """Return whether the stage asks if the item's caption or its foil is true of the picture."""
     return is_about_the_foil(protocol_named(stage.protocol).made_from)
 
 
@@ -59,7 +59,7 @@ def is_about_the_foil(file: ProtocolFile | None) -> bool:
 
 
 def right_picks(stage: Stage) -> list[Scored]:
-    """Return 1 for each counted judgment that picks the known right answer, 0 for the others; [] if none is known."""
+    """Return 1 for each counted judgment that picks the known right answer, otherwise 0; [] if none is known."""
     protocol = protocol_named(stage.protocol)
     file = protocol.made_from
     if file is None or not (file.right or base_name(stage.protocol) == RANKS):
@@ -79,8 +79,8 @@ def _ranked(row: JudgmentRow) -> Scored:
 
 
 def share_of(*groups: Sequence[Scored]) -> dict[str, Any] | None:
-    """Of picks, or the mean share of several groups of them. With the interval for other annotators like these, if the
-    judgments show how annotators differ."""
+    """Return the share of right picks, or the mean share of several groups, with the interval for other annotators like
+    these, if the judgments show how annotators differ."""
     if not any(groups):
         return None
     found = mean_of_groups(groups, SHARE)
@@ -88,7 +88,7 @@ def share_of(*groups: Sequence[Scored]) -> dict[str, Any] | None:
 
 
 def pick_figures(picks: Sequence[Scored], measure: str) -> Figures:
-    """Summarise picks as `benchmarks.predictions.stored.summarize` does a model, with only that measure."""
+    """Summarise picks as `benchmarks.predictions.stored.summarize` summarises a model, with only that measure."""
 
     def measured(some: Sequence[Scored]) -> Figures:
         return {measure: share_of(some)}

@@ -25,7 +25,7 @@ TITLES = {
     REPORTED: "Reported",
 }
 ORDERS = {"given": "as entered", "best": "best first", "name": "by name"}
-DECIMALS = 4  # decimals of a share, as papers print it: values equal to these decimals are equally good
+DECIMALS = 4  # decimals of a share as papers print it; values that print the same are equally good
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def ranked_among(self) -> tuple[bool, int]:
-        """Equal for models asked the same way about the same items; only these are compared."""
+        """Return a value equal for models asked the same way about the same items; only these are compared."""
         return self.asked_in_both_orders, self.study or 0
 
 
@@ -98,7 +98,7 @@ Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or for a
 
 
 def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
-    """Return the kind's measures that some entry has."""
+    """Return the kind's measures for which some entry has a score."""
     entries = list(entries)
     return [named for named in NAMES[kind] if any(_has(of_whole(one, named)) for one in entries)]
 
@@ -117,7 +117,7 @@ def read_alike(sections: Iterable[Section]) -> bool:
 
 
 def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
-    """Return an entry's score; a subset of SugarCrepe is a measure of models, but only a part of what people judged."""
+    """Return an entry's score; a SugarCrepe subset is a measure for models, but only part of what people judged."""
     parts = (one for one in entry.figures["groups"] if _subset(one) == column.name)
     return entry.figures["measures"].get(column.name) or next((one["measures"].get("overall") for one in parts), None)
 
@@ -146,9 +146,9 @@ def _cell(figure: Mapping | None, rank: int) -> Cell:
 
 
 def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> dict[int, int]:
-    """Return 1 and 2 for the entries with the best and the second best value, as printed; humans do not take part.
-    Models asked in both orders must be consistent, and a study's result has other items, so each are ranked apart. A
-    model that answered fewer items than another has no rank.
+    """Return 1 and 2 for the entries with the best and second-best value, as printed, leaving out humans. Models asked
+    in both orders must be consistent, and a study's result has other items, so these are ranked separately. A model
+    that answered fewer items than another is not ranked.
     """
     ranks: dict[int, int] = {}
     models = [entry for entry in entries if entry.stands != HUMANS]
@@ -164,7 +164,7 @@ def _ranked(entries: Iterable[Entry], column: MeasureName, figures: Figures) -> 
 
 
 class ByType:
-    """Finds a measure's score on the part of the benchmark that a column names: a type, or a type and a subtype."""
+    """Finds a measure's score on the part of the benchmark in a column: a type, or a type and a subtype."""
 
     def __init__(self, kind: str, measure: str):
         inner, outer = BY_TYPE.get(kind, (measure, measure))
@@ -184,7 +184,7 @@ class ByType:
         return next(filter(None, there), None) or figures["measures"].get(subset(type, subtype or ""))
 
     def heads(self, entries: Iterable[Entry], whole: MeasureName) -> list[MeasureName]:
-        """Return as columns the parts that some entry has a score for, except measures of the whole; types in
+        """Return as columns the parts for which some entry has a score, except measures of the whole; types in
         alphabetical order, each before its subtypes."""
         found = {
             (one["type"], one["subtype"] is not None, one["subtype"] or ""): one
@@ -224,7 +224,7 @@ def _worth(figure: Mapping | None, most: int, lower: bool) -> tuple[bool, float]
 
 
 def tied(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[str]:
-    """A sentence for each model with tied scores: what its figures would be if ties were right."""
+    """Return a sentence for each model with tied scores: its scores if ties counted as right."""
     found = []
     for entry in entries:
         if ties := entry.figures.get("ties"):
@@ -232,12 +232,12 @@ def tied(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[str]:
             shares = ", ".join(f"{name} {100 * share:.2f}" for name, share in changed if share is not None)
             items = f"{ties['items']:,} {'item has' if ties['items'] == 1 else 'items have'}"
             found.append(
-                f"{entry.title}: {items} tied scores, which count as wrong. With ties as right: {shares or 'the same'}."
+                f"{entry.title}: {items} tied scores, which count as wrong. If they were right: {shares or 'the same'}."
             )
     return found
 
 
-# How far it is to humans
+# The gap to humans
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class Gap:
 
 
 def reference(entries: Iterable[Entry]) -> Entry | None:
-    """Return the humans to compare models with: those who judged the most items, else the first reported."""
+    """Return the humans to compare models with: those who judged the most items, or else the first reported."""
     people = [
         one
         for one in entries
@@ -290,9 +290,9 @@ def gaps(sections: Sequence[Section], people: Entry, columns: Sequence[MeasureNa
 
 
 def named_alike(entries: Iterable[Entry], measure: MeasureName) -> dict[str, tuple[str, float]]:
-    """Return name and share by name, ignoring capitals and spaces. Among several with one name, locally scored results
-    come before imported ones, and these before reported ones. Models asked in both orders are left out, because they
-    are not ranked with the others."""
+    """Return names and shares by name, ignoring capitals and spaces. Among several with one name, locally scored
+    results come before imported ones, and these before reported ones. Models asked in both orders are left out, because
+    they are not ranked with the others."""
     found: dict[str, tuple[str, float]] = {}
     for stands in (MEASURED, IMPORTED, BLIND, REPORTED):
         for one in (entry for entry in entries if entry.stands == stands):
@@ -307,7 +307,7 @@ def _plain(title: str) -> str:
 
 
 def only_newest(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """Split entries into the last run of each section, name and source, and the others, in their original order."""
+    """Split entries into the last run for each section, name and source, and the rest, in their original order."""
     entries = list(entries)
     last = {(one.title, one.stands, one.source): one for one in entries}
     newest = {id(one) for one in last.values()}

@@ -1,4 +1,4 @@
-"""The tables of the page of a benchmark's models and humans."""
+"""The tables on the page about a benchmark's models and humans."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
 
-WIDE = 0.5  # an interval that says less than that the share is in one half or the other
-MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # of the best and the second best
+WIDE = 0.5  # a wider interval doesn't even show on which side of one half the share is
+MARKS = {1: "<b>{}</b>", 2: "<u>{}</u>"}  # for the best and the second best
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def by_measure(
         answered = some and f"answered {row.n:,} of {items:,} items"
         return with_sub(titled(row.entry), whole and row.entry.source and bdi(row.entry.source), answered)
 
-    telling = 1 < len(columns) == len({one.long for one in columns})  # what several columns share says nothing
+    telling = 1 < len(columns) == len({one.long for one in columns})  # a value that several columns share is useless
     heads = [
         number(
             with_sub(one.short, telling and one.long), html=lambda row, at=at: _cell(row, at, row.n if whole else -1)
@@ -68,7 +68,7 @@ def by_measure(
 
 
 def left_out(of: str) -> Column:
-    """How many items are left out of n, since the model reads their captions alike."""
+    """Return how many items are left out of n because the model reads their captions alike."""
     return number("read alike", of, "{:,}".format, name="read_alike")
 
 
@@ -77,8 +77,8 @@ def titled(entry: Entry) -> object:
 
 
 def _cell(row: Row, at: int, n: int | None) -> object:
-    """Return a share, marked if best or second-best, with its interval, and its n if that is not `n`. Local people's
-    scores have one decimal, as on other pages; models and sources have as many as papers.
+    """Return a share, marked if best or second-best, with its interval, and its n if that is not `n`. Scores of people
+    who judged here have one decimal, as on other pages; models and sources have as many as papers.
     """
     cell, judged_here = row.cells[at], row.entry.stands == HUMANS and not row.entry.reported
     share = exact(cell.share, percent if judged_here else exact_percent)

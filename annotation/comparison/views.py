@@ -1,4 +1,4 @@
-"""Managers' pages on models and people: a benchmark's comparison, and the tasks on which the two disagree."""
+"""Managers' pages about models and people: a benchmark's comparison, and the tasks on which they disagree."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -68,7 +68,7 @@ def _filters(query: QueryDict) -> _Filters:
 @require_safe
 @staff_only
 def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Show the corrected table of an audit stage: `?kind=bivlc&measure=group`."""
+    """Show an audit stage's corrected table: `?kind=bivlc&measure=group`."""
     shown = {"section": "studies", **corrected.contents(permissions.stage_for(request.user, pk, position), request)}
     return page_or_csv(request, "comparison/corrected.html", shown, f"corrected-study-{pk}-stage-{position}")
 
@@ -125,7 +125,7 @@ def study_score(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_ask(request: StaffRequest, pk: int) -> HttpResponse:
-    """Ask an endpoint about the study's result; with `estimate`, only estimate requests and cost."""
+    """Ask an endpoint about the study's result; with `estimate`, only estimate the requests and cost."""
     form = AskForm(request.POST or None, initial=asked_before(request, ask.KIND).get("order", {}))
     return _order_page(request, pk, "comparison/ask_result.html", form, ask.queue_ask, ask.estimate_for)
 

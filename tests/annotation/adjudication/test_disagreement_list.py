@@ -121,5 +121,5 @@ def test_an_address_is_read_and_written_again(query, wanted):
 def test_an_address_in_words():
     wanted = Wanted(type="swap", subtype="att", differs="option", only="close", case="all")
     assert disagreement_list.in_words(wanted) == (
-        "swapped attribute, disagreeing only on the option, one vote from being dropped, most disagreement first"
+        "swapped attribute, disagreeing only about the option, one vote from being dropped, most disagreement first"
     )

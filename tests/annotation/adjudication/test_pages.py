@@ -168,7 +168,7 @@ def test_cases_with_the_same_votes_are_decided_together_each_with_its_own_event(
     decisions.send_back(task=left, by="user:99", seen=decisions.seen(left), note="Unclear.")
     place = cases.options_in_order(Task.objects.get(pk=front)).index("candidate-2") + 1
     answer = post(client, page, stage, do="decide", verdict=str(place), note="It has both.", also=more)
-    assert "Decided 3 items; 1 case left: changed meanwhile" in client.get(answer.url).text
+    assert "Decided 3 items; 1 case left, changed meanwhile" in client.get(answer.url).text
     decided = Outcome.objects.filter(by="adjudicator")
     assert {(one.outcome, one.note) for one in decided} == {("candidate-2", "It has both.")}
     assert Event.objects.filter(verb="adjudicated").count() == len(decided) == 3

@@ -100,7 +100,7 @@ def test_keys_are_forgotten_after_a_week(client, manager, study):
 WRONG = [
     ({"to": "paused", "colour": "red"}, "UNKNOWN_FIELD", "colour", "The fields are: to."),
     ({}, "REQUIRED", "to", "required"),
-    ({"to": "nowhere"}, "INVALID_CHOICE", "to", "not a valid choice. Choose one of: open, paused, closed."),
+    ({"to": "nowhere"}, "INVALID_CHOICE", "to", "not a valid choice. Choose one of open, paused, closed."),
     ({"to": None}, "NULL", "to", "null"),
 ]
 

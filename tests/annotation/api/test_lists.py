@@ -47,7 +47,7 @@ def test_nothing_can_be_changed(client, manager, study):
 
 WRONG = [
     ("api-task-list", "colour", "red", "no such filter. The filters are: limit, ordering, cursor, stage"),
-    ("api-task-list", "state", "lost", "not a valid choice. Choose one of: kept, dropped, open."),
+    ("api-task-list", "state", "lost", "not a valid choice. Choose one of kept, dropped, open."),
     ("api-task-list", "live", "perhaps", "valid boolean"),
     ("api-task-list", "stage", "7", "has the stages 1 to 1"),
     ("api-judgment-list", "stage", "one", "valid integer"),
@@ -60,7 +60,7 @@ WRONG = [
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "The filters are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
-    ("api-study-agreement", "view", "mood", "Choose one of: answer, any or none"),
+    ("api-study-agreement", "view", "mood", "Choose one of answer, any or none"),
 ]
 
 

@@ -74,7 +74,7 @@ WRONG = [
     ({"version": "one"}, "version", "two or three numbers"),
     ({"splits": {"train": 50}}, "splits", "add up to 100"),
     ({"splits": {"half": 100}}, "splits.half", "no such field"),
-    ({"forms": ["xml"]}, "forms", "not a valid choice. Choose one of: imagefolder, jsonl,"),
+    ({"forms": ["xml"]}, "forms", "not a valid choice. Choose one of imagefolder, jsonl,"),
     ({"public": ["names"]}, "public", "not a valid choice"),
     ({"stages": [2]}, "stages", "stages 1 to 1, not 2"),
     ({"words": {"mood": "good"}}, "words.mood", "no such field"),

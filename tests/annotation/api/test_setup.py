@@ -132,7 +132,7 @@ WRONG = [
     ({"protocol": "verify", "benchmark": 0}, "benchmark", "no benchmark"),
     ({"protocol": "verify", "benchmark": 10**30}, "benchmark", "no benchmark"),
     ({"protocol": "verify", "name": "Taken", "stages": {"1": {"strategy": "batches"}}}, "name", "already exists"),
-    ({"protocol": "verify", "stages": {"choose": {}}}, "stages.choose", "There are: verify."),
+    ({"protocol": "verify", "stages": {"choose": {}}}, "stages.choose", "The stages are verify."),
     ({"protocol": "verify", "stages": {"verify": {"colour": 1}}}, "stages.verify.colour", "no such field"),
     ({"protocol": "verify", "stages": {"verify": {"overlap": 99}}}, "stages.verify.overlap", "50"),
     ({"protocol": "verify", "stages": {"verify": {"check_rate": 20}}}, "stages.verify.check_rate", "0.5"),
@@ -149,7 +149,7 @@ WRONG = [
     ({"protocols": ["verify", "nothing"]}, "protocols", "There is no protocol nothing"),
     ({"protocol": "verify;verify"}, "protocol", "There is no protocol verify;verify"),
     ({"protocol": "verify", "roles": {"scene": "positive"}}, "roles", "there is no role scene"),
-    ({"protocol": "verify", "part": {"keys": ["gone"]}}, "", "has no gone"),
+    ({"protocol": "verify", "part": {"keys": ["gone"]}}, "", "does not have gone"),
     ({"protocol": "verify", "part": {"roles": {"positive": "1"}}}, "part", "images. or texts."),
 ]
 
@@ -158,7 +158,7 @@ def test_items_that_do_not_suit_are_counted_with_examples_and_what_suits_them(cl
     benchmark = studies.benchmark(items=30)
     answer = post(client, "api-study-list", name="R", benchmark=benchmark.pk, preset="bivlc-disambiguate", expects=400)
     found = answer.json()
-    assert found["detail"].startswith("30 items do not suit stage disambiguate. The first item suits preset bivlc")
+    assert found["detail"].startswith("30 items do not suit stage disambiguate. Suitable questions: preset bivlc")
     assert "protocol image-caption-foil" in found["detail"] and "human-baseline" not in found["detail"]
     assert len(found["errors"]) == 21 and "image" in found["errors"][0]["remedy"]
     assert found["errors"][-1]["remedy"] == "… and 10 more."

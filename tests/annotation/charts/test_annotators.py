@@ -90,11 +90,11 @@ def test_rare_answers_are_put_together():
 def test_of_many_annotators_those_who_judged_most_have_bars():
     plot = mixed([{"yes": place} for place in range(1, 501)])
     assert len(plot.rows) == 1 + annotators.MOST_BARS and plot.rows[1][0] == "A-461"
-    assert "the 40 of 500 who judged most" in plot.caption
+    assert "the 40 of 500 who judged the most" in plot.caption
 
 
 def test_nobody_has_answered():
-    assert (mixed([{}]).rows, mixed([{}]).description) == ([], "Nothing is judged yet.")
+    assert (mixed([{}]).rows, mixed([{}]).description) == ([], "Nothing has been judged yet.")
 
 
 # Times
@@ -120,7 +120,7 @@ def test_half_of_the_median_is_marked_and_said():
     plot = annotators.time_plot(annotator_behaviour.time_histogram([1000, 4000, 6000, 8000]), OF)
     assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
     assert plot.description == (
-        "The median of 4 judgments is 5.0 seconds; 1 (25.0%) took less than half of that, 2.5. The largest group, "
+        "The median of 4 judgments is 5.0 seconds; 1 (25.0%) took less than half as long, 2.5. The largest group, "
         "1, took 1 to 1.5 seconds."
     )
     assert sum(row["share"] for row in rows_of(plot)) == 1
@@ -128,4 +128,4 @@ def test_half_of_the_median_is_marked_and_said():
 
 def test_no_times():
     plot = annotators.time_plot(annotator_behaviour.time_histogram([]), OF)
-    assert (plot.rows, plot.mark, plot.description) == ([], None, "Nothing is judged yet.")
+    assert (plot.rows, plot.mark, plot.description) == ([], None, "Nothing has been judged yet.")

@@ -97,7 +97,7 @@ def test_many_values_are_said_by_their_ends_and_their_middle():
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"), [([], "x: nothing has been judged yet."), ([("a", None)], "none is defined")]
+    ("rows", "said"), [([], "x: nothing has been judged yet."), ([("a", None)], "no value is defined")]
 )
 def test_nothing_to_say(rows, said):
     assert (study.describe_spread(rows) if rows else study.describe_intervals("x", rows)) == said
@@ -118,7 +118,7 @@ def test_judgments_over_time_are_counts_and_the_last_span_may_be_running():
     )
     assert (
         study.series_plot({"minutes": 60, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).description
-        == "Nothing is judged yet."
+        == "Nothing has been judged yet."
     )
 
 

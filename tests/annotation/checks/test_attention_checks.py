@@ -99,7 +99,7 @@ def test_answers_are_held_against_what_can_be_answered(answers, reason):
 
 @pytest.mark.parametrize(
     ("protocol", "what_to_do"),
-    [("bivlc-t2i", "leave out the answers"), ("verify", "choose one that makes a single question")],
+    [("bivlc-t2i", "leave out the answers"), ("verify", "choose one that makes only one question")],
 )
 def test_one_answer_is_not_taken_for_two_questions(protocol, what_to_do):
     stage = studies.stage(benchmark=every_protocol.benchmark(items=1), protocol=protocol)

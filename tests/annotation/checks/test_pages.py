@@ -68,7 +68,7 @@ def test_several_answers_can_be_right(staff):
 def test_checks_are_drawn_from_another_benchmark_and_nothing_leaves(staff):
     stage, source = studies.stage(), gold_benchmark(5)
     shown = picker(staff, stage, benchmark=source.pk, draw=3)
-    assert "Nothing leaves the study." in shown.text and len(shown.context["rows"]) == 3
+    assert "No item leaves the study." in shown.text and len(shown.context["rows"]) == 3
     pick(staff, stage, *source.items.filter(pk__in=shown.context["drawn"]), query="?draw=3")
     assert stage.tasks.filter(kind=Kind.CHECK, item__benchmark=source, gold=["candidate-1"]).count() == 3
     left = picker(staff, stage, benchmark=source.pk, draw=9)
@@ -123,7 +123,7 @@ def test_checks_of_an_audit_come_from_another_benchmark(staff):
     assert "An audit’s checks come from another benchmark." in picker(staff, stage).text
     source = gold_benchmark(1)
     page = picker(staff, stage)
-    assert [row.case.item.benchmark for row in page.context["rows"]] == [source] and "Nothing leaves" in page.text
+    assert [row.case.item.benchmark for row in page.context["rows"]] == [source] and "No item leaves" in page.text
 
 
 def test_practice_has_notes(staff):

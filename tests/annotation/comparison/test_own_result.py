@@ -1,4 +1,4 @@
-"""Models answer what a study has kept: with the images that people chose, beside the people who judged there."""
+"""Models answer what a study has kept: with the images people chose, beside the people who judged there."""
 
 import numpy as np
 import pytest

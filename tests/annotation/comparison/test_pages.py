@@ -140,7 +140,7 @@ def test_what_ties_would_change_elsewhere_stands_below_the_table(client, study):
     two_models(study.benchmark)
     page = client.get(address(study.benchmark))
     tied = (
-        "Second: 3 items have tied scores, which count as wrong. With ties as right: I2T 75.00, T2I 75.00, Group 75.00"
+        "Second: 3 items have tied scores, which count as wrong. If they were right: I2T 75.00, T2I 75.00, Group 75.00"
     )
     assert tied in page.context["markdown"] and f"\n% {tied}" in page.context["latex"]
     assert tied in page.text
