@@ -1,4 +1,4 @@
-"""The page of a stage's agreement: the requested view, and its figures as rows, dots and confusion tables."""
+"""The page about a stage's agreement: the requested view, with rows, dots and confusion tables."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,20 +27,20 @@ from annotation.wording import pseudonym, readable_label
 from benchmarks.naming import kind_name
 from benchmarks.tables import Column, Table, number, only_in_file
 
-LABELS = 20  # of a confusion table, at most: the most frequent ones
-PAGE = 30  # parts of the stage, in the table and the plot
+LABELS = 20  # at most this many in a confusion table, the most frequent
+PAGE = 30  # parts of the stage in the table and the plot
 BY = {
     "type": "type",
     "subtype": "subtype",
     "pair": "pair of annotators",
-    "annotator": "annotator against the others",
+    "annotator": "annotator versus the others",
     "week": "week",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the address asks for; each invalid part falls back to the first choice, `measure` to "": the chief one."""
+    """What the address asks for; an invalid part falls back to the first choice, `measure` to "", the main one."""
 
     view: str
     by: str
@@ -68,7 +68,7 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
 
 
 def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = None) -> dict:
-    """Everything that the page shows. `seen` changes when its figures do."""
+    """Return everything that the page shows. `seen` changes when its numbers do."""
     found = agreement.latest(stage, asked.view, by)
     shown = {
         "stage": stage,
@@ -92,7 +92,7 @@ def contents(stage: Stage, asked: Query, by: str, request: HttpRequest | None = 
 
 
 def _who_differs(stage: Stage, by: str) -> list[str]:
-    """Those to look at for their low agreement in this stage, by the rule of the people's page, in sentences."""
+    """Return sentences on whom to look at for low agreement in this stage, by the people page's rule."""
     look = people_to_review(stage.study)
     data = annotators.latest(stage.study, by).data if look else None
     signs = [one for number, of in evidence(data).items() if number in look for one in of] if data else []
@@ -101,8 +101,8 @@ def _who_differs(stage: Stage, by: str) -> list[str]:
 
 
 def _tables(stage: Stage, asked: Query, data: dict, shares: Sequence[float]) -> dict:
-    """The figures, as the template shows them, of pairs the lowest first; of rankings and sets, which are seldom the
-    same, without tables of confusions.
+    """Return the statistics for the template, pairs lowest first; without confusion tables for rankings and sets, which
+    are seldom equal.
     """
     parts, at = data[asked.by], asked.measure
     if asked.by == "pair":
@@ -136,9 +136,9 @@ def _confusions(stage: Stage, asked: Query, data: dict, chosen: Mapping | None) 
 
 
 def measured(whole: Mapping, rows: Iterable[Mapping], level: str, unit: str = "") -> dict:
-    """`lines` of the whole stage, one per measure; those that are `defined`, and why others are `undefined`; `rows`
-    with `cells` in the columns of `heads`, the measures that are defined. Each of the `notes` is listed once beneath
-    the rows, and cells refer to it by its letter.
+    """Return `lines` for the whole stage, one per measure, `defined` or (with reasons) `undefined`; and `rows` with
+    `cells` in the columns of `heads`, the defined measures. Each of the `notes` is listed once below the rows, and
+    cells refer to it by its letter.
     """
     measures = measures_on(level)
     there = [one for one in measures if whole["measures"][one.key]["value"] is not None]
@@ -160,7 +160,7 @@ def measured(whole: Mapping, rows: Iterable[Mapping], level: str, unit: str = ""
 
 
 def _undefined(lines: Iterable[Mapping]) -> list[dict]:
-    """Each reason why measures have no value, with the measures to which it applies."""
+    """Return each reason why measures have no value, with those measures."""
     reasons: dict[str, list[str]] = {}
     for line in lines:
         if line["value"] is None:
@@ -169,18 +169,18 @@ def _undefined(lines: Iterable[Mapping]) -> list[dict]:
 
 
 def measured_in_words(measure: Measure, figure: Mapping, unit: str = "") -> dict:
-    """A figure with the words beside it: its measure, and what its n counts."""
+    """Return a statistic with the words beside it: its measure, and what its n counts."""
     return {**figure, "measure": measure, "of": units_in_words(measure, figure["n"], unit)}
 
 
 def of_choices(data: Mapping) -> str:
-    """The measures that depend on how many labels could be chosen; "" if there are none on the level."""
+    """Return the measures that depend on how many labels could be chosen; "" if the level has none."""
     return " and ".join(one.head for one in measures_on(data.get("level", base.NOMINAL)) if one.of_choices)
 
 
 def _plotted(stage: Stage, asked: Query, rows: Table, data: dict, at: str) -> dict[str, study_charts.Plot]:
-    """The plot of the chosen measure by the chosen breakdown, of the rows on this page of their table; by pair, also
-    the matrix of annotators.
+    """Plot the chosen measure by the chosen breakdown, for the rows on this page of the table; by pair, also the matrix
+    of annotators.
     """
     of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.title)
     measured = [
@@ -203,7 +203,7 @@ def name_of(by: str, row: Mapping[str, str]) -> str:
 
 
 def name_in_file(by: str, row: Mapping[str, str]) -> str:
-    """With types by their identity."""
+    """Return the name for the file, which identifies types by key."""
     if by == "pair":
         return f"{row['first']} {row['second']}"
     if by == "subtype":
@@ -215,8 +215,8 @@ Cells = Sequence[Sequence[int]]  # label, label, n
 
 
 def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells, *, ordered: bool) -> dict:
-    """A square of the most frequent labels, by name, and how many labels were `left_out`; of a scale, the whole scale
-    in its order. Pairs that are not `ordered` are above the diagonal and on it; below it is None.
+    """Return a square of the most frequent labels, by name, and how many labels were `left_out`; for a scale, the whole
+    scale in order. Unless `ordered`, pairs are on or above the diagonal, with None below it.
     """
     times: Counter[int] = Counter()
     for one, other, n in cells:
@@ -238,8 +238,8 @@ def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells, 
 
 
 def _in_words(stage: Stage, label: str, view: str) -> str:
-    """An answer is put into words, as elsewhere; a projection's labels are words already, and those of one answer of
-    several are said as that answer's.
+    """Put an answer into words, as elsewhere. A projection's labels are already words; labels of one answer among
+    several are worded as that answer's.
     """
     protocol = protocol_named(stage.protocol)
     answer = next((one for one in protocol.file.answers if one.name == view), None) if protocol.file else None
@@ -257,8 +257,8 @@ def _in_words(stage: Stage, label: str, view: str) -> str:
 def by_table(
     asked: Query, data: Mapping, rows: Sequence[Mapping], heads: Sequence[str], request: HttpRequest | None
 ) -> Table:
-    """A row for each part, with the measures that are defined (`heads`) and a cell of each; the file also has the whole
-    stage, and every measure with all digits.
+    """Return a row for each part, with a cell for each defined measure (`heads`); the file also has the whole stage,
+    and every measure with all digits.
     """
     columns = [
         Column(asked.by, "in_file", html=lambda row: row["name"], name="name", sort="name"),
@@ -278,7 +278,7 @@ def by_table(
 
 
 def _columns(measure: Measure, place: int | None) -> Iterable[Column]:
-    """Of a measure; `place`: of its cell in a row, None if the page leaves it out."""
+    """Return a measure's columns; `place`: where its cell is in a row, None if the page leaves it out."""
     at, key, cell = f"measures.{measure.key}", measure.key, None if place is None else measure_cell(place)
     yield number(measure.head, f"{at}.value", html=cell, name=key, page=cell is not None)
     for part in ("n", "low", "high", "note"):

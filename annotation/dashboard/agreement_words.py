@@ -1,5 +1,5 @@
-"""How well people agree, in a sentence: first the share of equal answers and of what, then what guessing would give.
-The chief measure stands beside it, with what it and the others are for.
+"""Describe how well people agree: first the share of equal answers, then what guessing would give. The main measure is
+shown beside it, with what each measure is for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,27 +12,27 @@ from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals, percent, whole_percent
 from annotation.wording import readable_label
 
-# What a measure is for, in a line; for others their definition says it.
+# What a measure is for, in a line; other measures' definitions say so.
 _USES = {
-    "percent": "how often two people give the same answer, also where they would by chance",
+    "percent": "how often two people give the same answer, including by chance",
     "cohen_mean": "to compare with papers that report it for pairs of annotators",
-    "weighted_cohen_mean": "the same for answers on a scale, where near answers count as nearly equal",
+    "weighted_cohen_mean": "the same for answers on a scale, counting near answers as nearly equal",
     "fleiss": "to compare with papers in which every task has the same number of judgments",
     "alpha_nominal": "agreement beyond chance, however many judgments a task has",
-    "alpha_ordinal": "agreement beyond chance, where near answers count as nearly equal",
-    "alpha_interval": "agreement beyond chance, where near numbers count as nearly equal",
+    "alpha_ordinal": "agreement beyond chance, counting near answers as nearly equal",
+    "alpha_interval": "agreement beyond chance, counting near numbers as nearly equal",
     "ac1": "agreement beyond chance that stays high if one answer is very common",
     "bennett": "agreement beyond picking at random, however common each answer is",
 }
-_FROM_TO = ", where 0 is guessing and 1 full agreement"
-_APART_SHARES = 0.01  # by so much must the share of a view differ from that of the answer itself for both to be said
-_ABOVE = 0.02  # what guessing gives, so little above it is as good as nothing
-_LOW = 0.2  # α below which people do not agree, unless one answer is that common
+_FROM_TO = ", from 0 for guessing to 1 for full agreement"
+_APART_SHARES = 0.01  # a view's share and the answer's own are both stated if they differ by this much
+_ABOVE = 0.02  # this close to what guessing gives, agreement means nothing
+_LOW = 0.2  # people with α below this do not agree, unless one answer is that common
 
 
 @dataclass(frozen=True)
 class AgreementWords:
-    """`doubtful`: people agree no better than if they guessed, as `rest` says."""
+    """`doubtful`: people agree no better than by guessing, as `rest` explains."""
 
     share: str
     lead: str
@@ -42,8 +42,8 @@ class AgreementWords:
 
 
 def agreement_in_words(figures: Mapping[str, Any], shares: Sequence[float]) -> AgreementWords | None:
-    """Of a stage's figures, on the view that pages show first; `shares` are those of its answers, the most common
-    first. None if no item has two judgments.
+    """Describe a stage's statistics, on the view that pages show first; `shares` are its answers' shares, the most
+    common first. None if no item has two judgments.
     """
     views = {one["on"]: one for one in figures["agreement"]}
     on = figures["by_type_on"]
@@ -55,8 +55,8 @@ def measures_in_words(
     measures: Mapping[str, Any], shares: Sequence[float], on: str, level: str, *,
     whole: Mapping[str, Any] = MappingProxyType({}),
 ) -> AgreementWords | None:  # fmt: skip
-    """Of the measures of the view `on`, whose labels are of that `level`; `whole` are those of the answer itself, if
-    they are known.
+    """Describe the measures on the view `on`, whose labels have that `level`; `whole` has the answer's own measures, if
+    known.
     """
     share, same = (of["percent"]["value"] if "percent" in of else None for of in (measures, whole))
     if share is None:
@@ -76,21 +76,21 @@ def measures_in_words(
 
 
 def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[Measure, float]]) -> tuple[str, bool]:
-    """What guessing would give, if that says something, and whether people do no better."""
+    """Describe what guessing would give, if that is informative, and whether people do no better."""
     if is_common(shares):
         guess = sum(one * one for one in shares)
-        why = f"{percent(shares[0])} of all answers are one and the same"
+        why = f"{percent(shares[0])} of all answers are the same"
         if share - guess < _ABOVE:
-            return f"That says little: {why}, so {whole_percent(guess)} would match by chance.", True
+            return f"That means little: {why}, so {whole_percent(guess)} would match by chance.", True
         return f"About {whole_percent(guess)} would match by chance, since {why}.", False
     alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
     if alpha is None or alpha >= _LOW:
         return "", False
-    return f"That is {'less than' if alpha < 0 else 'hardly more than'} by chance.", True
+    return f"That is {'less than' if alpha < 0 else 'hardly more than'} chance would give.", True
 
 
 def lower_than_ac1(measures: Mapping[str, Any], shares: Sequence[float]) -> str:
-    """Why κ and α are lower than AC1 among answers with these `shares`; "" if none is that common."""
+    """Explain why κ and α are lower than AC1 for answers with these `shares`; "" if none is that common."""
     alpha, guess = measures["alpha_nominal"]["value"], whole_percent(sum(one * one for one in shares))
     if alpha is None or not is_common(shares):
         return ""
@@ -103,5 +103,5 @@ def use_of(measure: Measure) -> str:
 
 
 def scale_of(measure: Measure) -> str:
-    """How to read its values; "" for a measure without chance."""
+    """Explain how to read a measure's values; "" for a measure that ignores chance."""
     return _FROM_TO if " beyond " in _USES.get(measure.key, "") else ""

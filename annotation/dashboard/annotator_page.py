@@ -1,6 +1,6 @@
-"""What an annotator's page shows: their figures in one stage, charts and tests, and the screens behind each sign.
+"""The page of an annotator: their statistics in one stage, charts and tests, and the screens behind each sign. The
 
-The figures come from figures/annotators.py and are computed once per state.
+numbers come from figures/annotators.py and are computed once per state.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from annotation.charts.annotators import answer_bars, pick_strip, place_bars, sp
 from annotation.dashboard.sign_evidence import row_of
 from annotation.measures import warning_signs
 
-SCREENS = 10  # of the evidence on a page
+SCREENS = 10  # screens of evidence on a page
 
 
 # One annotator
@@ -19,7 +19,7 @@ SCREENS = 10  # of the evidence on a page
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A line of the table of tests: the observed and the expected share, or why there is no test."""
+    """A row in the table of tests: the observed and the expected share, or why there is no test."""
 
     kind: str
     name: str
@@ -33,8 +33,8 @@ class Test:
 
 
 def tests(row: Mapping, say: Callable[[str], str], view: str, on_scale: bool = False) -> list[Test]:
-    """`say` puts an answer into words; on `view` they are compared with the others; on a scale, agreement is being near
-    the others.
+    """Return the tests. `say` puts an answer into words; annotators are compared on `view`; on a scale, agreeing means
+    being near the others.
     """
     agrees = "agreed with the others" if on_scale else "gave the majority’s answer"
     shown = {sign["kind"] for sign in row["signs"]}
@@ -45,7 +45,7 @@ def tests(row: Mapping, say: Callable[[str], str], view: str, on_scale: bool = F
 def _agreement_test(row: Mapping, agrees: str, view: str) -> Test:
     test, n = row["agreement"], row["majority"][view]["n"]
     if test["p"] is None:
-        few = test["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments can be compared"
+        few = test["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments to compare with"
         return Test("agreement", f"{agrees} ({view})", n, reason=few)
     by = "binomial, and as the others differ, one-sided, × views"
     return _of_shares("agreement", f"{agrees} ({test['on']})", test, by)
@@ -74,7 +74,7 @@ def _side_test(test: dict[str, Any]) -> Test:
 
 
 def _runs_tests(test: Mapping, shown: bool) -> list[Test]:
-    """How often a pick repeats the position before, and the longest run; of a sign, the one that speaks."""
+    """Test how often a pick repeats the previous position, and the longest run; a sign has the test that raised it."""
     if test["p"] is None:
         return [_untested("runs", "repeated the previous position", test)]
     n, repeats, longest = test["n"], test["p_repeats"], test["p_longest"]
@@ -91,7 +91,7 @@ def _untested(kind: str, name: str, test: Mapping) -> Test:
 
 
 def main_stage(data: Mapping, number: int) -> int:
-    """Where they have judged most."""
+    """Return the stage in which they have judged the most."""
     there = [(stage["position"], row_of(stage["rows"], number)) for stage in data["stages"]]
     found = [(row["judged"], -position) for position, row in there if row]
     return -max(found)[1] if found else 1

@@ -1,4 +1,4 @@
-"""The pages of a study's people: all in one list, and one annotator with the evidence for each sign.
+"""The pages about a study's people: all in one list, and one annotator with the evidence for each sign.
 
 Viewers see pseudonyms; names and Prolific ids are for managers.
 """
@@ -28,7 +28,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 @require_safe
 @staff_only
 def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?show=signs`: only those to look at; `plots`: with plots."""
+    """Show the people. `?show=signs`: only those to look at; `plots`: with plots."""
     study = permissions.study_for(request.user, pk)
     found = annotators.latest(study)
     stages = study.stages.select_related("study").order_by("position")
@@ -43,15 +43,15 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _position_in(text: str | None) -> int:
-    """A stage's position from an address; 0, which no stage has, for anything else."""
+    """Return a stage's position from an address; 0, which no stage has, for anything else."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 5 else 0
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_annotator(request: StaffRequest, pk: int, number: int) -> HttpResponse:
-    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. A POST is a decision; with `list`, made
-    on the page of all people, whose filter it names.
+    """Show one person. `?stage=2`: their work there; `show=runs`: the screens behind that sign. A POST is a decision;
+    with `list`, made on the page of all people, with that filter.
     """
     who = permissions.annotator_for(request.user, pk, number, permissions.needed(request))
     if request.method == "POST":
@@ -90,7 +90,7 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
 
 
 def _work(who: Annotator, data: dict, position: int, show: str, page: str | None) -> dict:
-    """Figures, charts, tests and a part of the screens behind a sign in one stage; {} if they have not been there."""
+    """Return statistics, charts, tests and some screens behind a sign in one stage; {} if they never worked there."""
     there = stage_of(data, position)
     row = there and row_of(there["rows"], who.number)
     been = {stage["position"] for stage in data["stages"] if row_of(stage["rows"], who.number)}

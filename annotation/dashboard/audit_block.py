@@ -1,4 +1,4 @@
-"""What the study page shows about a stage with the strategy *audit*."""
+"""The part of the study page about a stage with the strategy *audit*."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,8 +31,8 @@ _HARDLY_NARROWER = 0.95  # of the interval's half-width
 def summary(
     stage: Stage, figures: Mapping[str, Any], rows: Sequence[audits.Audited], needs: audits.Needs
 ) -> dict[str, Any]:
-    """JSON-able. `figures` are the stage's, `rows` the items in the order; judgments to come are expected to cost as
-    much each as those that count.
+    """Summarise the audit, JSON-able. `figures` are the stage's, `rows` the items in order; future judgments are
+    expected to cost as much each as those that count.
     """
     target = audits.target_of(stage)
     without_errors = Corrected(**of_errors) if (of_errors := figures["audit"].get("corrected")) else None
@@ -75,7 +75,7 @@ def unbroken(words: str) -> str:
 
 
 def counts(stage: Stage, found: Progress, settled: int) -> str:
-    """The items that the result rests on, and what became of the others that were given out."""
+    """Describe the items that the result rests on, and what became of other items given out."""
     asked = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     later = "were settled after the end" if found.ended else "are settled, but after an open item"
     begun = asked.values("task__item").distinct().count() - settled
@@ -89,7 +89,7 @@ def _decision(stage: Stage) -> str:
 
 
 def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Work:
-    """Who judged the items on which the result rests."""
+    """Describe who judged the items on which the result rests."""
     items = [row.item for row in rows[: found.n]]
     slots = stage.slots.filter(judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True, task__item__in=items)
     people = list(slots.values_list("annotator", "annotator__simulated").distinct())
@@ -101,7 +101,7 @@ def work_of(stage: Stage, rows: Sequence[audits.Audited], found: Progress) -> Wo
 
 
 def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: Progress) -> bool:
-    """Whether without the scores the interval of as many items would be about as narrow, or the audit over by now."""
+    """Return whether without scores the interval would be about as narrow, or the audit already over."""
     plain = progress([row.wrong for row in rows[: found.n]] + [None] * (len(rows) - found.n), target)
     if found.half_width is None or plain.half_width is None:
         return False

@@ -1,4 +1,4 @@
-"""Items as a manager picks checks and practice from them: what each would ask, with its right answers if known."""
+"""Items from which a manager picks checks and practice: what each would ask, with its right answers if known."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,16 +25,16 @@ from benchmarks.tables import Column, Table, exact, number
 
 @dataclass(slots=True)
 class Row:
-    """An item, and the `task` that it is as a check or practice. `right` are identities of its right answers; without
-    `picks`, no answer can be picked, and `reason` says why if it cannot be used either."""
+    """An item, and its `task` as a check or practice. `right` are identities of its right answers. Without `picks`, no
+    answer can be picked; if it cannot be used either, `reason` explains why."""
 
     case: Seen
     task: Task | None = None
     right: Sequence[str] = ()
     fixed: Sequence[tuple[str, str]] = ()  # further answers: identity, words
     picks: bool = False
-    known: bool = False  # it can only be used without picking an answer
-    several: int = 0  # its questions, if more than one
+    known: bool = False  # it can be used, but only without picking an answer
+    several: int = 0  # how many questions it asks, if more than one
     reason: str = ""
     result: Result | None = None
 
@@ -44,17 +44,17 @@ class Row:
 
     @property
     def answers(self) -> list[tuple[str, str]]:
-        """All that could be right: identity, words."""
+        """Return all answers that could be right: identity, words."""
         return [*((side.part.identity, side.role) for side in self.case.sides), *self.fixed]
 
     @property
     def many(self) -> bool:
-        """Whether more than one answer can be right."""
+        """Return whether more than one answer can be right."""
         return self.picks and len(self.answers) > 2
 
 
 def picked_rows(stage: Stage, results: Iterable[tuple[Task, Result | None]]) -> list[Row]:
-    """A row for each of these tasks."""
+    """Return a row for each of these tasks."""
     found = list(results)
     items = queries.with_material(Item.objects.select_related("benchmark"))
     there = items.in_bulk({task.item_id for task, _ in found})
@@ -72,7 +72,7 @@ def _fixed(protocol: Protocol) -> list[tuple[str, str]]:
 
 
 def rows_to_pick(stage: Stage, items: Sequence[Item]) -> list[Row]:
-    """The items, read `with_material`, as the stage would ask them; those that are checks or practice say so."""
+    """Return rows of items, read `with_material`, as the stage would ask them; checks and practice are marked."""
     tasks: dict[int, list[Task]] = defaultdict(list)
     for task in Task.objects.filter(stage=stage, item__in=items, corrected=None).order_by("-live", "pk"):
         tasks[task.item_id].append(task)
@@ -101,7 +101,7 @@ def _to_pick(stage: Stage, item: Item, tasks: Sequence[Task], carried: gold_item
 
 
 def picked(stage: Stage, kind: Kind) -> str:
-    """A sentence: how many items are picked, and how many checks the screens need."""
+    """Describe how many items are picked, and how many checks the screens need."""
     noun, share = ("check", stage.check_rate) if kind == Kind.CHECK else ("practice screen", None)
     found = f"{counted(stage.tasks.filter(kind=kind, live=True).count(), noun)} picked."
     if not share:
@@ -111,19 +111,19 @@ def picked(stage: Stage, kind: Kind) -> str:
 
 
 def departure(stage: Stage, items: Collection[int] | None = None, done: bool = False) -> str:
-    """A sentence: how many of these items leave the study (`done`: left it) and how many stay; or of any pick."""
+    """Describe how many of these items leave the study (`done`: have left) and how many stay; or any pick."""
     gone, left = setup.departing(stage, items or ())
     if items is not None and not gone:
-        return "Nothing leaves the study."
+        return "No item leaves the study."
     verb = "left" if done else "leaves" if gone == 1 else "leave"
     these = "This item" if gone == 1 else f"These {gone:,} items" if gone else "Items that you pick"
     place = "study" if stage.study.stages.count() == 1 else "stage"
-    more = " Others take their places in the sample." if stage.sample else ""
+    more = " Other items take their places in the sample." if stage.sample else ""
     return f"{these} {verb} the {place}: {left:,} {'is' if left == 1 else 'are'} left.{more}"
 
 
 def _shares(kind: str) -> Callable[[Mapping[str, Any]], str]:
-    """The share correct in each attempt."""
+    """Return the share correct in each attempt."""
     return lambda row: ", ".join(map(whole_percent, row[kind].shares)) if kind in row else ""
 
 

@@ -1,4 +1,4 @@
-"""The pages of a stage's checks, practice and comprehension questions. Only managers may see their answers."""
+"""The pages for a stage's checks, practice and comprehension questions. Only managers may see their answers."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.seen import SeenForm, latest
 
-PAGE, MOST_DRAWN = 30, 200  # items on a page, and of a random choice
+PAGE, MOST_DRAWN = 30, 200  # items on a page, and in a random choice
 NOUNS = {Kind.CHECK: "checks", Kind.PRACTICE: "practice"}
 
 
@@ -35,7 +35,7 @@ class SettingsForm(SeenForm):
     practice_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
     practice_tries = forms.IntegerField(
         min_value=1, max_value=20, label="Attempts",
-        help_text="At practice. Comprehension questions always allow two or more.",
+        help_text="Tries at practice. Comprehension questions always allow at least two.",
     )  # fmt: skip
     on_failure = forms.ChoiceField(label="After the last failed attempt, the annotator", choices=FAILURES.items())
 
@@ -124,9 +124,9 @@ def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_checks_pick(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """`?as=practice&benchmark=2&q=cup&type=swap&known=on&page=3`, or `?draw=10` of those with a known answer.
+    """Handle `?as=practice&benchmark=2&q=cup&type=swap&known=on&page=3`, or `?draw=10` for items with a known answer.
 
-    A press on an answer posts the item with it; without answers, what is known of the items is right.
+    Pressing an answer posts the item with it; without answers, the items' known answers are right.
     """
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     kind = Kind.PRACTICE if request.GET.get("as") == Kind.PRACTICE else Kind.CHECK
@@ -146,7 +146,7 @@ def study_checks_pick(request: StaffRequest, pk: int, position: int) -> HttpResp
 
 
 def _pick(request: StaffRequest, stage: Stage, kind: Kind) -> str:
-    """Set or remove what was pressed; returns the address to go on from. Raises CannotSet."""
+    """Set or remove what was pressed; return the address to continue from. Raises CannotSet."""
     by, items = audit.named(request.user), _ids(request, "item")
     here = f"{request.get_full_path()}#item-{items[0]}" if len(items) == 1 else request.get_full_path()
     if tasks := _ids(request, "task"):
@@ -164,7 +164,7 @@ def _pick(request: StaffRequest, stage: Stage, kind: Kind) -> str:
 
 
 def _to_pick(request: StaffRequest, stage: Stage) -> dict[str, object]:
-    """The items that the address asks for, as rows, with what they take out of the study."""
+    """Return the items the address asks for, as rows, with what picking them takes out of the study."""
     asked, own = request.GET, stage.study.benchmark
     benchmarks = Benchmark.objects.order_by("name")
     if stage.strategy == Strategy.AUDIT:

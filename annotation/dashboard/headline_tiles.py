@@ -1,6 +1,6 @@
-"""The four numbers at the top of a study's overview, each with the sentence that reads it and what it rests on.
+"""The four numbers at the top of a study's overview, each with a sentence that interprets it and what it rests on. The
 
-Which four follows from the stage: it audits, it scores, it measures people, or it keeps and drops items.
+choice depends on the stage: it audits, scores, measures people, or keeps and drops items.
 """
 
 import math
@@ -23,14 +23,14 @@ from benchmarks.predictions.names import NAMES
 
 MOST, REASONS = 4, 4
 MOST_SCORES = 2
-NAMED = 1  # pair that is not told apart
+NAMED = 1  # pairs that can't be told apart are named up to this number
 BASELINE = ("group", "i2t", "t2i")
 
 
 @dataclass(frozen=True)
 class Tile:
-    """`lead` is what the number means, `rest` what else to know, `basis` the interval, n and who it rests on; `warns`:
-    the number should worry.
+    """`lead` explains the number, `rest` adds what else to know, `basis` has the interval, n and who it rests on;
+    `warns`: the number is cause for concern.
     """
 
     label: str
@@ -43,7 +43,7 @@ class Tile:
 
 
 def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
-    """At most four, of a study with judgments; `data` is study_overview.overview of the stage."""
+    """Return at most four tiles for a study with judgments; `data` is the stage's study_overview.overview."""
     if not data["figures"]["progress"]["judgment_rows"]:
         return []
     first = list(_first(stage, data))
@@ -54,7 +54,7 @@ def tiles(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
 
 
 def of_results(stage: Stage, data: Mapping[str, Any]) -> list[Tile]:
-    """Those that say what came out, without progress and pay."""
+    """Return the tiles about results, without progress and pay."""
     if not data["figures"]["progress"]["judgment_rows"]:
         return []
     decides = not data["audit"] and not protocol_named(stage.protocol).measures
@@ -74,10 +74,10 @@ def _first(stage: Stage, data: Mapping[str, Any]) -> Iterator[Tile]:
 
 
 def _valid(whole: Mapping[str, Any]) -> Tile:
-    """Of the items that all stages together have settled, how many are kept."""
+    """Show how many items are kept, out of those that all stages together have settled."""
     settled = whole["kept"] + whole["dropped"]
     if not settled:
-        return Tile("Valid items", "–", "Nothing is decided yet", basis=f"of {counted(whole['imported'], 'item')}")
+        return Tile("Valid items", "–", "Nothing decided yet", basis=f"of {counted(whole['imported'], 'item')}")
     share, reasons = whole["kept"] / settled, Counter[str]()
     for row in whole["reasons"]:
         reasons[row["reason"]] += row["items"]
@@ -93,7 +93,7 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
 
 
 def _stages_settled(whole: Mapping[str, Any]) -> str:
-    """How many of several stages are settled."""
+    """Return how many of several stages are settled."""
     steps = [*whole["stages"], *whole["measuring"]]
     done = sum(bool(step.get("entered", step.get("tasks"))) and not step["open"] for step in steps)
     return f" · {done} of {len(steps)} stages settled" if len(steps) > 1 else ""
@@ -117,7 +117,7 @@ def _audit(stage: Stage, audit: Mapping[str, Any]) -> Iterator[Tile]:
 
 
 def baseline_tiles(baseline: Mapping[str, Any] | None) -> Iterator[Tile]:
-    """Of a human baseline (figures.human_baseline), if there is one."""
+    """Return the tiles of a human baseline (figures.human_baseline), if there is one."""
     if baseline is None:
         return
     words = {named.name: named for named in NAMES[BIVLC.name]}
@@ -125,7 +125,7 @@ def baseline_tiles(baseline: Mapping[str, Any] | None) -> Iterator[Tile]:
         found = baseline["measures"][name]
         if found["share"] is not None:
             yield Tile(
-                words[name].short, percent(found["share"]), f"People are right on {percent(found['share'])}",
+                words[name].short, percent(found["share"]), f"People answer {percent(found['share'])} correctly",
                 f"{words[name].long}; guessing gives {percent(found['chance'])}.",
                 f"95%: {to_percent(found['low'], found['high'])} · {counted(found['n'], 'item')}",
             )  # fmt: skip
@@ -152,8 +152,8 @@ def _scores(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Tile]
 def _ends(
     label: str, by: str, rows: Iterable[Mapping[str, Any]], apart: Sequence[Mapping[str, Any]] = (), share: bool = False
 ) -> Iterator[Tile]:
-    """The first and the last of the rows' values of what they are `by`, and which of them are not told `apart`: their
-    difference may be 0. Of mean ranks the lowest is first.
+    """Describe the first and the last of the rows' values of `by`, and which can't be told `apart`: their difference
+    may be 0. Among mean ranks, the lowest comes first.
     """
     known = sorted((row for row in rows if row["value"] is not None), key=lambda row: row["value"])
     if len(known) < 2:
@@ -163,7 +163,7 @@ def _ends(
     unit = "n_items" if "n_items" in first else "n"
     least, most = (of(row[unit] for row in known) for of in (min, max))
     each, n = (f"{most:,}", "") if least == most else (f"{least:,}–{most:,}", " ({:,})")
-    lead = f"{_name(first)}{n.format(first[unit])}; last is {_name(last)} at {write(last['value'])}"
+    lead = f"{_name(first)}{n.format(first[unit])}; {_name(last)} comes last with {write(last['value'])}"
     yield Tile(
         f"{label} {by}", write(first["value"]), lead + n.format(last[unit]),
         _alike(apart),
@@ -176,7 +176,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _alike(apart: Sequence[Mapping[str, Any]]) -> str:
-    """Those whose difference may be 0, by name if they are few."""
+    """Describe those whose difference may be 0, by name if there are few."""
     ends = [(one, _interval(one)) for one in apart]
     alike = [one for one, (low, high) in ends if low is not None and low <= 0 <= high]
     if len(alike) > NAMED:
@@ -187,15 +187,15 @@ def _alike(apart: Sequence[Mapping[str, Any]]) -> str:
 
 def _share_right(right: Mapping[str, Any]) -> Tile:
     whole = right["whole"]
-    chance = "" if right["chance"] is None else f"Guessing among the answers gives {percent(right['chance'])}."
-    return Tile("Right", percent(whole["value"]), "of the judgments are right", chance, _basis(whole, True))
+    chance = "" if right["chance"] is None else f"Guessing would give {percent(right['chance'])}."
+    return Tile("Right", percent(whole["value"]), "of the judgments are correct", chance, _basis(whole, True))
 
 
 def _score(one: Mapping[str, Any]) -> Tile:
     whole, share = one["whole"], one["is_share"]
     value = percent(whole["value"]) if share else decimals(whole["value"])
     lead = (
-        f"of judgments say “{readable_label(one['score'])}”" if share else one["ask"] or readable_label(one["answer"])
+        f"of judgments are “{readable_label(one['score'])}”" if share else one["ask"] or readable_label(one["answer"])
     )
     small = "" if share else f"from {one['from']:g} to {one['to']:g}"
     return Tile("Share" if share else "Mean score", value, lead, "", _basis(whole, share), small)
@@ -210,7 +210,7 @@ def _basis(whole: Mapping[str, Any], share: bool) -> str:
 
 
 def _interval(found: Mapping[str, Any]) -> tuple[Any, Any]:
-    """For other annotators, or for these if the judgments do not show how annotators differ."""
+    """Return the interval for other annotators, or for these if the judgments do not show how annotators differ."""
     people = found.get("over") == ANNOTATORS
     return (found["low"], found["high"]) if people else (found["these_low"], found["these_high"])
 
@@ -227,7 +227,7 @@ def _judged(data: Mapping[str, Any]) -> Tile:
     missing, cost = wanted - done, data["figures"]["cost"]
     settled, of = progress["settled"], progress["tasks"]
     share = f"{math.floor(1000 * settled / of) / 10:g}%" if of else "–"
-    lead, rest = "Everything is judged", ""
+    lead, rest = "Everything has been judged", ""
     if missing > 0:
         left = (cost["expected_minutes"] or 0) - cost["active_minutes"]
         lead = f"About {hours(left)} of work left" if left >= 1 else f"{counted(missing, 'judgment')} to go"

@@ -1,4 +1,4 @@
-"""The first page that managers see: their studies, and what each needs next."""
+"""The first page managers see: their studies, and what each needs next."""
 
 import math
 from collections import Counter
@@ -38,14 +38,14 @@ from benchmarks.models import Benchmark
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, with_sub
 from benchmarks.templatetags.winnow import moment
 
-ListedStudy = Any  # a Study with what `_listed` annotates
+ListedStudy = Any  # a Study with the annotations of `_listed`
 ListedStage = Any  # a Stage of `_stages_of`
-Results = Mapping[int, StageResults] | None  # by position; None while the worker counts them
+Results = Mapping[int, StageResults] | None  # by position; None while the worker is counting
 
 
 @dataclass(frozen=True, slots=True)
 class StudyStep:
-    """A study's next `step` in its `stages`, the `way` to its release, and how many items to decide."""
+    """A study's next `step` in its `stages`, the `way` to its release, and how many items await a decision."""
 
     study: ListedStudy
     stages: Sequence[ListedStage]
@@ -67,9 +67,9 @@ FILTERS = {"": "All", **GROUPS}
 
 
 def contents(request: HttpRequest) -> dict:
-    """The user's studies in groups; the address has the search `q`, the `state`, the order and the `page`.
+    """Return the user's studies in groups; the address has the search `q`, the `state`, the order and the `page`. The
 
-    The number of queries does not depend on the number of studies, but for large ones (figures/cache.py) and audits.
+    number of queries does not depend on the number of studies, except for large ones (figures/cache.py) and audits.
     """
     search, state = request.GET.get("q", "").strip()[:SEARCH], request.GET.get("state", "")
     named = Q(name__icontains=search) | Q(benchmark__name__icontains=search)
@@ -138,7 +138,7 @@ def _settled(study: ListedStudy) -> SafeString | str:
 
 
 def _result(study: ListedStudy) -> SafeString:
-    """What came out so far, if it costs nothing to say, and what it rests on."""
+    """Return the results so far, if they are cheap to compute, and what they rest on."""
     found = next((needs.progress for needs in study.needs.values() if needs.progress.estimate is not None), None)
     if found:
         ends = f"{bounds(found.low or 0, found.high or 0)}, 95% interval"
@@ -212,7 +212,7 @@ def step_of(study: ListedStudy, shown: Stage | None = None, figures: Mapping | N
 
 
 def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """Each also with how many are `judging`, and the time of its `last_judgment`."""
+    """Add to each how many are `judging`, and the time of its `last_judgment`."""
     of_person = Judgment.objects.filter(lease__annotator=OuterRef("pk"), lease__state=LeaseState.JUDGED)
     newest = of_person.order_by("-lease__granted_at", "-revision").values("created_at")[:1]
     people = Annotator.objects.filter(study=OuterRef("pk")).annotate(at=Subquery(newest))
@@ -221,15 +221,15 @@ def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
-    """Each with its benchmark, how many `people` have joined, whom of them to `review`, and the newest version that was
-    `released`, with the key of this `release` and whether answers, decisions or exclusions `changed` it since. `asked`:
+    """Add to each its benchmark, how many `people` have joined, whom of them to `review`, and the newest version
+    `released`, with the `release` key and whether answers, decisions or exclusions have `changed` since. `asked`:
     somebody has judged here, or can.
     """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
     told = {name: Subquery(frozen.values(of)[:1]) for name, of in RELEASED.items()}
     since, person = OuterRef("released_at"), Annotator.objects.filter(study=OuterRef("pk"))
     judged = Lease.objects.filter(annotator=OuterRef("pk"), state=LeaseState.JUDGED).order_by("-granted_at")
-    person = person.annotate(judged=Subquery(judged.values("granted_at")[:1]))  # of each by index, not all leases since
+    person = person.annotate(judged=Subquery(judged.values("granted_at")[:1]))  # by index, instead of all leases since
     decided = Outcome.objects.filter(task__stage__study=OuterRef("pk"), by=ADJUDICATOR, decided_at__gt=since)
     changed = Exists(person.filter(Q(judged__gt=since) | Q(excluded_at__gt=since))) | Exists(decided)
     asked = Exists(Annotator.objects.filter(study=OuterRef("pk"), imported=False))
@@ -282,13 +282,13 @@ def _step(
     study: ListedStudy, stages: Sequence[ListedStage], results: Results, reached: Sequence[Reached],
     unstaffed: Mapping[int, int],
 ) -> NextStep:  # fmt: skip
-    """The study's next step over all its stages; the first that waits for a person comes first. `unstaffed` has, by a
-    stage's key, its items that no annotator is left to judge.
+    """Return the study's next step over all its stages; the first one waiting for a person comes first. `unstaffed`
+    has, by stage key, items that no annotator is left to judge.
     """
     by_stage = _results_by(stages, results)
     shown, of = next((one for one in by_stage if one[1].came_open), by_stage[0])
     if results is None and study.state == StudyState.OPEN and study.people:
-        return NextStep(Kind.JUDGE, "Nothing to do but watch", "Its judgments are being counted.")
+        return NextStep(Kind.JUDGE, "Nothing to do but wait", "Its judgments are being counted.")
     return steps.next_step(
         shown, reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},

@@ -1,4 +1,4 @@
-"""What the page of a human baseline shows: the figures with their labels, and the positions of the marks in its chart.
+"""The page of a human baseline: its scores with labels, and the positions of the marks in its chart.
 
 Positions are in percent of the chart's width.
 """
@@ -20,9 +20,9 @@ HEADS = {"composites": [WORDS[name] for name in COMPOSITES], "singles": [WORDS[n
 
 
 def contents(study: Study) -> dict:
-    """Everything that the page shows. `seen` changes when any of it does."""
+    """Return everything that the page shows. `seen` changes when any of it does."""
     found = baselines(study)
-    # Stages that a measuring stage waits for: its sample is drawn when they close.
+    # Stages that a measuring stage waits for, because its sample is drawn when they close.
     sources = study.stages.filter(state=StageState.OPEN, takers__sample__isnull=False).distinct().order_by("position")
     return {
         "study": study,
@@ -34,8 +34,9 @@ def contents(study: Study) -> dict:
 
 
 def tables(one: dict) -> dict:
-    """The chart and its table, then tables of the composite measures and of the single questions. `over_items`: whether
-    an interval is not over annotators; `few_annotators`: whether there are too few to rely on one that is.
+    """Return the chart and its table, then tables of the composite measures and of single questions. `over_items`:
+    whether an interval is not over annotators; `few_annotators`: whether there are too few to rely on an interval over
+    them.
     """
     measures = [one["measures"], *(row["measures"] for row in one["by_type"])]
     return {
@@ -50,7 +51,7 @@ def tables(one: dict) -> dict:
 
 
 def _rows(measures: dict) -> Iterator[dict]:
-    """A row of the table, and of the chart, for each measure."""
+    """Return a row for each measure, for the table and the chart."""
     for number, name in enumerate(MEASURES):
         found = measures[name]
         ends = {"x": found["share"], "from": found["low"], "to": found["high"], "chance_x": found["chance"]}

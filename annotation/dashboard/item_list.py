@@ -1,4 +1,4 @@
-"""The items of a study: found by key, caption, type and outcome, with the outcome of each stage."""
+"""A study's items: found by key, caption, type and outcome, with the outcome in each stage."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,19 +23,19 @@ from benchmarks.templatetags.winnow import by_role
 
 ABSENT = "absent"
 TIE = "tie_unresolved"
-LOWEST, HIGHEST = "lowest", "highest"  # the item's mean score first
+LOWEST, HIGHEST = "lowest", "highest"  # by the item's mean score
 SCORES = {LOWEST: "lowest score first", HIGHEST: "highest score first"}
 SORTS = {"order": ("position",), "key": ("key",), "type": ("type", "subtype", "position")}
 _NUMBER = r"^-?\d+(\.\d+)?$"
-_LENGTH = 200  # of a search
-_SHOWN = 8  # captions, and images, of an item in the list
+_LENGTH = 200  # of a search, in characters
+_SHOWN = 8  # captions and images per item in the list
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the page's address asks for. Empty means any; `stage` is a position, 0 for all stages together.
+    """What the page's address asks for. Empty means any; `stage` is a position, 0 for all stages together. `outcome`:
 
-    `outcome`: kept, dropped, open or absent, or the reason for which the item was dropped.
+    kept, dropped, open or absent, or the reason why the item was dropped.
     """
 
     q: str = ""
@@ -46,7 +46,7 @@ class Wanted:
     sort: str = "order"
 
     def link(self, **more: object) -> str:
-        """As a URL query, with further parameters."""
+        """Return the URL query, with further parameters."""
         mine = {field.name: getattr(self, field.name) for field in fields(self)}
         return urlencode({name: value for name, value in (mine | more).items() if value and value != "order"})
 
@@ -67,7 +67,7 @@ def wanted_from_query(query: Mapping[str, str], stages: Sequence[Stage]) -> Want
 
 
 def scoring(stages: Iterable[Stage]) -> Stage | None:
-    """The first stage that asks for one number and nothing else, so that items have a mean score."""
+    """Return the first stage that asks only for one number, so that items have a mean score."""
     for stage in stages:
         file = protocol_named(stage.protocol).file
         if file and len(file.answers) == 1 and isinstance(file.answers[0], schema.Scale | schema.Number):
@@ -76,14 +76,14 @@ def scoring(stages: Iterable[Stage]) -> Stage | None:
 
 
 def reasons(stages: Collection[Stage]) -> dict[str, str]:
-    """Why these stages can drop an item, in words, by the reason's name."""
+    """Return the reasons why these stages can drop an item, in words, by name."""
     found = {why for stage in stages for why in protocol_named(stage.protocol).drops.values()} | {TIE, FLAGGED}
     return {why: readable_label(why) for why in sorted(found)}
 
 
 def find(items: QuerySet[Item], stages: Sequence[Stage], wanted: Wanted) -> QuerySet[Item]:
-    """The wanted ones among the items, sorted. An item's outcome is as in pipeline/item_results.py: it is dropped if
-    one of its live tasks is, otherwise open if one of them is. Over all stages, the tasks of all of them count.
+    """Return the matching items, sorted. As in pipeline/item_results.py, an item is dropped if one of its live tasks
+    is, otherwise open if one of them is. For all stages together, tasks in every stage count.
     """
     found = queries.search(items, wanted.q)
     found = found.filter(**{name: getattr(wanted, name) for name in ("type", "subtype") if getattr(wanted, name)})
@@ -107,15 +107,15 @@ def find(items: QuerySet[Item], stages: Sequence[Stage], wanted: Wanted) -> Quer
 
 
 def _means(stage: Stage | None) -> QuerySet:
-    """The mean of an item's counted answers that are numbers."""
+    """Return the mean of an item's counted numeric answers."""
     given = Slot.objects.filter(task__item=OuterRef("pk"), task__stage=stage, task__live=True, task__kind=Kind.JUDGE)
     numbers = given.filter(judgment__answer__regex=_NUMBER).order_by().values("task__item")
     return numbers.annotate(mean=Avg(Cast("judgment__answer", FloatField())))
 
 
 def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list[tuple[Stage, str, str]]]:
-    """For each item the stages that it reached, each with its outcome there, also in words, with the mean score if the
-    stage asks for a number. At most two queries.
+    """Return the stages that each item reached, each with its outcome there, also in words, with the mean score if the
+    stage asks for a number. Makes at most two queries.
     """
     tasks = Task.objects.filter(stage__in=stages, item__in=items, live=True, kind=Kind.JUDGE).order_by("question")
     tasks = tasks.annotate(judged=Count("slots__judgment"))
@@ -149,7 +149,7 @@ def _with_means(stage: Stage, items: Collection[Item]) -> QuerySet:
 
 
 def as_row(item: Item) -> Seen:
-    """Its image, or several beside one another, and its captions, the positive ones first."""
+    """Return the item's image, or several side by side, and its captions, positive ones first."""
     captions, uses = by_role(item.captions.all())[:_SHOWN], by_role(item.item_images.all())[:_SHOWN]
     sides = [Side(Part(one.label, text=one.text), one.label, marked=one.marked) for one in captions]
     pictures = [Part(one.label, image=one.image) for one in uses]
@@ -159,7 +159,7 @@ def as_row(item: Item) -> Seen:
 
 
 def in_words(stage: Stage, state: str, reason: str) -> str:
-    """An outcome; stages that measure keep every item, so there it is only answered."""
+    """Put an outcome into words; stages that measure keep every item, so there it is just answered."""
     if state == KEPT and protocol_named(stage.protocol).measures:
         return "answered"
     return f"{state}: {readable_label(reason)}" if reason else state

@@ -1,6 +1,6 @@
 """One item of a study through its stages: what was shown, who answered what, how it was decided, and its flags.
 
-As many queries for a hundred judgments as for one.
+The number of queries does not depend on the number of judgments.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ KINDS = {Kind.CHECK: "attention check", Kind.PRACTICE: "practice"}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer that an annotator gave, or a skip; `fate` says whether it counts."""
+    """An answer that an annotator gave, or a skip; `fate` states whether it counts."""
 
     who: Annotator
     at: datetime
@@ -57,31 +57,30 @@ class Asked:
     """The item as one task of a stage asked it."""
 
     task: Task
-    kind: str  # in words, if it is no ordinary task
-    parts: Sequence[Part]  # shown and offered; words that differ are marked
+    kind: str  # in words, unless it is an ordinary task
+    parts: Sequence[Part]  # shown and offered, with differing words marked
     right: str  # the known answers, in words
     outcome: Decided | None
-    missing: int = 0  # judgments still to come
+    missing: int = 0  # judgments still missing
     given: list[Given] = field(default_factory=list)
     steps: list[Decided] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
-    scores: Mapping[str, tuple[float, int]] = field(default_factory=dict)  # by answer: the mean, and of how many
+    scores: Mapping[str, tuple[float, int]] = field(default_factory=dict)  # by answer: the mean, and its n
     drawings: Sequence[tuple[Part, Drawing]] = ()  # pictures with what annotators marked on them
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What became of the item in one stage; without tasks, it has not been there."""
+    """What became of the item in one stage; no tasks if it has not reached the stage."""
 
     stage: Stage
     tasks: Sequence[Asked]
 
 
 def history(study: Study, stages: Sequence[Stage], item: Item) -> list[Visit]:
-    """The stages in order, each with the item's tasks: the live ones first, then earlier rounds.
+    """Return the stages in order, each with the item's tasks, live ones first, then earlier rounds. Uses only the
 
-    Reads the item's material only from what `queries.with_material` fetched. Only managers see checks and practice,
-    whose right answers are known.
+    material that `queries.with_material` fetched. Only managers see checks and practice, which have right answers.
     """
     tasks = Task.objects.filter(item=item, stage__in=stages).select_related("decided__adjudicator")
     if not study.may.manage:
@@ -136,7 +135,7 @@ def _outcome_words(protocol: Protocol, outcome: Answer, edits: Edits) -> str:
 
 
 def _words(protocol: Protocol, answer: Answer, edits: Edits) -> str:
-    """An answer in words; another annotator's edit by its name in exports."""
+    """Put an answer into words; another annotator's edit has its name as in exports."""
     if answer.label in edits:
         return str(name_of_edit(edits, answer.label))
     return answer_words.answer_in_words(protocol, answer)
@@ -187,7 +186,7 @@ def _fate(row: Judgment, task: Task, who: Annotator, latest: bool) -> str:
     if row.withdrawn:
         return "taken back"
     if task.corrected_id is not None:
-        return "on words corrected since"
+        return "on text corrected since"
     if getattr(row, "counted_on", None):
         return "counts"
     if not latest:
@@ -198,7 +197,7 @@ def _fate(row: Judgment, task: Task, who: Annotator, latest: bool) -> str:
 
 
 def _add_steps(found: Mapping[int, Asked]) -> None:
-    """Add what adjudicators did, oldest first."""
+    """Add adjudicators' actions, oldest first."""
     names = {audit.named(asked.task): pk for pk, asked in found.items()}
     events = list(Event.objects.filter(subject__in=names, verb__in=cases.VERBS).order_by("at", "pk"))
     named = _user_names(events)

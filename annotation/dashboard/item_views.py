@@ -1,4 +1,4 @@
-"""The pages of a study's items: a list to search, and one item through the stages."""
+"""The pages for a study's items: a list to search, and one item through the stages."""
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -19,7 +19,7 @@ PAGE = 25
 @require_safe
 @staff_only
 def study_items(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?q=cup&type=swap&stage=1&outcome=dropped&sort=key&page=3`; `?key=7` leads to the page of that item."""
+    """Handle `?q=cup&type=swap&stage=1&outcome=dropped&sort=key&page=3`; `?key=7` leads to that item's page."""
     study = permissions.study_for(request.user, pk)
     if "key" in request.GET:
         item = get_object_or_404(study.benchmark.items, key=request.GET["key"])
@@ -54,7 +54,7 @@ def study_items(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_item(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """An item by its position in the benchmark: a key may contain any character, an address may not."""
+    """Show an item, by its position in the benchmark, since a key may contain characters that an address may not."""
     study = permissions.study_for(request.user, pk)
     items = study.benchmark.items
     item = get_object_or_404(queries.with_material(items.all()), position=position)

@@ -1,4 +1,4 @@
-"""What happened in a study lately, in words: from its audit trail."""
+"""Describe what happened in a study lately, from its audit trail."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from benchmarks import audit
 from benchmarks.models import Event
 
 SHOWN = 8
-LOOKED_AT = 200  # newest events of the study's parts
+LOOKED_AT = 200  # newest events about the study's parts
 PARTS = """
 SELECT name, number, (SELECT max(id) FROM benchmarks_event WHERE subject = name) FROM (
 SELECT 'study:' || %(study)s, 0 UNION ALL
@@ -78,13 +78,13 @@ def parts_of(study: Study) -> Parts:
 
 
 def _alike(event: Event) -> tuple[str, str, str]:
-    """Events with the same are one line; those of annotators whatever their number."""
+    """Return a key; events with the same key are one line, whichever annotator they are about."""
     by = "" if event.by.startswith("annotator:") else event.by
     about = event.subject if event.subject.startswith(("stage:", "study:")) else ""
     return event.verb, by if "{by}" in WORDS[event.verb] else "", about
 
 
-OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "An operator", "api": "The API"}  # who is no user
+OTHERS = {"app": "Winnow", "worker": "Winnow", "command": "An operator", "api": "The API"}  # a name that isn't a user's
 WORDS: Mapping[str, str] = {
     "joined": "{who} joined",
     "left": "{who} left the study",
@@ -101,15 +101,15 @@ WORDS: Mapping[str, str] = {
     "adjudicated": "{by} decided {items} by hand",
     "set check": "{by} picked checks for {stage}",
     "set practice": "{by} picked practice for {stage}",
-    "removed known items": "{by} removed checks or practice of {stage}",
+    "removed known items": "{by} removed checks or practice from {stage}",
     "revised screening": "{by} changed the checks of {stage}",
     "revised instructions": "{by} changed the instructions of {stage}",
     "changed a setting": "{by} changed the settings of {stage}",
     "froze": "{by} froze a release",
     "exported": "{by} made an export",
     "estimated": "An estimate decided items of {stage}",
-    "shared results": "{by} turned on the page to share",
-    "stopped sharing results": "{by} turned off the page to share",
+    "shared results": "{by} turned on the shared results page",
+    "stopped sharing results": "{by} turned off the shared results page",
     "created": "{by} created the study",
 }
 
@@ -121,7 +121,7 @@ def _users(found: list[Event]) -> dict[str, str]:
 
 
 def _number(event: Event, parts: Mapping[str, int]) -> int | None:
-    """Of the annotator whom the event is about."""
+    """Return the number of the annotator whom the event is about."""
     names = (event.subject, event.by, f"annotator:{event.data.get('annotator')}")
     return parts.get(next(name for name in names if name.startswith("annotator:")))
 

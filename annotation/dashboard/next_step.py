@@ -1,4 +1,4 @@
-"""What a manager can do next about a study, from what its stages have reached. Nothing is read or written here."""
+"""Find out what a manager can do next in a study, from its stages' progress. Nothing is read or written here."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from annotation.wording import counted, listed, pseudonym
 
 
 class Kind(StrEnum):
-    """What a step is about, in the order in which steps hold a study up."""
+    """Kinds of step, in the order in which they hold a study up."""
 
     INVITE = "invite"
     JUDGE = "judge"
@@ -26,9 +26,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """What to do, why, and where its button leads; `fields` are what a button that changes something sends, else None.
+    """What to do, why, and where its button leads; `fields` are sent by a button that changes something, else None.
 
-    `is_last`: the study is done and released, so nothing has to be done, and its link leads to the release.
+    `is_last`: the study is done and released, so there is nothing to do, and its link leads to the release.
     """
 
     kind: Kind
@@ -51,8 +51,8 @@ class Released:
 
 @dataclass(frozen=True)
 class Point:
-    """One of the steps from the invitation to a study's goal, with what to know about it in `words`; `state`: done,
-    part, now or nothing.
+    """One of the steps from the invitation to a study's goal, described in `words`; `state`: done, part, now or
+    nothing.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need
-    (`so_far` in words), and what it aims at and has reached (`precision`).
+    """A stage's progress: `done` of the `total` items or questions in it; for an audit, of those that it will need
+    (`so_far` in words), and its target and what it has reached (`precision`).
     """
 
     stage: Stage
@@ -85,12 +85,12 @@ class Reached:
 
 
 def under_way(reached: Sequence[Reached]) -> Stage | None:
-    """The first stage that is open and has open items or questions."""
+    """Return the first stage that is open and has open items or questions."""
     return next((one.stage for one in reached if one.is_under_way), None)
 
 
 def waits_for_closing(stage: Stage) -> bool:
-    """Whether items come in only when the stage before closes."""
+    """Return whether items come in only when the previous stage closes."""
     return stage.source_id is not None and (stage.promotion == Promotion.CLOSING or stage.sample is not None)
 
 
@@ -100,13 +100,13 @@ def next_step(
     unstaffed: Mapping[int, int] = MappingProxyType({}), flagged: Mapping[int, int] = MappingProxyType({}),
     asks: bool = True,
 ) -> NextStep:  # fmt: skip
-    """The first thing that holds the study up, in the order of its stages. `closing`: by a stage's key, what closing it
-    would pass on (stage_progress.closing). `adjudicate`: by a stage's key, its items that a person must decide,
-    of which `flagged` are there only because annotators flagged them;
-    `reopen`: the items that `shown` can be opened again for, once closed. `joined`: the study has annotators;
-    `review`: the numbers of those whose answers carry signs on which nobody has decided. `unstaffed`: by a stage's
-    position, its items that no annotator is left to judge, if that is known. Without `asks`, all judgments were made
-    elsewhere, and nobody has to judge here.
+    """Return the first thing that holds the study up, in the order of its stages. `closing`: what closing each stage,
+    by key, would pass on (stage_progress.closing). `adjudicate`: items that a person must decide, by stage key, of
+    which `flagged` are there only because annotators flagged them;
+    `reopen`: items for which `shown`, once closed, can be opened again. `joined`: the study has annotators;
+    `review`: numbers of annotators with warning signs on which nobody has decided. `unstaffed`: items that no annotator
+    is left to judge, by stage position, if known. Without `asks`, all judgments were made elsewhere, and nobody has to
+    judge here.
     """
     study = shown.study
     over = not asks or study.state == StudyState.CLOSED
@@ -115,7 +115,7 @@ def next_step(
         why = "Nobody can judge until you let them."
         return NextStep(Kind.JUDGE, "The study is paused", why, "Let people judge", move, {"to": StudyState.OPEN})
     if not joined and study.state != StudyState.CLOSED:
-        why = f"{_wanted(reached)}Send the link to annotators, or try the screens first: nothing counts there."
+        why = f"{_wanted(reached)}Send the link to annotators, or try the screens first: trial answers don’t count."
         return _invite(study.pk, "Waiting for annotators", why)
     if review:
         return _review(study.pk, review)
@@ -134,7 +134,7 @@ def _invite(study: int, title: str, why: str) -> NextStep:
 
 
 def _wanted(reached: Sequence[Reached]) -> str:
-    """How much work waits in the first stage, if it asks about each item equally often."""
+    """Describe how much work waits in the first stage, if it asks about each item equally often."""
     one = reached[0]
     if not one.total or one.stage.strategy == Strategy.AUDIT or one.stage.agreement_items:
         return ""
@@ -156,7 +156,7 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
     if released is None:
         done = "The study is closed" if study.state == StudyState.CLOSED else _all_stages(reached, asks)
         if _only_audits(reached):
-            why = " ".join(filter(None, (f"{done}.", reached[-1].precision, "A release can follow.")))
+            why = " ".join(filter(None, (f"{done}.", reached[-1].precision, "You can make a release next.")))
             report = reverse("study-report", args=[study.pk])
             return NextStep(Kind.RELEASE, "Read the report on the error rate", why, "Open the report", report)
         return NextStep(Kind.RELEASE, "Freeze the result in a release", f"{done}.", "New release", url)
@@ -164,7 +164,7 @@ def _release(study: Study, reached: Sequence[Reached], released: Released | None
         why = f"Answers, decisions or exclusions came after {released.version}, which stays as it is."
         return NextStep(Kind.RELEASE, "Release what has changed", why, "New release", url)
     url = reverse("release-detail", args=[released.pk])
-    why = "New answers, decisions or exclusions would make a new version."
+    why = "After new answers, decisions or exclusions, you can release a new version."
     version = released.version
     return NextStep(Kind.RELEASE, f"Released {version}", why, f"See release {version}", url, is_last=True)
 
@@ -179,14 +179,14 @@ def _review(study: int, review: Sequence[int]) -> NextStep:
     names = [pseudonym(number) for number in review]
     who = names[0] if len(names) == 1 else counted(len(names), "annotator")
     url = reverse("study-annotators", args=[study], query={"show": "signs"})
-    why = "A sign is a prompt to look, never a verdict."
+    why = "A warning sign is a reason to look, never a verdict."
     return NextStep(Kind.REVIEW, f"Look at {who}", why, f"Look at {who}", url)
 
 
 def _going(
     reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], unstaffed: Mapping[int, int]
 ) -> NextStep | None:
-    """Close a stage that others wait for, or go on with the one that is under way."""
+    """Close a stage that others wait for, or continue with the one under way."""
     for one in reached:
         if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
             move = reverse("stage-move", args=[one.stage.study_id, one.stage.position])
@@ -197,14 +197,14 @@ def _going(
 
 
 def _close(reached: Sequence[Reached]) -> NextStep | None:
-    """Once everything is settled: the only open stage, or the study with all of them."""
+    """Close the only open stage, or the study with all its stages, once everything is settled."""
     still_open = [one.stage for one in reached if one.stage.state == StageState.OPEN]
     if not still_open or not any(one.total for one in reached):
         return None
     stage, several = still_open[0], len(still_open) > 1
     what = "the study" if several else f"stage {stage.position}" if len(reached) > 1 else "the stage"
     done = "All stages are done" if len(reached) > 1 else f"All {counted(reached[0].total, 'item')} are settled"
-    why = f"{done}. Once closed, it gives out no more screens; answers stay, and you can open it again."
+    why = f"{done}. Once closed, it won’t give out any more screens. Answers stay, and you can open it again."
     move = (
         reverse("study-move", args=[stage.study_id]) if several
         else reverse("stage-move", args=[stage.study_id, stage.position])
@@ -217,10 +217,10 @@ def way(
     step: NextStep, reached: Sequence[Reached], *, joined: int, active: int, review: int, tested: bool | None,
     undecided: int, released: Released | None, asks: bool = True,
 ) -> list[Point]:  # fmt: skip
-    """The points from the invitation to the release, or to an audit's report, with what waits at each and which one
-    `step` is at. `active`: of those who `joined`, who have neither left nor been excluded. `tested`: there were enough
-    judgments to test somebody for signs, None if that is not known yet. A stage that is still open once a release is
-    frozen stays open by choice.
+    """Return the points from the invitation to the release, or to an audit's report, with what waits at each and which
+    one `step` is at. `active`: those who `joined` and have not left or been excluded. `tested`: whether there were
+    enough judgments to test somebody for signs, None if not known yet. A stage still open after a release is frozen is
+    open by choice.
     """
     done, all_settled = sum(one.done for one in reached), all(one.is_done for one in reached)
     closed = all(StageState.CLOSED in (one.stage.state, one.stage.study.state) for one in reached)
@@ -262,8 +262,8 @@ def _joined(joined: int, active: int) -> str:
 
 
 def settled(reached: Sequence[Reached]) -> str:
-    """The share of the items and questions, or how many stages are done where some have nothing to ask about yet. An
-    audit needs only some items.
+    """Return the share of the items and questions, or how many stages are done if some have nothing to ask about yet.
+    An audit needs only some items.
     """
     if _only_audits(reached):
         return " · ".join(one.so_far for one in reached)
@@ -274,7 +274,7 @@ def settled(reached: Sequence[Reached]) -> str:
 
 
 def _only_audits(reached: Sequence[Reached]) -> bool:
-    """Then what the study leads to is the error rate in its report."""
+    """Return whether all stages are audits; the study's goal is then the error rate in its report."""
     return all(one.stage.strategy == Strategy.AUDIT for one in reached)
 
 
@@ -287,20 +287,20 @@ def _all_stages(reached: Sequence[Reached], asks: bool) -> str:
 
 
 def _until_done(going: Reached, unstaffed: Mapping[int, int]) -> NextStep:
-    """While a stage is under way: more annotators, if some of its items have none left."""
+    """Return the step while a stage is under way: more annotators if nobody is left for some items."""
     audits = going.stage.strategy == Strategy.AUDIT
     sentence = f"{going}: {going.so_far or f'{going.done:,} of {going.total:,}'} settled."
     sentence += f" {going.precision}" if going.precision else ""
     if items := unstaffed.get(going.stage.position, 0):
-        why = f"{sentence} Nobody is left to judge {'the next ones' if audits else f'the other {items:,}'}."
+        why = f"{sentence} Nobody is left to judge {'the next items' if audits else f'the other {items:,}'}."
         return _invite(going.stage.study_id, "Invite more people", why)
     return NextStep(Kind.JUDGE, "Nothing to do but watch", sentence)
 
 
 def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, int]) -> list[dict]:
-    """What closing the stage would pass on: to which stages, and how many of the currently settled items.
+    """Return what closing the stage would pass on: to which stages, and how many of the items settled so far.
 
-    `settled`: the stage's items by what they are, kept or the reason why they were dropped.
+    `settled`: the stage's items, by kept or the reason why they were dropped.
     """
     found = []
     for taker in stages:
@@ -323,7 +323,7 @@ def _share_that_goes(one: Mapping) -> str:
 
 
 def _same_together(parts: Sequence[tuple[str, Stage]]) -> list[str]:
-    """A phrase for each distinct start: with the stages that follow it."""
+    """Return a phrase for each distinct start, with the stages that follow it."""
     found: dict[str, list[str]] = {}
     for start, to in parts:
         found.setdefault(start, []).append(f"{to.position} ({to.title})")
@@ -331,13 +331,13 @@ def _same_together(parts: Sequence[tuple[str, Stage]]) -> list[str]:
 
 
 def after_move(moved: Moved, still_open: int) -> str:
-    """What happened when a manager closed a stage or opened it again; `still_open`: its items without an outcome."""
+    """Describe the result of closing a stage or opening it again; `still_open`: its items without an outcome."""
     stage = moved.stage
     name = f"Stage {stage.position} ({stage.title})"
     if stage.state == StageState.OPEN:
         return f"{name} is open again."
     if stage.rule == DecisionRule.DAWID_SKENE:
-        return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
+        return f"{name} is closed. Its items will be decided and passed on when the estimate has finished."
     how = {True: "moved on to", False: "sampled for"}
     parts = _same_together([
         (f"{counted(n, 'item')} {'was' if n == 1 else 'were'} {how[to.sample is None]}", to)

@@ -1,6 +1,6 @@
 """A study's overview: what to do next, at most four numbers with a sentence each, where its items are, what happened.
 
-The numbers are those of the stage that is under way, or of the last one that selects; study_overview.py computes them.
+The numbers are for the stage that is under way, or for the last one that selects; study_overview.py computes them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ from annotation.models import STUDY_MOVES, Stage, StageState, Strategy, Study, S
 from annotation.participants.review import people_away, people_to_review
 from annotation.protocols.registry import protocol_named
 
-FLAGS = 3  # that are quoted
+FLAGS = 3  # flags quoted
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Let people judge"}
 
 
 def contents(study: Study, user) -> dict:
-    """Everything that the page shows; for a large study, what takes long is as last computed. `seen` changes when any
-    of it does.
+    """Return everything that the page shows; for a large study, slow parts are as last computed. `seen` changes when
+    any of it does.
     """
     listed = home_page.listed(user, study) if study.may.manage else None
     stages = list(listed.stages.all()) if listed else stage_progress.stages_of(study)
@@ -61,13 +61,13 @@ def contents(study: Study, user) -> dict:
 
 
 def fingerprint(study: Study) -> str:
-    """Changes when anything changes that the page of a small study shows. At most nine queries."""
+    """Return a value that changes when anything on a small study's page changes. Makes at most nine queries."""
     stage = stage_progress.main_stage(stage_progress.stages_of(study))
     return _seen(stage, lately.parts_of(study), _reports(study), people_to_review(study))
 
 
 def _with_reason(step: StudyStep, people: Mapping | None) -> StudyStep:
-    """Say first what the only annotator to look at did, as the page of people does."""
+    """If there is only one annotator to look at, say first what they did, as on the people page."""
     signs = evidence(people).get(step.study.review[0]) if people and len(step.study.review) == 1 else None
     if step.step.kind != Kind.REVIEW or not signs:
         return step
@@ -79,7 +79,7 @@ def _seen(stage: Stage, parts: lately.Parts, reports: Sequence[tuple[int, str]],
 
 
 def _reports(study: Study) -> list[tuple[int, str]]:
-    """The key and the answer of each reader's report."""
+    """Return the key and the answer of each reader's report."""
     return list(study.reader_reports.order_by("pk").values_list("pk", "answer"))
 
 

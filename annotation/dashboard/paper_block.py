@@ -1,4 +1,4 @@
-"""What the paper of a stage's protocol reports, as the study page and the report show it."""
+"""The results that the paper of a stage's protocol reports, for the study page and the report."""
 
 from itertools import zip_longest
 
@@ -17,7 +17,7 @@ PAPERS = {
 
 
 def paper_block(protocol: Protocol, figures: dict) -> dict:
-    """The page's `paper` block; {} for a stage whose paper reports nothing beyond the other blocks."""
+    """Return the page's `paper` block; {} if the stage's paper has nothing beyond the other blocks."""
     if "paper" not in figures:
         return {}
     title, template = PAPERS[protocol.name]
@@ -26,7 +26,7 @@ def paper_block(protocol: Protocol, figures: dict) -> dict:
 
 
 def _drawn_paper(protocol: Protocol, paper: dict) -> dict:
-    """What its template needs besides the figures."""
+    """Return what its template needs besides the numbers."""
     if "fates" in paper:
         none: dict = {}
         guidelines = zip_longest(paper["broken"], paper.get("holds", ()), fillvalue=none)

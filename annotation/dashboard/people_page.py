@@ -1,7 +1,8 @@
-"""The page of a study's people: one list in any order, whom to look at first, with evidence and what a decision takes.
+"""The page about a study's people: one list in any order, whom to look at first, with evidence and the cost of a
 
-What takes long comes from figures/annotators.py; names, decisions and who is here are read on each visit, and of the
-people on the shown part of the list only, what else their rows have.
+decision. Slow parts come from figures/annotators.py; names, decisions and who is here are read on each visit, and other
+
+details only for people on the shown part of the list.
 """
 
 from collections import defaultdict
@@ -33,18 +34,18 @@ from annotation.wording import pseudonym, readable_label
 from benchmarks.tables import NOTHING, Column, Table, number, with_sub
 
 ON_A_PAGE = 50
-NOW = timedelta(minutes=5)  # since the last screen, within which somebody is here
+NOW = timedelta(minutes=5)  # somebody counts as here for this long after their last screen
 EMPTY: Mapping = {"stages": [], "whole": [], "work": {}, "few": {}}
 EVERYONE, SIGNS, AWAY, EXCLUDED = "", "signs", "away", "excluded"
 FILTERS = {EVERYONE: "Everyone", SIGNS: "Warning signs", AWAY: "Judged nothing", EXCLUDED: "Excluded"}
 PACE = "Active time, shared over their answers. “Fast”: tasks in under half of everybody’s median time."
-LIKE_OTHERS = "Of the answers that others gave too, the share that matches the majority."
-WEIGHT = "First the people to look at, then those who judged most."
+LIKE_OTHERS = "The share of answers that match the majority, out of those that others answered too."
+WEIGHT = "First the people to look at, then those who judged the most."
 
 
 @dataclass(slots=True)
 class Cost:
-    """What an exclusion takes: `answers` that no longer count, of which `again` are asked of others."""
+    """The cost of an exclusion: `answers` that would no longer count, `again` of which others would have to give."""
 
     answers: int = 0
     again: int = 0
@@ -54,17 +55,17 @@ class Cost:
 
 @dataclass(slots=True)
 class Line:
-    """One person. The second half is read of those on the shown part of the list only."""
+    """One person. The second half is read only for people on the shown part of the list."""
 
     one: Participant
-    row: Mapping | None  # their figures over the whole study
+    row: Mapping | None  # their statistics over the whole study
     tested: bool  # they had enough judgments for a test in some stage
-    same: Mapping  # {"same", "n"}: gave the common answer, as their page counts it
+    same: Mapping  # {"same", "n"}: how often they gave the common answer, as their page counts it
     evidence: Sequence[Evidence]
     review: bool
     away: bool
     decisions: Sequence[Decision] = ()
-    left: int = 0  # reserved for them, and not judged
+    left: int = 0  # reserved for them, but not judged
     last_at: datetime | None = None
     cost: Cost = field(default_factory=Cost)
 
@@ -78,12 +79,12 @@ class Line:
 
     @property
     def seconds(self) -> float | None:
-        """Of active time for each answer."""
+        """Return the active seconds per answer."""
         return counts.ratio(60 * self.row["active_minutes"], self.row["answers"]) if self.row else None
 
     @property
     def common(self) -> float | None:
-        """The share of screens on which they gave the common answer."""
+        """Return the share of screens on which they gave the common answer."""
         return counts.ratio(self.same["same"], self.same["n"])
 
     @property
@@ -96,7 +97,7 @@ class Line:
 
     @property
     def weight(self) -> tuple[bool, int, int]:
-        """Those to look at first, then by the number of signs, then those who judged most."""
+        """Sort first those to look at, then by the number of signs, then those who judged the most."""
         return not self.review, -len(self.evidence) - len(self.one.signs), -self.judged
 
     needed = warning_signs.SIGNS_FROM  # judgments for a test
@@ -108,7 +109,7 @@ class Line:
 
 
 def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str) -> dict[str, Any]:
-    """Everything that the list shows; without figures yet, those who joined."""
+    """Return everything that the list shows; until statistics are computed, only who joined."""
     data = found.data or EMPTY
     everybody = lines(study, data)
     show = show if show in FILTERS else EVERYONE
@@ -134,7 +135,7 @@ def contents(request: HttpRequest, study: Study, found: LatestFigures, show: str
 def people_table(
     request: HttpRequest, study: Study, rows: Sequence[Line], show: str, *, several_stages: bool,
 ) -> Table:  # fmt: skip
-    """Those whom the filter `show` leaves, and beneath those with signs the evidence and the decision."""
+    """Return the people that pass the filter `show`, with the evidence and the decision below those with signs."""
 
     def part(name: str) -> Callable[[Line], str]:
         context = {"study": study, "show": show, "several_stages": several_stages}
@@ -167,7 +168,7 @@ def people_table(
 
 
 def _judged(most: int, line: Line) -> SafeString:
-    """The bar compares with whoever judged most; some have items of their own."""
+    """Show a bar relative to whoever judged the most; some have items of their own."""
     of = format_html(' <span class="quiet">of {}</span>', f"{line.judged + line.left:,}") if line.left else ""
     bar = format_html('<progress value="{}" max="{}" aria-hidden="true"></progress>', line.judged, most or 1)
     return format_html("{}{}{}", bar, f"{line.judged:,}", of)
@@ -197,7 +198,7 @@ def _pay(currency: str, pay: float) -> str:
 
 
 def lines(study: Study, data: Mapping) -> list[Line]:
-    """Everybody, in the order of joining. Later arrivals have no figures yet."""
+    """Return everybody, in the order of joining. New arrivals have no statistics yet."""
     titles = {stage.position: stage.title for stage in study.stages.all()} if len(data["stages"]) > 1 else {}
     data = {**data, "stages": [{**stage, "title": titles.get(stage["position"], "")} for stage in data["stages"]]}
     rows = {row["number"]: row for row in data["whole"]}
@@ -216,7 +217,7 @@ def lines(study: Study, data: Mapping) -> list[Line]:
 
 
 def _same(data: Mapping) -> Mapping[int, Mapping]:
-    """How often each gave the common answer, on the views that their own page and the sentence of a sign have."""
+    """Return how often each gave the common answer, on the views used by their own page and the signs."""
     found: dict[int, dict[str, int]] = defaultdict(lambda: {"same": 0, "n": 0})
     for stage in data["stages"]:
         for row in stage["rows"]:
@@ -225,11 +226,11 @@ def _same(data: Mapping) -> Mapping[int, Mapping]:
     return found
 
 
-# What only the rows that are shown need
+# Needed only for the rows shown
 
 
 def add_details(study: Study, data: Mapping, part: Sequence[Line]) -> None:
-    """Add what is read per person: decisions, the last screen, what is reserved, what excluding them takes."""
+    """Add what is read per person: decisions, the last screen, what is reserved, the cost of excluding them."""
     people = {line.who.pk: line for line in part}
     stages = list(study.stages.order_by("position"))
     decided = decisions(line.who for line in part)
@@ -255,7 +256,7 @@ def add_details(study: Study, data: Mapping, part: Sequence[Line]) -> None:
 
 
 def pairs(data: Mapping) -> list[dict[str, Any]]:
-    """Pairs of annotators who disagree and are compared with nobody else: names, counts and the stage's figures."""
+    """Return pairs who disagree and aren't compared with anybody else: names, counts and stage statistics."""
     return [
         {"names": [pseudonym(pair["first"]), pseudonym(pair["second"])], "stage": stage, **pair}
         for stage in data["stages"]
@@ -265,8 +266,8 @@ def pairs(data: Mapping) -> list[dict[str, Any]]:
 
 
 def count_tests(data: Mapping) -> dict:
-    """How many tests were made, and how many false alarms to expect: by their level of the tests of an annotator's own
-    picks, and as measured of those that compare answers.
+    """Return how many tests were made, and how many false alarms to expect: by their level for tests of an annotator's
+    own picks, and as measured for tests that compare answers.
     """
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     own, compared = (
@@ -283,7 +284,7 @@ def count_tests(data: Mapping) -> dict:
 
 
 def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:
-    """Everybody's answers and times in the stage with most judgments, as the protocols of stages differ."""
+    """Plot everybody's answers and times in the stage with the most judgments, since stages' protocols differ."""
     stage = max(data["stages"], key=lambda one: one["times"]["n"])
     title = study.stages.get(position=stage["position"]).title
     of = Subject(study.pk, study.name, at, stage["position"], title)
@@ -294,7 +295,7 @@ def plots(study: Study, data: Mapping, at: str) -> dict[str, Plot]:
 
 
 def more_needed(study: Study) -> int:
-    """At least how many more people are needed to finish the open stages; 0 if nobody, or unknown."""
+    """Return how many more people, at least, are needed to finish the open stages; 0 if none, or unknown."""
     found = [0]
     for stage in study.stages.filter(state=StageState.OPEN):
         stage.study = study

@@ -1,4 +1,4 @@
-"""The places of a study, as every page of it shows them at the left, with what waits in each."""
+"""The rail at the left of every page of a study: its places, with what waits in each."""
 
 from collections.abc import Mapping
 
@@ -31,17 +31,17 @@ PLACES = (
         ("Members", "study-members"), ("Webhooks", "study-webhooks"), ("Close or delete", "study-settings#end"),
     )),
 )  # fmt: skip
-BELOW = {  # pages that belong to one that has a link
+BELOW = {  # pages that belong to a place with a link
     "study-instructions": "study-settings#rule", "study-checks": "study-settings#checks",
     "study-checks-pick": "study-settings#checks", "study-delete": "study-settings#end",
     "release-detail": "release-list", "release-new": "release-list",
 }  # fmt: skip
-ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # how the names of addresses outside `studies/` begin
+ELSEWHERE = {"release-": "results", "webhook-": "settings"}  # beginnings of names of addresses outside `studies/`
 
 
 def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> dict:
-    """The links with which is open, what waits, and the next step unless the page is the overview or the one that it
-    leads to. `found` is the step of a page that has it.
+    """Return the links, which one is open, what waits, and the next step, unless the page is the overview or the step's
+    own. `found` is the step of a page that has it.
     """
     here, address = _place_of(request)
     waits: Mapping[str, str] = {}
@@ -65,14 +65,14 @@ def rail(request: HttpRequest, study: Study, found: StudyStep | None = None) -> 
 
 
 def _address(name: str, study: Study) -> str:
-    """`study-results#exports` is the part of a page."""
+    """Return the address; `study-results#exports` is part of a page."""
     name, _, part = name.partition("#")
     of = study.benchmark_id if name.startswith("benchmark-") else study.pk
     return reverse(name, args=[of]) + (part and f"#{part}")
 
 
 def _place_of(request: HttpRequest) -> tuple[str, str]:
-    """The key of the place that the request's page is in, and the name of its address."""
+    """Return the key of the place that the request's page belongs to, and the name of its address."""
     match = request.resolver_match
     name = (match and match.url_name) or ""
     for start, key in ELSEWHERE.items():

@@ -1,4 +1,4 @@
-"""What comes out of a study: its people and models in one table, releases, report, exports, and the page to share."""
+"""A study's results: its people and models in one table, releases, report, exports, and the page to share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -32,7 +32,7 @@ KIND = "results"
 RELEASES = 5
 EXPORTS = 5
 
-INTERVALS = "The 95% interval says where the share may be with other people like these, or for models on other items."
+INTERVALS = "The 95% interval shows where the share may be with other people like these or, for models, on other items."
 
 GAPS = (
     "People − model, paired: by how many points more often the study’s people are right than the model about the same "
@@ -44,8 +44,8 @@ Row = Mapping[str, Any]
 
 @cache.computes(KIND)
 def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
-    """Of the study of its first stage: `people_and_models`, and of the page to share the headline `tiles` and what
-    became of all items (`whole`); of an audit its `audit` (audit_block.summary).
+    """Return the results for a study's first stage: `people_and_models` and, for the page to share, the headline
+    `tiles` and what became of all items (`whole`); for an audit its `audit` (audit_block.summary).
     """
     found = people_and_models.people_and_models(stage.study)
     main = stage_progress.main_stage(stage_progress.stages_of(stage.study))
@@ -56,21 +56,21 @@ def results(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
 
 
 def latest(first: Stage, by: str = "app") -> tuple[bool, LatestFigures]:
-    """`results` by the study's first stage, and before it whether the study is small enough to compute them at once."""
+    """Return whether the study is small enough to compute results at once, and its `results`."""
     small = cache.is_small(first.study) and not people_and_models.many_answers(first.study.benchmark)
-    # For at most an hour, because nothing here says that people of another study have answered.
+    # Kept for at most an hour, because answers by people in another study are not noticed here.
     return small, cache.latest(first, KIND, by=by, small=small, good=cache.CLOCK)
 
 
 def rows_for(user, study: Study, data: Row) -> list[Row]:
-    """The rows of the table but those with people of studies that the user is no member of."""
+    """Return the table's rows, without people in studies of which the user is not a member."""
     others = {row["study"] for row in data["rows"]} - {None, study.pk}
     seen = set(permissions.studies_for(user).filter(pk__in=others).values_list("pk", flat=True)) if others else ()
     return [row for row in data["rows"] if row["study"] in (None, *seen)]
 
 
 def contents(request: HttpRequest, study: Study) -> dict:
-    """Everything that the page shows; for a large study, the table is as last computed."""
+    """Return everything that the page shows; for a large study, the table is as last computed."""
     stages = list(study.stages.order_by("position"))
     stages[0].study = study
     small, found = latest(stages[0])
@@ -106,7 +106,7 @@ def _drawn(request: HttpRequest, study: Study, found: LatestFigures) -> dict:
 
 
 def shared(study: Study) -> dict:
-    """What everybody with the address sees: as last computed, without a computation or people of other studies."""
+    """Return what everybody with the address sees: as last computed, without people in other studies."""
     state = study.state_with(study.stages.all())
     found = CachedFigures.objects.filter(stage__study=study, kind=KIND, key="").order_by("stage__position").first()
     if found is None:
@@ -125,7 +125,7 @@ def shared(study: Study) -> dict:
 
 
 def valid_plot(kinds: Sequence[Row], of: Subject) -> Plot | None:
-    """The share of valid items among those that are decided, for each type and subtype if there are several."""
+    """Plot the share of valid items among those decided, for each type and subtype if there are several."""
     decided = [(row, row["kept"] + row["dropped"]) for row in kinds if row["kept"] + row["dropped"]]
     rows: list[MeasuredRow] = [
         (kind_name(row["type"], row["subtype"]), row["kept"] / n, *wilson(row["kept"], n), n, "") for row, n in decided
@@ -136,7 +136,7 @@ def valid_plot(kinds: Sequence[Row], of: Subject) -> Plot | None:
 def _tiles(data: Row, rows: Sequence[Row]) -> Iterable[Tile]:
     person, best = _person(rows), _best(rows)
     if person and person["all"] and not person["apart"]:
-        words = "is right on that share of the items answered, bad ones included"
+        words = "answers that share of the items correctly, including bad items"
         yield Tile(person["title"], percent(person["all"]["share"]), words, "", _basis(person))
     if best:
         yield Tile("Best model", percent(best["all"]["share"]), best["title"], "", _basis(best))
@@ -186,11 +186,11 @@ def table_of(data: Row, rows: Sequence[Row], study: Study | None = None, request
 
 
 def _named(row: Row) -> object:
-    return with_sub(bdi(row["title"]), row["about"], "another question than the models’" if row["apart"] else "")
+    return with_sub(bdi(row["title"]), row["about"], "not the question that models were asked" if row["apart"] else "")
 
 
 def _points(of: Row | None) -> object:
-    """A share in percent, and of how many items."""
+    """Return a share in percent, and its number of items."""
     if not of:
         return NOTHING
     return with_sub(exact(of["share"], lambda share: f"{100 * share:.1f}"), of["n"] and f"n\u00a0{of['n']:,}")
@@ -211,11 +211,11 @@ def _part(place: int, name: str) -> Iterable[Column]:
     yield Column("n", f"parts.{place}.n", name=f"{name}.n", page=False)
 
 
-# The sentences that read it
+# The sentences that interpret it
 
 
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
-    """The `sentences` that read the table, its `notes` on figures that are missing, and its `plot`."""
+    """Return the `sentences` that interpret the table, its `notes` on missing numbers, and its `plot`."""
     others = f"{people_and_models.SINGLE} in "  # too long beside a plot
     plotted = [{**row, "title": row["title"].removeprefix(others)} for row in rows if row["all"] and not row["apart"]]
     once = any(row["stands"] != HUMANS and not row["in_both_orders"] for row in plotted)
@@ -237,7 +237,7 @@ def _person(rows: Sequence[Row]) -> Row | None:
 
 
 def _best(rows: Sequence[Row]) -> Row | None:
-    """Models stand in order, the best first."""
+    """Return the best row; models are in order, best first."""
     return next((row for row in rows if row["stands"] != HUMANS and row["all"]), None)
 
 
@@ -261,7 +261,7 @@ def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int)
 
 
 def _of_some(row: Row, name: str, items: int) -> str:
-    """Of how many items a model's share is, if not of all."""
+    """Return how many items a model's share is based on, if not all."""
     n = row[name]["n"]
     return "" if n in (None, items) else f" of the {counted(n, 'item')} that it {_did(row)}"
 
@@ -271,7 +271,7 @@ def _did(row: Row) -> str:
 
 
 def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
-    """How models change on the valid items, and the figure of people there, or why there is none."""
+    """Describe how models change on the valid items, and people's share there, or why there is none."""
     if data["valid"] is None:
         return []
     best = _best(rows)
@@ -290,7 +290,7 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
 
 
 def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
-    """The share of each group of people on valid items; of only one group, why it may be below its share on all."""
+    """Describe each group's share on valid items; for a single group, why it may be below its share on all."""
     of_others = [row for row in rows if row["study"] is not None]
     if len(rows) > 1:
         shares = sorted(row["valid"]["share"] for row in rows)
@@ -302,17 +302,17 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
             f"that they answered ({each} items each)."
         )
     (row,) = rows
-    who = "People in another study" if of_others else "People of this study who chose none of them"
+    who = "People in another study" if of_others else "People in this study who did not choose any of them"
     on_valid, on_all = row["valid"]["share"], row["all"] and row["all"]["share"]
     said = f"{who} are right on {percent(on_valid)} of the {row['valid']['n']:,} valid items that they answered"
     if on_all is None or on_all <= on_valid:
         return f"{said}."
     whole = f"{percent(on_all)} of all {row['all']['n']:,}"
-    return f"{said} ({whole}): others chose these items, which need not raise the share."
+    return f"{said} ({whole}): others chose these items, so the share need not be higher."
 
 
 def _without_the_bad(best: Row, all_valid: int) -> str:
-    """How the best model does on the same items before and after those that people found wrong are left out."""
+    """Describe how the best model does with and without the items that people found wrong."""
     decided, valid = best["decided"], best["valid"]
     some = "" if valid["n"] in (None, all_valid) else f" that it {_did(best)} (of {all_valid:,})"
     return (
@@ -322,7 +322,7 @@ def _without_the_bad(best: Row, all_valid: int) -> str:
 
 
 def _notes(rows: Sequence[Row], said: str) -> list[str]:
-    """Why figures are missing, each reason once, with the rows it is about, unless it is `said`."""
+    """Explain why numbers are missing, each reason once, with its rows, unless already `said`."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for name, why in row["why"].items():

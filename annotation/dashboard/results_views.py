@@ -1,4 +1,4 @@
-"""The managers' page of a study's results, and the page that everybody reads who has the address."""
+"""The managers' page of a study's results, and the page that everybody with the address can read."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ from benchmarks.tables import page_or_csv
 @require_safe
 @staff_only
 def study_results(request: StaffRequest, pk: int) -> HttpResponse:
-    """People and models in one table, releases, the report, exports; `?csv=` is the table's file."""
+    """Show people and models in one table, releases, the report, exports; `?csv=` is the table's file."""
     study = permissions.study_for(request.user, pk)
     context = {"section": "studies", **results_page.contents(request, study)}
     return page_or_csv(request, "dashboard/results.html", context, f"people-and-models-study-{pk}")
@@ -33,7 +33,7 @@ def study_share(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk, Role.MANAGER)
     if request.POST.get("to") == "off":
         sharing.stop_sharing(study=study, by=audit.named(request.user))
-        messages.success(request, "The page to share is off; its address leads nowhere now.")
+        messages.success(request, "The page to share is off, and its address no longer works.")
     else:
         sharing.share(study=study, by=audit.named(request.user))
         messages.success(request, "The page to share is on.")
@@ -43,9 +43,9 @@ def study_share(request: StaffRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_safe
 def shared_results(request: HttpRequest, shared: str) -> HttpResponse:
-    """Read only, without login. Rendered without the request: no session, user or messages are looked up."""
+    """Show the results, read-only and without login. Renders without the request: no session or user is read."""
     if limits.too_many_looks(request):
-        return HttpResponse("There were many requests from your network. Try again in an hour.", status=429)
+        return HttpResponse("There have been too many requests from your network. Try again in an hour.", status=429)
     found = get_object_or_404(SharedResults.objects.select_related("study__benchmark"), token=shared)
     html = loader.get_template("dashboard/shared.html").render(results_page.shared(found.study))
     return HttpResponse(html, headers={"X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "no-referrer"})

@@ -1,4 +1,4 @@
-"""The scores of a declared protocol's answers as the study page and the report show them."""
+"""The scores of a declared protocol's answers, for the study page and the report."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from annotation.protocols import schema
 from annotation.protocols.base import Protocol
 from annotation.wording import exact, readable_label
 
-MOST_BARS = 11  # points of a scale
+MOST_BARS = 11  # points on a scale
 
 
 def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str, Any]:
-    """`scored`, in words, and `score_plots`; {} where the protocol scores nothing."""
+    """Return `scored`, in words, and `score_plots`; {} if the protocol does not score anything."""
     if "scores" not in figures or protocol.file is None:
         return {}
     scores = {**figures["scores"], "answers": [_said_once(one) for one in figures["scores"]["answers"]]}
@@ -37,20 +37,20 @@ def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str,
 
 
 def _said_once(one: Figures) -> Figures:
-    """Without the share of the answer that is counted, if it is always the right one."""
+    """Leave out the share of the counted answer if that is always the right one."""
     if "right" not in one or not one.get("is_share") or one["whole"]["value"] != one["right"]["whole"]["value"]:
         return one
     return {name: value for name, value in one.items() if name not in ("whole", "by_type")}
 
 
 def _for_others(row: Figures) -> Figures:
-    """With the interval for other annotators, if there is one, under a name of its own."""
+    """Add the interval for other annotators, if there is one, under a separate name."""
     known = row["over"] == ANNOTATORS
     return {**row, **{f"others_{end}": row[end] if known else None for end in ("low", "high")}}
 
 
 def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, Any]:
-    """The value that is counted, or the ends of the scale with their anchors, and of a short scale `bars`: each point,
+    """Return the counted value, or the ends of the scale with their anchors, and for a short scale `bars`: each point,
     how often it was given, the share and the width in percent.
     """
     if "score" not in one:
@@ -59,7 +59,7 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, Any]:
     anchors = asked[0].anchors if asked and isinstance(asked[0], schema.Scale) else {}
 
     def end(value: float) -> str:
-        point = exact(value) if asked else f"{value:g}"  # a combined score has its own ends
+        point = exact(value) if asked else f"{value:g}"  # a combined score has different ends
         return f"{point} ({anchors[point]})" if point in anchors else point
 
     said = {"score_words": readable_label(one["score"]), "from_words": end(one["from"]), "to_words": end(one["to"])}
@@ -70,7 +70,7 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, Any]:
 
 
 def _by_type(scores: Figures) -> list[Figures]:
-    """A row for each type and score, if there is more than one type."""
+    """Return a row for each type and score, if there is more than one type."""
     rows, several = [], len(scores["answers"]) > 1
     for one in scores["answers"]:
         name = f"{readable_label(one['answer'])}: " if several else ""

@@ -1,5 +1,5 @@
-"""The page of a study's settings, with those of one stage: what can change, why the rest cannot, and the ways to its
-other settings.
+"""The page for the settings of a study and one of its stages: what can change, why the rest cannot, and links to other
+settings.
 """
 
 from django.contrib import messages
@@ -27,7 +27,7 @@ from benchmarks.transactions import retry_deadlocks
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_settings(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`; without it, with the settings of the first stage."""
+    """Show the settings; `?stage=2` chooses a stage, by default the first."""
     chosen = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), Role.MANAGER)
     study = chosen.study
     form = _form(request, study, chosen)
@@ -43,7 +43,7 @@ def study_settings(request: StaffRequest, pk: int) -> HttpResponse:
 
 @retry_deadlocks
 def _form(request: StaffRequest, study: Study, stage: Stage) -> StudySettingsForm:
-    """The form with the stage as it is now, saved if the request sends one that is valid."""
+    """Return the form with the stage's current settings, saved if the request sends a valid form."""
     with latest(study, request):
         stages = [one for one in stages_of(study) if one == stage]
         form = StudySettingsForm(request.POST or None, study=study, stages=stages)

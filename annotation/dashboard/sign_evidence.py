@@ -1,6 +1,6 @@
 """The evidence for each warning sign: a sentence with what was measured, and how many screens are behind it.
 
-The counts are those of the figures, and of the screens that the annotator's page shows (figures/annotator_screens.py).
+The counts match the statistics, and the screens that the annotator's page shows (figures/annotator_screens.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,19 +13,19 @@ from annotation.wording import readable_label
 
 OUTLIERS = {few_annotators.AGREEMENT: "low agreement", few_annotators.FAST: "very fast"}
 BY_CHANCE = f"Chance alone would hardly do this (p\u00a0<\u00a0{warning_signs.TEST_LEVEL})."
-Said = tuple[str, int | None]  # a sentence, and the number of screens behind it, None where there are none to show
+Said = tuple[str, int | None]  # a sentence, and the number of screens behind it, None if there are none to show
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`show` is the kind of screens behind it, of which there are `count`; None where there are none to show."""
+    """`show` is the kind of screens behind it, and `count` their number; None if there are none to show."""
 
-    number: int  # of the annotator
+    number: int  # the annotator's
     kind: str
     label: str
     sentence: str
     count: int | None = None
-    stage: Mapping | None = None  # its figures
+    stage: Mapping | None = None  # its statistics
     tested: bool = True
     size: float = 0.0
 
@@ -35,7 +35,7 @@ class Evidence:
 
 
 def evidence(data: Mapping) -> dict[int, list[Evidence]]:
-    """By annotator: the signs in the figures of all stages, then in what they stand out among few."""
+    """Return, by annotator, the signs in all stages' statistics, then how they stand out among few."""
     found = {row["number"]: [_of_sign(data, row["number"], sign) for sign in row["signs"]] for row in data["whole"]}
     signed = {(one.number, one.kind) for of_one in found.values() for one in of_one}
     for one in outliers(data):
@@ -55,8 +55,8 @@ def _of_sign(data: Mapping, number: int, sign: Mapping) -> Evidence:
 
 
 def outliers(data: Mapping) -> list[Evidence]:
-    """Who differs far from the others in a stage with few of them (measures/few_annotators.py): lowest agreement first,
-    then the fastest.
+    """Return who differs greatly from the others in a stage with few annotators (measures/few_annotators.py): lowest
+    agreement first, then the fastest.
     """
     found = []
     for stage, row, view, one in annotators.outlying(data):
@@ -66,7 +66,7 @@ def outliers(data: Mapping) -> list[Evidence]:
 
 
 def compared(stage: Mapping, row: Mapping, view: str) -> str:
-    """An annotator beside the others in words, with the counts that tile, test and filter have."""
+    """Compare an annotator with the others in words, with the same counts as tile, test and filter."""
     mine, test = row["majority"][view], row["agreement"]
     gave = "Was close to the others on" if stage.get("level") else "Gave the common answer on"
     rest = test["others_share"] if test["p"] is not None else _share_of_others(stage, row, view)
@@ -84,7 +84,7 @@ def _share_of_others(stage: Mapping, row: Mapping, view: str) -> float | None:
 
 def _agreement(stage: Mapping, row: Mapping, view: str) -> Said:
     mine = row["majority"][view]
-    single = mine["n"] <= row["judged"]  # else several statements a screen were compared
+    single = mine["n"] <= row["judged"]  # else several statements per screen were compared
     return compared(stage, row, view), mine["n"] - mine["same"] if single else None
 
 
@@ -97,7 +97,7 @@ def _checks(_: Mapping, stage: Mapping, row: Mapping) -> Said:
     found = row["checks"]
     wrong = found["n"] - found["right"]
     by_chance = f"guessing would get {found['n'] * found['guess']:.1f}"
-    return f"{found['right']:,} of {found['n']:,} checks right, {wrong:,} wrong; {by_chance}.", wrong
+    return f"{found['right']:,} of {found['n']:,} checks correct, {wrong:,} wrong; {by_chance}.", wrong
 
 
 def _answers(_: Mapping, stage: Mapping, row: Mapping) -> Said:
@@ -128,7 +128,7 @@ def _runs(_: Mapping, stage: Mapping, row: Mapping) -> Said:
 
 
 def _nth(place: int) -> str:
-    """A position on the screen in words."""
+    """Put a position on the screen into words."""
     return f"the {('first', 'second', 'third')[place - 1] if place <= 3 else f'{place}th'} position"
 
 
@@ -151,8 +151,8 @@ SENTENCES: dict[str, Callable[[Mapping, Mapping, Mapping], Said]] = {
 
 
 def usual_time(data: Mapping, stage: Mapping, row: Mapping) -> float | None:
-    """The seconds of which less than half is fast: the stage's median, and for whom the others' time alone shows to be
-    very fast, theirs.
+    """Return the usual seconds, less than half of which is fast: the stage's median, or the others' median for somebody
+    who is very fast only compared with the others.
     """
     apart = _fast_outlier(data, stage, row)
     return stage["median_seconds"] if apart is None else row["median_seconds"] / (1 - apart["size"])

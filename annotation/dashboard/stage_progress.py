@@ -1,4 +1,4 @@
-"""How far each stage of a study is: what closing it would pass on, and what became of all items."""
+"""Each stage's progress: what closing it would pass on, and what became of all items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotation.templatetags.figures import data, percent
 
 PARTS = {"kept": "Kept", "dropped": "Dropped", "waiting": "Waiting for a decision", "open": "Still to be judged",
          "not_asked": "Not asked about"}  # fmt: skip
-NOT_RATED = {"open": "Not rated"}  # of a study that asks nobody
+NOT_RATED = {"open": "Not rated"}  # for a study in which nobody judges
 OF_AUDIT = {"kept": "Judged right", "dropped": "Judged wrong", "open": "Left open: an audit needs only some items"}
 
 BEING_JUDGED = "being judged"
@@ -20,7 +20,7 @@ BEING_JUDGED = "being judged"
 
 @dataclass(frozen=True)
 class Part:
-    """Of all items: those of a `kind`, with their `share` and where they are in the bar, in percent of its width."""
+    """The items of a `kind`, with their `share` of all items and their position in the bar, in percent of its width."""
 
     kind: str
     words: str
@@ -47,7 +47,7 @@ def with_sources(stages: Iterable[Stage]) -> list[Stage]:
 
 
 def main_stage(stages: Sequence[Stage]) -> Stage:
-    """The first that is open and has questions without an answer, or the last one that selects."""
+    """Return the first stage that is open and has unanswered questions, or the last one that selects."""
     waiting = set(
         Stage.objects.filter(
             pk__in=[stage.pk for stage in stages], state=StageState.OPEN, slots__judgment=None, slots__live=True,
@@ -59,7 +59,7 @@ def main_stage(stages: Sequence[Stage]) -> Stage:
 
 
 def progress(stage: Stage, whole: Mapping) -> dict:
-    """How much of a stage is `done`, in items or its questions; what an empty one `waits_for`; its state in `words`."""
+    """Return how much of a stage is `done`, in items or questions; what an empty one `waits_for`; state in `words`."""
     step = next(one for one in (*whole["stages"], *whole["measuring"]) if one["stage"] == stage.position)
     entered = step.get("entered", step.get("tasks", 0))
     done = step["answered"] if "answered" in step else entered - step["open"]
@@ -70,14 +70,14 @@ def progress(stage: Stage, whole: Mapping) -> dict:
 
 
 def _state_in_words(stage: Stage, done: int, total: int) -> str:
-    """What an open stage is at, which *open* does not say."""
+    """Describe what an open stage is doing, which *open* does not show."""
     if stage.state == StageState.CLOSED:
         return "closed"
     return "waiting" if not total else "all judged" if done == total else BEING_JUDGED
 
 
 def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
-    """What closing the stage would pass on (`passed_on_by`); nothing if it measures."""
+    """Return what closing the stage would pass on (`passed_on_by`); nothing if it measures."""
     steps = {step["stage"]: step for step in whole["stages"]}
     if stage.position not in steps:
         return []
@@ -88,7 +88,7 @@ def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
 
 
 def asks_nobody(study: Study) -> bool:
-    """Whether all judgments were made elsewhere, and nobody can judge here."""
+    """Return whether all judgments were made elsewhere, and nobody can judge here."""
     people = study.annotators.order_by("imported").values_list("imported", flat=True)
     return study.state != StudyState.OPEN and people.first() is True
 
@@ -100,8 +100,9 @@ def has_people(study: Study) -> bool:
 
 
 def parts_of(whole: Mapping, audits: bool = False, asks: bool = True) -> list[Part]:
-    """What became of all items, each share rounded by itself. One that `audits` may end before the open ones are
-    judged, so that shares of all items would be taken for its result: there are none. `asks`: can anybody judge?
+    """Return what became of all items, each share rounded separately. A study that `audits` may end before the open
+    items are judged, so shares of all items, which could be taken for its result, are left out. `asks`: whether anybody
+    can judge.
     """
     named = PARTS | (OF_AUDIT if audits else {} if asks else NOT_RATED)
     reasons = {"dropped": whole["reasons"], "not_asked": whole["not_asked_in"]}

@@ -7,15 +7,15 @@ from annotation.pipeline.stage_rules import rule_in_words
 from annotation.wording import counted, readable_label
 
 _GIVEN = {
-    Strategy.POOL: "Whoever is there gets the next item that lacks a judgment.",
+    Strategy.POOL: "Everyone gets the next item that lacks a judgment.",
     Strategy.NAMED: "Each annotator judges the items that are assigned to them by name.",
     Strategy.EVERYONE: "Each annotator judges every item.",
-    Strategy.AUDIT: "Items come in an order fixed beforehand, until the share of wrong ones is known well enough.",
+    Strategy.AUDIT: "Items come in an order fixed beforehand, until the share of wrong items is known well enough.",
 }
 
 
 def settings_in_sentences(stage: Stage, part: str, batches: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """(what it is about, the sentence). `part` is the part of the benchmark in words, "" for all of it; `batches`
+    """Return pairs of subject and sentence. `part` is the part of the benchmark in words, "" for all of it; `batches`
     counts places in batches (study_overview).
     """
     return [
@@ -40,7 +40,7 @@ def _items(stage: Stage, part: str) -> str:
 
 def _people(stage: Stage, batches: dict[str, Any]) -> list[str]:
     if stage.strategy == Strategy.BATCHES:
-        found = [f"Each annotator gets a batch of {counted(stage.batch_size or 0, 'item')} of their own."]
+        found = [f"Each annotator gets their own batch of {counted(stage.batch_size or 0, 'item')}."]
     else:
         found = [_GIVEN[Strategy(stage.strategy)]]
     if batches:

@@ -1,4 +1,4 @@
-"""What takes long on the study page: computed during the request or, for a large study, by the worker."""
+"""The slow parts of the study page, computed during the request or, for a large study, by the worker."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
@@ -22,12 +22,12 @@ from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "page"
-CASES = 6  # disagreements that are shown
+CASES = 6  # disagreements shown
 PAIRS = 45  # of annotators
 PLACES = 1000  # of batches
 PEOPLE = 100  # rows of annotators
 
-# Each place of each batch: its annotator and progress.
+# Each place in each batch: its annotator and progress.
 BATCHES = """
 SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
        max(annotator.number)
@@ -82,9 +82,9 @@ def latest(stage: Stage, small: bool, stages: Sequence[Stage], lists: bool = Tru
 
 
 def _whole(study: Study, stages: Sequence[Stage], known: Mapping[int, audits.Needs]) -> dict:
-    """The study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`) or has decided
-    (`by_hand`), and `needed` in the steps of its audits: the items that each is expected to need in all; `known` has
-    what some of them need, by a stage's key.
+    """Return the study's funnel, with the items that a person must decide (`waiting` if open, else `flagged`) or has
+    decided (`by_hand`), and in its audits' steps `needed`, the items that each is expected to need in all; `known` has
+    some of these, by stage key.
     """
     selecting = [one for one in stages if not measures(one)]
     walk = walk_of(study, selecting)
@@ -116,13 +116,13 @@ def _trimmed(figures: dict) -> dict:
 
 
 def _annotators_shown(annotators: list[dict]) -> list[dict]:
-    """The annotators to review first, in order of joining."""
+    """Return the annotators to show, those to review first, otherwise in order of joining."""
     places = sorted(range(len(annotators)), key=lambda at: (not annotators[at]["signs"], -annotators[at]["judged"]))
     return [annotators[at] for at in sorted(places[:PEOPLE])]
 
 
 def _batches(stage: Stage) -> dict:
-    """Each place of each batch with its annotator and progress, and how many are assigned and done."""
+    """Return each place in each batch with its annotator and progress, and how many are assigned and done."""
     if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
         return {}
     names = ("batch", "place", "items", "tasks", "judged", "holder")
@@ -139,14 +139,14 @@ def _batches(stage: Stage) -> dict:
 
 
 def _again(stage: Stage) -> int:
-    """The number of items of a closed stage that are assigned anyway: sent back, or with new candidates."""
+    """Return the number of a closed stage's items that are given out anyway: sent back, or with new candidates."""
     if stage.state == StageState.OPEN:
         return 0
     return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
 
 
 def _no_checks(stage: Stage) -> bool:
-    """Whether the stage has a rate of checks but no check items."""
+    """Return whether the stage has a rate of checks but no check items."""
     return bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists()
 
 

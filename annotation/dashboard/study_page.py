@@ -1,6 +1,6 @@
-"""The page of one stage: its figures, and what can be done about it.
+"""The page of one stage: its statistics, and what can be done about it. study_overview.py computes the slow parts;
 
-study_overview.py computes what takes long; `contents` adds what changes at once and prepares both for the templates.
+`contents` adds what is always current and prepares both for the templates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,8 +47,8 @@ BLOCKS = (
 )  # fmt: skip
 MAYBE = ("batches", "scored", "audit")  # blocks that not every stage has
 
-# Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL, so that it reads
-# only the study's own rows, however many the tables have.
+# Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL makes it read only
+# the study's own rows, however large the tables.
 SEEN = """
 WITH stage AS (SELECT * FROM annotation_stage WHERE study_id = %(study)s),
      task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage))
@@ -77,9 +77,9 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
    WHERE kind IN ('export', 'estimate', 'release') AND params @> jsonb_build_object('study', %(study)s::bigint)),
   to_char(now(), 'YYYYMMDDHH24MI')
 """
-MINUTE = -1  # of SEEN: forecasts move with the clock
+MINUTE = -1  # in SEEN, because forecasts change with time
 
-# What is current for a large study. Everything else on its page is as of when it was computed.
+# What is current for a large study. Everything else on its page is as last computed.
 SEEN_FRESH = """
 SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
   (SELECT array_agg(state ORDER BY position) FROM annotation_stage WHERE study_id = %(study)s),
@@ -91,7 +91,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 
 
 def contents(stage: Stage, small: bool = True) -> dict:
-    """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
+    """Return everything that the page and its live part show; for a large study, slow parts are as last computed."""
     study, protocol = stage.study, protocol_named(stage.protocol)
     stages = stage_progress.stages_of(study)
     found = latest(stage, small, stages)
@@ -117,7 +117,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
 
 
 def _up_to_date(stage: Stage, data: dict) -> dict:
-    """Earlier figures, updated with what can be counted at once: open leases and flags."""
+    """Update earlier statistics with what can be counted at once: open leases and flags."""
     ((leased, until, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
     figures = data["figures"]
     progress = {**figures["progress"], "flags": flags, "flags_open": unsettled}
@@ -126,7 +126,7 @@ def _up_to_date(stage: Stage, data: dict) -> dict:
 
 
 def newer(shown: dict, seen: str) -> dict:
-    """The blocks to send to a page that has `seen`, without the figures that it already shows."""
+    """Return the blocks to send to a page that has `seen`, without those it already shows."""
     if shown["large"] and seen.partition("_")[0] == shown["seen"].partition("_")[0]:
         there = {*FRESH, "tiles"}
         return {**shown, "blocks": [(name, template) for name, template in shown["blocks"] if name in there]}
@@ -134,7 +134,7 @@ def newer(shown: dict, seen: str) -> dict:
 
 
 def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
-    """The stage's figures (`overview`), with what the page derives from them."""
+    """Return the stage's statistics (`overview`), with what the page derives from them."""
     figures, whole = data["figures"], data["whole"]
     progress, joined = stage_progress.progress(stage, whole), stage_progress.has_people(stage.study)
     return {
@@ -166,7 +166,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
 
 
 def _state_in_words(stage: Stage, figures: Mapping, progress: Mapping, joined: bool) -> str:
-    """A stage that would be judged stands still if its study does not go on, or nobody has come or is left."""
+    """Describe the stage; judging stands still if the study is not open, or nobody has come or is left."""
     stops = figures["now"]["forecast"]["stopped"] or not joined
     if not stops or progress["words"] != stage_progress.BEING_JUDGED:
         return progress["words"]
@@ -174,7 +174,7 @@ def _state_in_words(stage: Stage, figures: Mapping, progress: Mapping, joined: b
 
 
 def agreement_rows(agreement: Sequence[Mapping]) -> list[dict]:
-    """The measures of a stage's views, a row each with a cell for each view; None if it is not of the view's level."""
+    """Return a row for each measure with a cell for each view; None if it is not for the view's level."""
     cells = {
         measure: [
             one["measures"].get(measure.key)
@@ -187,7 +187,7 @@ def agreement_rows(agreement: Sequence[Mapping]) -> list[dict]:
 
 
 def _outcomes(protocol: Protocol, figures: dict) -> dict:
-    """The counts of outcomes; of answers on a scale, and of several, most annotators need not say the same."""
+    """Return the counts of outcomes; for answers on a scale, or several answers, there need not be a majority."""
     outcomes = figures["outcomes"]
     if protocol.file is None or (is_plain(protocol.file) and not any("level" in one for one in figures["agreement"])):
         return outcomes
@@ -196,7 +196,7 @@ def _outcomes(protocol: Protocol, figures: dict) -> dict:
 
 
 def _published(stage: Stage, figures: dict) -> dict | None:
-    """The agreement that the protocol's paper reports on the view that is shown first (`paper`), and `ours`."""
+    """Return the agreement that the protocol's paper reports on the view shown first (`paper`), and `ours`."""
     paper = PUBLISHED.get(stage.protocol)
     view = next(one for one in figures["agreement"] if one["on"] == figures["by_type_on"])
     if not paper or paper.on != view["on"]:
@@ -205,7 +205,7 @@ def _published(stage: Stage, figures: dict) -> dict | None:
 
 
 def _ranges(found: Mapping) -> bool:
-    """Whether the ends of the expected time are known and differ as they are written."""
+    """Return whether the ends of the expected time are known and look different as written."""
     ends = found["minutes_low"], found["minutes_high"]
     return None not in ends and len(set(map(hours, ends))) == 2
 
@@ -241,7 +241,7 @@ def _estimated(stage: Stage) -> dict:
 
 
 def _blocks(shown: dict) -> list[tuple[str, str]]:
-    """The page's live parts that this stage has, each with its template."""
+    """Return the live parts of this stage's page, each with its template."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name not in MAYBE or shown.get(name)}
     templates["latest"] = "components/_as_of.html"
@@ -249,7 +249,7 @@ def _blocks(shown: dict) -> list[tuple[str, str]]:
 
 
 def fingerprint(stage: Stage) -> str:
-    """Changes when anything changes that the page shows, the forecast's minutes included. One query."""
+    """Return a value that changes when anything on the page does, including the forecast. Makes one query."""
     row = list(fetch(SEEN, study=stage.study_id, benchmark=stage.study.benchmark_id)[0])
     if row[0] != StudyState.OPEN or stage.state != StageState.OPEN:
         row[MINUTE] = ""
@@ -257,7 +257,7 @@ def fingerprint(stage: Stage) -> str:
 
 
 def _seen_large(stage: Stage, found: LatestFigures) -> str:
-    """`<figures>_<current state>`; the first is 0 while there are no figures."""
+    """Return `<figures>_<current state>`; the first is 0 while there are no statistics."""
     flags = fetch(FLAGS, stage=stage.pk)
     row = fetch(SEEN_FRESH, study=stage.study_id, stage=stage.pk), flags, found.progress
     figures = hashed((stage.position, found.made_at)) if found.data is not None else "0"
@@ -265,7 +265,7 @@ def _seen_large(stage: Stage, found: LatestFigures) -> str:
 
 
 def _stage_links(stage: Stage) -> list[tuple[str, str]]:
-    """The pages about this stage that the user may open: (address, words)."""
+    """Return the pages about this stage that the user may open: (address, words)."""
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
     manages = stage.study.may.manage

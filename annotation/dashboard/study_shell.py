@@ -1,4 +1,4 @@
-"""The tag with which pages of a study show its places."""
+"""The template tag for the rail of a study's pages."""
 
 from django import template
 
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.inclusion_tag("components/_rail.html", takes_context=True)
 def study_rail(context: template.Context) -> dict:
-    """The places of the page's `study`; a page that has the study's `next` step has it computed once."""
+    """Return the places of the page's `study`; if the page has the study's `next` step, it is not computed again."""
     return rail(context["request"], context["study"], context.get("next"))

@@ -1,4 +1,4 @@
-"""The tables on the pages of a study's stages, items and people, each declared once."""
+"""The tables on the pages about a study's stages, items and people, each declared once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -43,7 +43,7 @@ def _listed(cells: Iterable[object], between: str, none: object = NOTHING) -> ob
 
 
 def _task(study: int, stage: Stage, task: int | None, key: str) -> SafeString:
-    """An item with the page that decides its task, and its history."""
+    """Return an item, linked to the page that decides its task, and its history."""
     query = {"stage": stage.position, "task": task}
     shown = _link(reverse("study-adjudicate", args=[study], query=query), bdi(key), "tall") if task else bdi(key)
     history = format_html('history<span class="visually-hidden"> of {}</span>', key)
@@ -90,7 +90,7 @@ def assigned_table(given: Sequence[tuple[AnnotatorShare, str]], label: str) -> T
 
 @register.simple_tag
 def reasons_table(rows: Sequence[tuple[str, str, str, int]], stage: Stage, chosen: str) -> Table:
-    """Why items are blocked, and how many; each leads to its items."""
+    """Return the reasons why items are blocked, with counts; each links to its items."""
 
     def said(row: tuple[str, str, str, int]) -> SafeString:
         name, holds, todo, _ = row
@@ -105,7 +105,7 @@ def reasons_table(rows: Sequence[tuple[str, str, str, int]], stage: Stage, chose
 
 
 def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_page: int) -> Table:
-    """The items of one reason."""
+    """Return the items blocked for one reason."""
     study = stage.study_id
 
     def keepers(row: Row) -> object:
@@ -123,7 +123,7 @@ def blocked_table(request: HttpRequest, stage: Stage, rows: Sequence[Row], per_p
 
 @register.simple_tag
 def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
-    """The tests behind an annotator's warning signs; each sign leads to its screens."""
+    """Return the tests behind an annotator's warning signs; each sign links to its screens."""
 
     def sign(test: Test) -> str:
         address = f"?stage={stage.position}&show={test.kind}#screens"
@@ -143,7 +143,7 @@ def tests_table(tests: Sequence[Test], stage: Stage) -> Table:
 
 @register.simple_tag
 def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
-    """An annotator's screens behind the sign `show`, with the others' answers."""
+    """Return an annotator's screens behind the sign `show`, with the others' answers."""
 
     def named(one: Screen) -> SafeString:
         asked = one.row.task[1]
@@ -163,7 +163,7 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
         number(
             "position",
             html=lambda one: f"{one.row.place} of {one.row.places}" if one.row.place else NOTHING,
-            title="Where on the screen it was, from 1; the order is random.",
+            title="Its position on the screen, from 1; the order is random.",
         ),
         number("seconds", "seconds", partial(written.decimals, places=1)),
         Column("when", "at", partial(moment, form="j M, H:i:s")),
@@ -173,7 +173,7 @@ def screens_table(screens: Iterable[Screen], stage: Stage, show: str) -> Table:
 
 @register.simple_tag
 def answers_table(asked: Asked, stage: Stage) -> Table:
-    """The answers to one task of an item."""
+    """Return the answers to one of an item's tasks."""
 
     def named(one: Given) -> SafeString:
         address = reverse("study-annotator", args=[stage.study_id, one.who.number])
@@ -193,7 +193,7 @@ def answers_table(asked: Asked, stage: Stage) -> Table:
 
 @register.simple_tag
 def stage_people_table(stage: Stage, figures: Mapping[str, Any], protocol: Protocol, level: str | None) -> Table:
-    """Pace, agreement and habits of a stage's annotators."""
+    """Return the pace, agreement and habits of a stage's annotators."""
     study, on, near = stage.study, figures["by_type_on"], "close to others" if level else "majority"
     warn = partial(format_html, '<span class="warn">{}</span>')
 

@@ -1,4 +1,4 @@
-"""The managers' pages of studies: the list, a study with its figures, its agreement, baseline and blocked items."""
+"""The managers' pages for studies: the list, a study with its statistics, agreement, baseline and blocked items."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -42,7 +42,7 @@ PAGE = 50  # blocked items
 @require_safe
 @staff_only
 def study_list(request: StaffRequest) -> HttpResponse:
-    """The first page after logging in: all studies, those first that need somebody."""
+    """Show the first page after logging in: all studies, first those that need somebody."""
     context = {"section": "studies", **home_page.contents(request)}
     return render(request, "dashboard/list.html", context)
 
@@ -50,7 +50,7 @@ def study_list(request: StaffRequest) -> HttpResponse:
 @require_POST
 @staff_only
 def study_archive(request: StaffRequest, pk: int) -> HttpResponse:
-    """Archive the study, or with `to=list` take it back."""
+    """Archive the study, or with `to=list` bring it back."""
     study, back = permissions.study_for(request.user, pk, Role.MANAGER), request.POST.get("to") == "list"
     set_archived(thing=study, archived=not back, by=audit.named(request.user))
     messages.success(request, f"“{study}” is {'in the list again' if back else 'archived'}.")
@@ -60,7 +60,7 @@ def study_archive(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """The study's overview; with `seen=`, only what has changed since. `?stage=2` was the address of a stage's page."""
+    """Show the study's overview; with `seen=`, only what has changed since. `?stage=2` was a stage page's address."""
     study = permissions.study_for(request.user, pk)
     if position := request.GET.get("stage"):
         return redirect("study-stage", pk, permissions.stage_for(request.user, pk, position).position)
@@ -76,7 +76,7 @@ def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_stages(request: StaffRequest, pk: int) -> HttpResponse:
-    """The stages with their progress; the page of the only one."""
+    """Show the stages with their progress, or the page of the only one."""
     study = permissions.study_for(request.user, pk)
     stages = stage_progress.stages_of(study)
     if len(stages) == 1:
@@ -88,7 +88,7 @@ def study_stages(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_stage(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """One stage: its question, progress, agreement, disagreements and annotators."""
+    """Show one stage: its question, progress, agreement, disagreements and annotators."""
     stage = permissions.stage_for(request.user, pk, position)
     listed = home_page.listed(request.user, stage.study) if stage.study.may.manage else None
     shown = study_page.contents(stage, not listed.large if listed else cache.is_small(stage.study))
@@ -101,7 +101,7 @@ def study_stage(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_safe
 @staff_only
 def stage_live(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """The changed parts of the page, to be swapped in by id; nothing if nothing has changed."""
+    """Return the changed parts of the page, to be swapped in by id; nothing if nothing has changed."""
     stage = permissions.stage_for(request.user, pk, position)
     seen = request.GET.get("seen", "")
     large = "_" in seen
@@ -130,7 +130,7 @@ def study_move(request: StaffRequest, pk: int) -> HttpResponse:
 @staff_only
 def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """Close a stage, which promotes waiting items, or reopen it. Asks first if closing leaves items open or a sample
-    short (`anyway` is the answer). With `back`, the overview comes next.
+    too small (`anyway` is the answer). With `back`, the overview comes next.
     """
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     to = request.POST.get("to", "")
@@ -150,7 +150,7 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_target(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Change an audit's target (`target`, in percent; with a bound `futile`, whether it stops once out of reach)."""
+    """Change an audit's target (`target`, in percent; for a bound, `futile`: whether it stops once out of reach)."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         share = PercentField().clean(request.POST.get("target"))
@@ -168,7 +168,7 @@ def stage_target(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Reopen a closed stage for only those items that became open after it was closed."""
+    """Reopen a closed stage only for items that came open after it was closed."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         items = reopening.reopen(stage=stage, by=audit.named(request.user))
@@ -181,7 +181,7 @@ def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_estimate(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Queue an estimate for a stage that is decided by one, unless one is already running."""
+    """Queue an estimate for a stage decided by estimates, unless one is already running."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
         dawid_skene.request_estimate(stage=stage, by=audit.named(request.user), created_by=request.user)
@@ -195,7 +195,7 @@ def _to_stage(stage: Stage) -> HttpResponse:
 @require_safe
 @staff_only
 def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
-    """The page (`?stage=2&view=answer&by=type`), or with `?seen=` only what has changed since."""
+    """Show the page (`?stage=2&view=answer&by=type`), or with `?seen=` only what has changed since."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
     contents = agreement_page.contents(stage, asked, by=audit.named(request.user), request=request)
@@ -208,7 +208,7 @@ def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
-    """The page, or with `?seen=` only what has changed since."""
+    """Show the page, or with `?seen=` only what has changed since."""
     contents = human_baseline_page.contents(permissions.study_for(request.user, pk))
     seen = request.GET.get("seen")
     if seen == contents["seen"]:
@@ -219,7 +219,7 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&reason=gone&blocked-page=3`; without a reason, the items of the first."""
+    """Handle `?stage=2&reason=gone&blocked-page=3`; without a reason, the items of the first."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     found, reason = blocked_items.latest(stage), request.GET.get("reason", "")
     context = {

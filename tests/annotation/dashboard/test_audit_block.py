@@ -50,7 +50,7 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert "Target: ± 20%." in shown
     assert f"{found.plan.expected - 5} more items expected, at most {found.plan.most - 5}." in shown
     assert "Cost so far: $0.10." in shown and f"To come: ${0.02 * (found.plan.expected - 5):.2f} expected" in shown
-    assert f"After 5 of 30 items the share of wrong ones is {0.2:.1%}" in client_text(admin_client, stage)
+    assert f"After 5 of 30 items, the share of wrong items is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20%, not met yet). Judged by 1 annotator. The answer" in shown
     assert "An item is wrong if it is dropped as “no image fits”." in shown
     assert "No estimate without annotators’ errors: no item has three judgments, and" in shown

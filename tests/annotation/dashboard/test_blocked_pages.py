@@ -56,7 +56,7 @@ def test_what_came_open_after_the_closing_is_given_out_by_one_button(client, man
     studies.judgment(studies.annotator(stage.study), Stage.objects.select_related("study").get())
     page = collapsed(look(client, stage))
     assert "for 2 items: 1 decided since, 1 still open" in page and "Reopen for" not in page
-    assert "or they are given out already" in client.post(address, follow=True).text
+    assert "or they have already been given out" in client.post(address, follow=True).text
 
 
 def test_one_reason_page_by_page(client, manager, monkeypatch):

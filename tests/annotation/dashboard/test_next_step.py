@@ -51,9 +51,9 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((HALF, ALL, NOTHING), {}, "Close stage 2",
          f"{SECOND} is done: 60 items. Then 10 of its 1,200 kept items go to stage 3 (Image to text).",
          "Close stage 2"),
-        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03", "A sign",
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "review": [3]}, "Look at A-03", "A warning sign",
          "Look at A-03"),
-        ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "A sign", "Look at 2 annotators"),
+        ((ALL, HALF, NOTHING), {"review": [3, 8]}, "Look at 2 annotators", "A warning sign", "Look at 2 annotators"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Decide 1 item by hand", f"{SECOND} ", "Decide"),
         ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}, "flagged": {FITS.pk: 1}}, "Decide 1 item by hand",
          f"{SECOND}: annotators flagged it.", "Decide"),
@@ -78,9 +78,9 @@ def test_the_first_thing_that_holds_the_study_up_is_said(done, found, title, sen
     [
         (ALL, "open", None, "Freeze", "All stages are done.", "New release"),
         (HALF, "open", None, "Freeze", "All stages are closed, with 30 items open.", "New release"),
-        (ALL, "open", Released(4, "1.0", False), "Released 1.0", "would make a new version",
+        (ALL, "open", Released(4, "1.0", False), "Released 1.0", "you can release a new version",
          "See release 1.0"),
-        (ALL, "closed", Released(4, "1.0", False), "Released 1.0", "would make a", "See release 1.0"),
+        (ALL, "closed", Released(4, "1.0", False), "Released 1.0", "you can release a new version", "See release 1.0"),
         (ALL, "closed", Released(4, "1.0", True), "Release what has changed", "came after 1.0", "New release"),
     ],
 )  # fmt: skip
@@ -94,7 +94,7 @@ def test_at_the_end_comes_a_release(first, state, released, title, words, label,
 @pytest.mark.parametrize(
     ("closed", "closing", "title", "words"),
     [
-        ((CHOOSE, FITS), {}, "Close stage 3", "All stages are done. Once closed, it gives out no more screens"),
+        ((CHOOSE, FITS), {}, "Close stage 3", "All stages are done. Once closed, it won’t give out any more screens"),
         ((CHOOSE,), {}, "Close the study", "All stages are done."),
         ((FITS, ASKED), CLOSING, "Close stage 1", f"{FIRST} is done"),
     ],
@@ -151,7 +151,7 @@ def test_an_audit_that_is_done_leads_to_its_report_before_a_release():
     reached = [Reached(audit, 43, 43, precision, "43 items")]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None)
     assert (step.label, step.url) == ("Open the report", "/studies/7/results/report/")
-    assert step.sentence == f"The stage is done. {precision} A release can follow."
+    assert step.sentence == f"The stage is done. {precision} You can make a release next."
     assert settled(reached) == "43 items"
     goal = way(step, reached, joined=3, active=3, review=0, tested=True, undecided=0, released=None)[-1]
     assert (goal.name, goal.state) == ("Report", "now")
@@ -162,4 +162,4 @@ def test_an_audit_under_way_says_how_precise_it_is_and_not_how_many_items_lack_a
     STUDY.state, precision = "open", "The interval is ± 6% so far; the audit aims at ± 4%."
     reached = [Reached(audit, 40, 83, precision, "40 of about 83 items")]
     step = next_step(audit, reached, {}, adjudicate={}, reopen=0, joined=True, released=None, unstaffed={1: 43})
-    assert step.sentence.endswith(f"40 of about 83 items settled. {precision} Nobody is left to judge the next ones.")
+    assert step.sentence.endswith(f"40 of about 83 items settled. {precision} Nobody is left to judge the next items.")

@@ -35,20 +35,20 @@ def agreed(percent: float | None, alpha: float | None, **views: float) -> dict:
     return {"by_type_on": [*seen][-1], "agreement": [{"on": on, "measures": of} for on, of in seen.items()]}
 
 
-SAME = "of all answers are one and the same"
+SAME = "of all answers are the same"
 
 
 @pytest.mark.parametrize(
     ("alpha", "shares", "words", "basis", "doubtful"),
     [
         (
-            0.08, [0.88, 0.12], f"That says little: 88.0% {SAME}, so 79% would match by chance.",
+            0.08, [0.88, 0.12], f"That means little: 88.0% {SAME}, so 79% would match by chance.",
             "α 0.08 · AC1 0.72 · 60 items", True,
         ),
         (0.3, [0.8, 0.2], f"About 68% would match by chance, since 80.0% {SAME}.",
          "α 0.30 · AC1 0.72 · 60 items", False),
-        (0.08, [0.5, 0.5], "That is hardly more than by chance.", "α 0.08 · 60 items", True),
-        (-0.28, [0.5, 0.5], "That is less than by chance.", "α −0.28 · 60 items", True),
+        (0.08, [0.5, 0.5], "That is hardly more than chance would give.", "α 0.08 · 60 items", True),
+        (-0.28, [0.5, 0.5], "That is less than chance would give.", "α −0.28 · 60 items", True),
         (0.7, [0.5, 0.5], "", "α 0.70 · 60 items", False),
         (None, [0.5, 0.5], "", "", False),
     ],
@@ -98,12 +98,12 @@ RANKED = {"over": "model", "rows": [row("C", 1.2), row("A", 2.4)]}
     ("scores", "tile"),
     [
         ({"answers": [SCORE | BY_MODEL]},
-         ("4.21", "C; last is A at 3.34", "B and C cannot be told apart.", "3 generators, 300 items each")),
+         ("4.21", "C; A comes last with 3.34", "B and C cannot be told apart.", "3 generators, 300 items each")),
         ({"answers": [SCORE | {"by_type": TYPES}]},
-         ("4.00", "added object (2); last is swapped at 3.20 (1,200)", "", "2 types, 2–1,200 items each")),
-        ({"mean_ranks": [RANKED]}, ("1.20", "C; last is A at 2.40", "", "2 models, 300 items each")),
+         ("4.00", "added object (2); swapped comes last with 3.20 (1,200)", "", "2 types, 2–1,200 items each")),
+        ({"mean_ranks": [RANKED]}, ("1.20", "C; A comes last with 2.40", "", "2 models, 300 items each")),
         ({"strengths": [{"over": "model", "rows": GENERATORS, "differences": DIFFERENCES[:1] + DIFFERENCES[2:] * 2}]},
-         ("4.21", "C; last is A at 3.34", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
+         ("4.21", "C; A comes last with 3.34", "2 of 3 pairs cannot be told apart.", "3 models, 300 items each")),
     ],
 )  # fmt: skip
 def test_scores_say_which_is_ahead_and_which_behind(scores, tile):
