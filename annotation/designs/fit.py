@@ -91,7 +91,7 @@ def role_choices(stage: StagePlan, stages: Sequence[StagePlan], item: ItemRecord
 
 
 def _parts(item: ItemRecord, stage: StagePlan, stages: Sequence[StagePlan]) -> Counter[tuple[str, str]]:
-    """Return how many pictures and texts of each role the item would have in the stage."""
+    """Return how many pictures and texts the item would have in the stage, by role."""
     carried = expected_carry(stage, stages)
     record = item.with_captions(carried_texts(carried))
     found = Counter((_TEXTS, one.role) for one in record.captions)
@@ -109,7 +109,7 @@ def _name(role: str) -> str:
 
 
 def _free(file: ProtocolFile, role: str, there: Counter[tuple[str, str]]) -> list[str]:
-    """Return the parts of the item whose name is not that of a role in the file."""
+    """Return the item's parts whose names are not roles in the file."""
     own = {(_kind(one), _name(one)) for one in file.roles}
     return [name for kind, name in there if kind == _kind(role) and (kind, name) not in own]
 
@@ -118,7 +118,7 @@ def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tu
     """Return the part of the item that is meant: one with a name of the same meaning, or the only one with an unknown
     name; the role's own name if neither exists. A part known to be something else, such as a negative, is never meant.
     """
-    kind, (least, most) = _kind(role), bounds(file.roles[role])  # `first` also means one
+    kind, (least, most) = _kind(role), bounds(file.roles[role])  # `first` also counts as one
     fitting = [name for name in free if least <= there[kind, name] <= (most or 99)]
     alike = [name for name in fitting if any({name, _name(role)} <= names for names in _ALIKE[kind])]
     strange = [name for name in fitting if least and not any(name in names for names in _ALIKE[kind])]
@@ -126,8 +126,8 @@ def _guess(file: ProtocolFile, role: str, free: Sequence[str], there: Counter[tu
 
 
 def mapped_by_hand(stage: StagePlan, item: ItemRecord, before: Sequence[StagePlan] = ()) -> dict[str, str]:
-    """Role → a part of the item that could be meant, if names leave it open: the way to ask a question that does
-    not suit the item; nothing if no choice of parts would. `before`: the stages whose results it may take.
+    """Map each role to a part that could be meant, if names leave it open, so that a question suits the item after all;
+    empty if no choice of parts would do. `before`: the stages whose results it may take.
     """
     found: dict[str, str] = {}
     file = protocol_named(split(stage.protocol)[0]).made_from

@@ -1,8 +1,8 @@
-"""The items of a benchmark that a study asks about, if not all: by type, parts, attributes, keys, or at random.
+"""A part of a benchmark's items for a study to ask about: by type, parts, attributes, keys, or at random.
 
 A study keeps its part as JSON: `types` (`replace`, or with its subtype `replace/obj`), `roles` (`images.scene` → how
-many of them an item has, as in protocol files), `attributes` (name → values, one of which some part of the item has),
-`keys`, and `sample`: how many of these items are drawn by `seed`, from those in the benchmark up to position `until`.
+many an item has, as in protocol files), `attributes` (name → values, one of which a part of the item has),
+`keys`, and `sample`: how many of these items are drawn by `seed`, from the benchmark's items up to position `until`.
 Keys that are left out do not restrict.
 """
 
@@ -32,7 +32,7 @@ class WrongPart(ValueError):
 _ROLE = re.compile(rf"(images|texts)\.({NAME.pattern})")
 _COUNT = re.compile(r"[0-9]{1,3}(\.\.[0-9]{0,3})?")
 NAMED_KEYS = 5  # keys named in sentences
-MOST_KEYS = 10_000  # they are read with the study
+MOST_KEYS = 10_000  # all are read with the study
 
 
 def read_roles(text: str) -> dict[str, str]:
@@ -56,7 +56,7 @@ def read_attributes(text: str) -> dict[str, list[str]]:
 
 
 def check_names(attributes: Iterable[str]) -> None:
-    """Raise WrongPart unless all can be names of attributes."""
+    """Raise WrongPart unless all can be attribute names."""
     for name in attributes:
         if not NAME.fullmatch(name):
             raise WrongPart(f"{name} is not the name of an attribute. Write NAME=VALUE, as in model=sd-3|dall-e-3.")
@@ -127,7 +127,7 @@ def in_words(part: Mapping[str, Any]) -> str:
 
 
 def in_short(part: Mapping[str, Any], total: int) -> str:
-    """Return `a random 60 of 332 items`, if the benchmark has `total`; "" for all items."""
+    """Return `a random 60 of 332 items` for a benchmark with `total`; "" for all items."""
     which, sample = in_words({name: part[name] for name in part if name not in DRAWN}), part.get("sample")
     if not sample:
         return which

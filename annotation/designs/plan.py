@@ -1,4 +1,4 @@
-"""Plans of stages before a study exists: contradictions in their settings, and the effort to expect."""
+"""Plans for stages before a study exists: contradictions in their settings, and the expected effort."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,8 @@ _LEAST = 0.501  # a tie is 50% certain
 _POOL, _BATCHES, _EVERYONE, _AUDIT = "pool", "batches", "everyone", "audit"  # as in models.choices.Strategy
 _ADJUDICATE = "adjudicate"  # as in models.choices.TieRule
 NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
-_TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
-_NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you do not adjudicate."
+_TOO_FEW = "The estimate compares annotators on the same items. At least some items must be judged twice."
+_NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you don’t adjudicate."
 _NO_MIXING = "Use a pool or an audit. Elsewhere, annotators could tell which items are contested."
 _ONE_DECIDES = "One annotator decides here, and a second one confirms edits: "
 
@@ -67,7 +67,7 @@ def contradictions(
         if (settings.get("overlap") or 1) < least:
             found["overlap"] = f"{why}. Enter {least} or more."
     if own_items_apart and settings.get("strategy") in (_BATCHES, _EVERYONE):
-        found["apart_from"] = "A batch has all questions of its items. To separate an item's questions, use the pool."
+        found["apart_from"] = "A batch contains all questions about its items. To separate them, use the pool."
     if settings.get("strategy") == _BATCHES and not settings.get("batch_size"):
         found["batch_size"] = "Enter the number of items per batch."
     if settings.get("strategy") == _AUDIT:
@@ -98,7 +98,7 @@ def _audit_contradictions(settings: Settings) -> dict[str, str]:
     if (half_width is None) == (bound is None):
         found["target_half_width"] = "An audit stops at a half-width or at a bound. Enter one of them."
     elif bound is not None and not settings.get("any_look"):
-        found["any_look"] = "An audit with a bound stops when the rate looks good, which needs this."
+        found["any_look"] = "An audit with a bound stops when the rate looks good, so it needs this."
     if settings.get("stratify") and settings.get("scores_run") is not None:
         found["stratify"] = "An audit uses either strata or a model’s scores. Choose one of them."
     if settings.get("sample"):
@@ -111,7 +111,7 @@ def _audit_contradictions(settings: Settings) -> dict[str, str]:
 
 
 def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
-    """Return settings that do not fit answers that are more than a choice of option."""
+    """Return settings that don't suit answers that are more than a choice of option."""
     found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
     if not form.confirms:
         return found
@@ -131,11 +131,11 @@ SAMPLED = 2_000  # items by whose parts a plan counts the tasks per item, if the
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """Assumptions about a stage: seconds a screen takes, and the share of items that it keeps.
+    """Assumptions about a stage: seconds per screen, and the share of items that it keeps.
 
-    `tasks` is the mean number of tasks per item, `types` the number of item types, `people` the least number of
-    annotators whatever the overlap: two if another annotator has to confirm an edit. `wrong` is a guess of the share of
-    wrong items that an audit will find.
+    `tasks` is the mean number of tasks per item, `types` the number of item types, `people` the minimum number of
+    annotators whatever the overlap: two if another has to confirm an edit. `wrong` is a guess at the share of wrong
+    items an audit will find.
     """
 
     seconds: float
@@ -150,8 +150,8 @@ class Assumptions:
 class ExpectedEffort:
     """The expected effort of a stage. `screens` are judgments and checks; `annotators`: how many are needed.
 
-    For an audit it follows from the guess, or without one is the most that it can take (`is_most`); `at_most` is the
-    latter, and `of` the items of the benchmark.
+    For an audit it follows from the guess, or else is the most that it can take (`is_most`); `at_most` is that maximum,
+    and `of` the benchmark's items.
     """
 
     stage: str
@@ -171,7 +171,7 @@ class ExpectedEffort:
 def expected_effort(
     stages: Sequence[StagePlan], *, items: int, assumed: Mapping[str, Assumptions], pay: float = 0
 ) -> list[ExpectedEffort]:
-    """Return the effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
+    """Return the effort for each stage, in order, for a benchmark with this many items; `pay` is per hour.
 
     Judgments beyond the overlap, up to the cap, are not included.
     """
@@ -231,7 +231,7 @@ def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], p
 
 
 def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
-    """Return all stages together. Annotators who continue from one stage to the next are counted once."""
+    """Return the total for all stages. Annotators who continue from one stage to the next are counted once."""
     return ExpectedEffort(
         stage="all",
         items=stages[0].items if stages else 0,
@@ -269,12 +269,12 @@ def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumpti
     return f"{needs[0].upper()}{needs[1:]}.{_errors_count(stage.settings)}"
 
 
-_WRONG, _FALSE_ALARMS, _MISSED = 0.03, 0.05, 0.1  # for the example: items, and judgments of right and of wrong ones
+_WRONG, _FALSE_ALARMS, _MISSED = 0.03, 0.05, 0.1  # for the example: wrong items, and errors on right and on wrong ones
 
 
 def found_wrong(judgments: int) -> float:
-    """Return the share of items that most of `judgments` find wrong, if annotators err as in the example; a tie finds
-    nothing.
+    """Return the share of items that a majority of `judgments` finds wrong, if annotators err as in the example; ties
+    don't count.
     """
     most = judgments // 2 + 1
     chances = ((_WRONG, 1 - _MISSED), (1 - _WRONG, _FALSE_ALARMS))
@@ -286,7 +286,7 @@ def found_wrong(judgments: int) -> float:
 
 
 def _errors_count(settings: Settings) -> str:
-    """Describe what only one or two judgments per item do to an audit; empty with more."""
+    """Describe how only one or two judgments per item affect an audit; empty for more."""
     judgments = settings.get("overlap") or 1
     if max(judgments, settings.get("cap") or 0) > 2:
         return ""
@@ -302,8 +302,8 @@ def _errors_count(settings: Settings) -> str:
 
 
 def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, str]:
-    """Return the numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit
-    takes. `each` has the time of one annotator.
+    """Return the numbers as text, with ≈ if they assume how many items come in, and ≤ if they are the most an audit
+    takes. `each` has the time per annotator.
     """
     unpaid = expected.hours and not expected.cost
     return {
@@ -316,14 +316,14 @@ def effort_in_words(expected: ExpectedEffort, currency: str = "") -> dict[str, s
     }
 
 
-_NO_AGREEMENT = ", so agreement cannot be measured: that needs two."
-_MISTAKEN = 0.1  # assumed share of mistakes, to show what majorities make of it
+_NO_AGREEMENT = ", so agreement cannot be measured, which needs two."
+_MISTAKEN = 0.1  # assumed share of mistakes, to show their effect on majorities
 _WRONG_ITEMS = 0.05  # assumed share of wrong items, to show how closely a sample estimates it
-_Z_95 = 1.96  # the normal distribution's quantile of a 95% interval
+_Z_95 = 1.96  # the normal quantile for a 95% interval
 
 
 def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
-    """Describe what the stage's number of judgments, and its sample of `items` out of `of`, are enough for."""
+    """Describe what the stage's number of judgments, and its sample of `items` out of `of`, suffice for."""
     protocol, given = protocol_named(stage.protocol), stage.settings
     judgments, shared = given.get("overlap") or 1, given.get("agreement_items")
     if protocol.confirms:
@@ -332,7 +332,7 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         words = "An item gets one judgment" if protocol.measures else "One judgment decides about an item"
         words += f"; {shared:,} items with more show agreement." if shared else _NO_AGREEMENT
     else:
-        words = f"{judgments} judgments of an item show how well people agree"
+        words = f"{judgments} judgments per item show how well people agree"
         least, slip = judgments // 2 + 1, _MISTAKEN
         lost = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))
         outvotes = f". If {slip:.0%} of answers are mistakes, {100 * lost:.1f}% of majority answers are wrong"

@@ -40,16 +40,16 @@ class Preset:
 
 
 def _stage(protocol: str, name: str, **settings: object) -> StagePlan:
-    """Return a stage with the judgments per task that the protocol's file gives, and the image that it passes on."""
+    """Return a stage with the protocol file's judgments per task, and the image that it passes on."""
     file = protocol_named(protocol).made_from
     return StagePlan(protocol, name, settings={**(settings_of_file(file) if file else {"overlap": 1}), **settings})
 
 
-# The human baseline: image to text and text to image, two questions each of every sampled item.
+# The human baseline: image to text and text to image, two questions each about every sampled item.
 #
 # BiVLC (§4, App. H) drew 500 items and gave 25 of them to each of 20 annotators: 100 questions per person, the image
 # to text half first. That is the design `one`: one annotator answers all four questions of an item, so the four
-# answers are not independent. In the design `different` nobody gets two questions of one item: the answers are
+# answers are not independent. In the design `different` nobody gets two questions about one item: answers are
 # independent, but it takes more annotators.
 _DESIGNS = (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS)
 _QUESTIONS = 2  # questions per item in each stage
@@ -65,12 +65,12 @@ def baseline_plans(
     seed_settings: Mapping[str, object] | None = None,
     apart: Sequence[str] = (),
 ) -> list[StagePlan]:
-    """Return plans of both stages, after the stage `source` (none: they ask about the benchmark's own items).
+    """Return plans for both stages, after the stage `source` (none: they ask about the benchmark's own items). The
 
-    The sample is drawn when the source is closed; both stages draw the same items, since they share a seed. In both
+    sample is drawn when the source closes; both stages draw the same items, since they share a seed. In both
     designs an annotator answers at most `batch_items` times two questions in a stage. `seed_settings` are further
-    settings of both stages (their own seed, a lease); `apart` names earlier stages whose annotators do not get the
-    items they saw there. In the design `one`, the protocol decides (`leaks`) unless stages are named.
+    settings of both stages (their own seed, a lease); `apart` names earlier stages; annotators do not get items that
+    they saw there. In the design `one`, the protocol decides (`leaks`) unless stages are named.
     """
     if design not in _DESIGNS:
         raise ValueError(f"there is no design {design!r}; there are {', '.join(_DESIGNS)}")
@@ -109,7 +109,7 @@ PRESETS: Mapping[str, Preset] = {
         ),
         Preset(
             "bivlc-disambiguate", "BiVLC, drop ambiguous items",
-            "For items with both images: which of the two fits the positive caption, or do both?",
+            "For items with both images: which one fits the positive caption, or do both?",
             (_DISAMBIGUATE,), paper="BiVLC",
         ),
         Preset(
@@ -142,7 +142,7 @@ PRESETS: Mapping[str, Preset] = {
             "Of two negatives of different origin, which makes more sense, which is more fluent? 100 items per type.",
             (_COMPARE,), paper="SugarCrepe",
         ),
-        Preset("verify", "Verify captions", "Does the caption hold? Three annotators each; majority vote.", (_VERIFY,)),
+        Preset("verify", "Verify captions", "Is the caption true? Three annotators each; majority vote.", (_VERIFY,)),
     )
 }  # fmt: skip
 
@@ -150,7 +150,7 @@ PRESETS: Mapping[str, Preset] = {
 def single_stage(protocol: str) -> Preset:
     """Return one stage of a protocol, without a paper's numbers.
 
-    If the stage's settings decide, a task that drops items has two judgments or more, so that agreement can be seen.
+    If the stage's settings decide, tasks that drop items get at least two judgments, to show agreement.
     """
     found = protocol_named(protocol)
     if found.file:
@@ -163,7 +163,7 @@ def single_stage(protocol: str) -> Preset:
 
 
 def stages_in_order(protocols: Sequence[str]) -> Preset:
-    """Return a stage for each protocol; each after the first takes the items that the one before it keeps."""
+    """Return a stage for each protocol; each after the first takes the items kept by the one before."""
     if len(protocols) == 1:
         return single_stage(protocols[0])
     stages: list[StagePlan] = []
@@ -173,7 +173,7 @@ def stages_in_order(protocols: Sequence[str]) -> Preset:
         name = f"{stage.stage_name[:36]}-{again + 1}" if again else stage.stage_name
         stages.append(replace(stage, name=name, source=stages[-1].stage_name if stages else ""))
     titles = " → ".join(protocol_named(one).title for one in protocols)
-    return Preset("", titles, "Several questions in order; each about the items that the one before it keeps.",
+    return Preset("", titles, "Several questions in order, each about the items kept by the one before.",
                   tuple(stages))  # fmt: skip
 
 
@@ -206,7 +206,7 @@ SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
 
 
 def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumptions]:
-    """Return the default assumptions of a plan; `item` shows how many screens an item needs."""
+    """Return a plan's default assumptions; `item` shows how many screens an item needs."""
     return {
         stage.stage_name: Assumptions(
             _seconds(stage.protocol),
@@ -232,7 +232,7 @@ def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
 
 
 def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
-    """Return what an item would bring along from the stages before it."""
+    """Return what an item would bring along from earlier stages."""
     named = {one.stage_name: one for one in stages}
     carried: dict[str, str] = {}
     while stage.source:
@@ -242,7 +242,7 @@ def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, s
 
 
 def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | None:
-    """Return the first reason why a stage could not ask about the item; none if all could."""
+    """Return the first reason why a stage could not ask about the item; None if all could."""
     for stage in stages:
         try:
             protocol_named(stage.protocol).tasks_for(item, expected_carry(stage, stages))

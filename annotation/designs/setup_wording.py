@@ -1,4 +1,4 @@
-"""The wording of a study's report: its set-up in sentences, definitions of its figures, and references. Pure."""
+"""The wording of a study's report: its set-up in sentences, definitions of its numbers, and references. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all, whatever ends the process that writes it."""
+"""A folder that appears whole or not at all, even if the process writing it is killed."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from benchmarks import locks
 
 
 class Busy(ValueError):
-    """Another process is writing there."""
+    """Another process is writing to this folder."""
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def appearing(out: Path) -> Iterator[Path]:
     part, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
     with locks.alone(f"writes {out}") as mine:
         if not mine:
-            raise Busy(f"Another process is writing to {out}. Wait until it is done, or name another folder.")
+            raise Busy(f"Another process is writing to {out}. Wait until it has finished, or name another folder.")
         _clear(out, part, old)
         part.mkdir(parents=True)
         try:

@@ -35,7 +35,7 @@ Step = Callable[[int, int], None]  # items done, items in total
 
 
 class CannotExport(ValueError):
-    """The export cannot be written there, or not from this study; the message explains why."""
+    """The export cannot be written there, or not for this study; the message explains why."""
 
 
 def export_split(
@@ -50,7 +50,7 @@ def export_split(
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
     New imports are included first, and stages with an estimate are estimated again, so that the split is current.
-    `stages` are positions, if only some of them count; each must come with the stages that it depends on. Without
+    `stages` has positions, if only some count; each must come with the stages that it depends on. Without
     `embed_images`, data.parquet only names its images, for a release, which embeds them itself.
 
     An earlier export in the folder is replaced; any other folder that is not empty is refused (CannotExport).
@@ -84,7 +84,7 @@ def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
 
 
 def _check_target(out: Path) -> None:
-    """Refuse a folder with anything that an earlier export did not write, because it would be lost."""
+    """Refuse a folder that contains anything but an earlier export, because it would be lost."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -94,7 +94,7 @@ def _check_target(out: Path) -> None:
     if f'"made_by": "{MADE_BY}"' in text:
         if others := set(files_below(out)) - {*json.loads(text)["files"], "manifest.json"}:
             named = ", ".join(sorted(others))[:200]
-            raise CannotExport(f"{out} holds {named} besides an earlier export. Name a new folder.")
+            raise CannotExport(f"{out} contains {named} besides an earlier export. Name a new folder.")
     elif any(out.iterdir()):
         raise CannotExport(f"{out} is not empty and does not hold an earlier export. Name a new folder.")
 
@@ -182,8 +182,9 @@ def _write_rows(
 
 
 def _write_figures(study: Study, stages: Sequence[Stage], whole: dict, folder: Path) -> str | None:
-    """Write all figures on the study's pages that do not depend on the time of day. They are written before the items
-    are read and not kept: the pairs of 500 annotators take a lot of memory. Return when the last judgment was given.
+    """Write all statistics on the study's pages that do not depend on the time of day. They are written before the
+    items are read and not kept: the pairs of 500 annotators take a lot of memory. Return when the last judgment was
+    given.
     """
     found, given = [], {}
     for stage in stages:

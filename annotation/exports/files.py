@@ -1,4 +1,4 @@
-"""The files of an export: how each is laid out, and writing them so that the same rows give the same bytes."""
+"""The files of an export: how each is laid out, and how the same rows give the same bytes."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ MEDIA: Mapping[frozenset[bool], dict] = {  # by the kinds of its cells (videos o
 
 
 def are_videos(names: Iterable[str]) -> frozenset[bool]:
-    """Return what files with these names are: videos, images, or some of each."""
+    """Return whether files with these names are videos, images, or both."""
     return frozenset(name.rpartition(".")[2] in VIDEOS.values() for name in names)
 
 
@@ -55,7 +55,7 @@ def split_schema(
     columns: Sequence[tuple[str, pa.DataType]], media: Mapping[str, frozenset[bool]] = MappingProxyType({})
 ) -> pa.Schema:
     """Return the schema with the features that the `datasets` library reads, so that images arrive decoded. `media`:
-    `are_videos` of the columns that have some."""
+    `are_videos` for columns with files."""
     features = {name: _feature(kind, media.get(name, frozenset())) for name, kind in columns}
     return pa.schema(columns, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
@@ -72,8 +72,8 @@ class ParquetFile:
         self.schema, self.count = schema, 0
         self.waiting: list[dict] = []
         self.weight = 0
-        # A dictionary would keep an image that several rows of a group share once. Of BiVLC's 37,560 cells with images
-        # that saves 0.9 %: all candidates differ, and a group's 100 rows share few positive images.
+        # A dictionary would store an image shared by several rows of a group once. For BiVLC's 37,560 cells with
+        # images, that saves only 0.9%: all candidates differ, and a group's 100 rows share few positive images.
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
         self.file = pq.ParquetWriter(path, schema, use_dictionary=False, write_statistics=True, **options)
 
@@ -146,7 +146,7 @@ def write_json(path: Path, content: Mapping) -> None:
 
 
 def as_json(content: Mapping) -> bytes:
-    """Encode as indented JSON, by msgspec: json, which indents in Python, takes twice as long."""
+    """Encode as indented JSON, using msgspec because json, which indents in Python, takes twice as long."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
     return msgspec.json.format(text, indent=2) + b"\n"
 
@@ -157,7 +157,7 @@ def files_below(folder: Path) -> list[str]:
 
 
 def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) -> str:
-    """Return the SHA-256 of `sha256sum`'s output for these files ({name: {"sha256"}}), in the order of names."""
+    """Return the SHA-256 of `sha256sum`'s output for these files ({name: {"sha256"}}), in name order."""
     lines = "".join(f"{file['sha256']}  {name}\n" for name, file in sorted(files.items()) if name not in without)
     return hashlib.sha256(lines.encode()).hexdigest()
 

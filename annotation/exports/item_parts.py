@@ -1,4 +1,4 @@
-"""The texts, images and votes of a kept item, by their place in a split. Pure: items are lines of items.jsonl.
+"""A kept item's texts, images and votes, by their place in a split. Pure: items are lines of items.jsonl.
 
 A part is `caption:negative` for the first caption of that role, `caption:negative-1` for the second; `image:` and
 `text:` likewise. `image:negative` is the negative image that was chosen, `text:` has what annotators wrote besides the
@@ -23,7 +23,7 @@ Written = Mapping[str, Mapping[str, list[str]]]  # by item and role
 
 
 def written_texts(lines: Iterable[Mapping]) -> Written:
-    """Return the texts that count in lines of texts.jsonl, in their order."""
+    """Return the counted texts in lines of texts.jsonl, in order."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         if line["kind"] == "judge" and line["live"] and line["counted"]:
@@ -32,14 +32,15 @@ def written_texts(lines: Iterable[Mapping]) -> Written:
 
 
 def texts_beside(captions: Iterable[Mapping], written: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return by role what annotators wrote about an item, without texts that are among its captions of that role."""
+    """Return annotators' texts about an item by role, without those among its captions of that role."""
     kept = {(caption["role"], caption["text"]) for caption in captions}
     found = {role: [text for text in texts if (role, text) not in kept] for role, texts in sorted(written.items())}
     return {role: texts for role, texts in found.items() if texts}
 
 
 def parts_of(line: Mapping[str, Any]) -> dict[str, list]:
-    """Kind and role → the item's texts or images (as the line has them) in order: `{"caption:negative": ["…", "…"]}`.
+    """Return the item's texts or images (as in the line) in order, by kind and role: `{"caption:negative": ["…",
+    "…"]}`.
 
     A chosen candidate is the first negative image, and no longer among the candidates.
     """
@@ -58,15 +59,15 @@ def parts_of(line: Mapping[str, Any]) -> dict[str, list]:
 
 
 def part_of(parts: Mapping[str, list], part: str) -> Any:
-    """Return one of `parts_of`; None if the item lacks it."""
+    """Return one of `parts_of`; None if the item doesn't have it."""
     of, _, place = part.partition("-")
     members = parts.get(of, ())
     return members[int(place or 0)] if len(members) > int(place or 0) else None
 
 
 def votes_of(line: Mapping[str, Any], files: Mapping[str, ProtocolFile]) -> str:
-    """Return each decision's counted judgments, as JSON: for each answer to its screen, how many gave each value, and
-    their shares (a soft label). `files` are those of stages with one, whose words the values then use.
+    """Return each decision's counted judgments, as JSON: for each answer on its screen, how many gave each value, and
+    their shares (a soft label). `files` are protocol files by stage, whose words the values then use.
 
     `[{"stage": "1", "question": "", "round": 0, "answer": "fit", "votes": {"both": 1, "positive": 2}, "shares": …}]`
     """
@@ -87,10 +88,10 @@ def votes_of(line: Mapping[str, Any], files: Mapping[str, ProtocolFile]) -> str:
 
 
 def columns_of(split: Mapping[str, str], lines: Iterable[Mapping]) -> dict[str, str]:
-    """Column → part: the columns of a format, one for every further text and image of any of the items, and the votes
-    if they have decisions.
+    """Return parts by column: the format's columns, one for every further text and image of any item, and the votes if
+    there are decisions.
 
-    If items have user-defined roles, columns of other roles that no item has are left out.
+    If items have user-defined roles, columns for other roles that no item has are left out.
     """
     most: Counter[str] = Counter()
     decided = False

@@ -22,21 +22,21 @@ from benchmarks.models.benchmark import original_path
 from benchmarks.records import VIDEOS, ItemRecord
 from benchmarks.storage.files import kept
 
-Lines = Callable[[], Iterable[Mapping[str, Any]]]  # the kept items' lines of items.jsonl, from the first one
+Lines = Callable[[], Iterable[Mapping[str, Any]]]  # the kept items' lines of items.jsonl, from the start
 
-# The kinds of values in a field of `meta`.
+# The kinds of values that a `meta` field can have.
 VALUES = """
 SELECT jsonb_typeof(meta->%(field)s), bool_and(meta->>%(field)s ~ '^-?[0-9]{1,18}$') FROM benchmarks_item
 WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
 """
-AT_ONCE = 4  # rows whose images are being read: a bucket takes longer to answer than to send
+AT_ONCE = 4  # rows whose images are read at once, since a bucket takes longer to answer than to send
 OF_LINE = {"key": "id"}  # a part's name in a line of items.jsonl, if it differs
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`part` is what it contains (formats.base.SPLIT, item_parts); `packed`: as JSON, since its values have no single
-    type.
+    """`part` is what it contains (formats.base.SPLIT, item_parts); `packed`: stored as JSON, since its values have
+    different types.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Column:
     packed: bool = False
 
     def cell(self, line: Mapping[str, Any], parts: Mapping[str, list]) -> object:
-        """Return its value, an image as the line has it; null if the item lacks it."""
+        """Return its value, an image as in the line; null if the item lacks it."""
         if self.part.startswith((*item_parts.KINDS, item_parts.VOTES)):
             return item_parts.part_of(parts, self.part)
         kind, _, name = self.part.partition(":")
@@ -63,8 +63,9 @@ def write_data(
     embed: bool = True,
     step: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Column], int]:
-    """Write `data.parquet`: images are the original bytes (without `embed`: null), the negative one the chosen one.
-    `files` are those of stages, by name; `step(done)` counts rows. Returns the columns and the number of rows.
+    """Write `data.parquet`: images are the original bytes (without `embed`: null), and the negative image is the chosen
+    one. `files` are the stages' protocol files, by name; `step(done)` counts rows. Return the columns and the number of
+    rows.
     """
     columns = columns_of(benchmark, lines())
     media = _media(columns, lines()) if _has_videos(benchmark) else {}
@@ -90,7 +91,7 @@ def write_data(
 def _made_ahead(
     make: Callable[[Mapping[str, Any]], tuple[dict[str, Any], int]], lines: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield the result of `make` for each line, in order, while AT_ONCE of them are being made."""
+    """Yield the result of `make` for each line, in order, making AT_ONCE of them at a time."""
     waiting: deque[Future[tuple[dict[str, Any], int]]] = deque()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for line in lines:
@@ -106,7 +107,7 @@ def _has_videos(benchmark: Benchmark) -> bool:
 
 
 def _media(columns: Sequence[Column], lines: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[bool]]:
-    """Return whether there are images, videos or both in each column that may have them."""
+    """Return, for each column that may have files, whether they are images, videos or both."""
     found = {column.name: frozenset[bool]() for column in columns if column.kind == IMAGE}
     for line in lines:
         parts = item_parts.parts_of(line)
@@ -117,14 +118,14 @@ def _media(columns: Sequence[Column], lines: Iterable[Mapping[str, Any]]) -> dic
 
 
 def columns_of(benchmark: Benchmark, lines: Iterable[Mapping[str, Any]]) -> list[Column]:
-    """Return the columns of its first import's format, and those for whatever else these items have."""
+    """Return the columns of the format of its first import, and columns for whatever else these items have."""
     found = FORMATS.get(benchmark.source)
     split = item_parts.columns_of(found.split if found else SPLIT, lines)
     return [_column(benchmark, *named) for named in split.items()]
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
-    """Return the column. The type of a `meta` field depends on all of the benchmark's items, kept or not."""
+    """Return the column. A `meta` field's type depends on all of the benchmark's items, kept or not."""
     kind, _, field = part.partition(":")
     if kind == "image":
         return Column(name, part, IMAGE)
@@ -155,7 +156,7 @@ def original_bytes(sha256: str) -> bytes:
 
 
 def source_format(benchmark: Benchmark) -> str:
-    """Return the format in which its records can be written as in their source; empty if there is none."""
+    """Return the format for writing its records as in their source; empty if there is none."""
     try:
         return source_layout.format_of(benchmark).name
     except source_layout.CannotWrite:

@@ -61,7 +61,7 @@ class ExportedCaption(NamedTuple):
 
 
 class ExportedImage(NamedTuple):
-    """An image in one of an item's places; answers name it by `key`."""
+    """An image of an item; answers refer to it by `key`."""
 
     role: str
     position: int
@@ -96,11 +96,11 @@ class ExportedItem:
     images: Sequence[ExportedImage]
     withdrawn: bool = False
     decisions: Sequence[dict] = ()
-    carried: Carried = field(default_factory=dict)  # from its deciding stage, otherwise from the one before
+    carried: Carried = field(default_factory=dict)  # from its deciding stage, otherwise from the stage before
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """Captions that stages wrote, by role."""
+        """Return captions that stages wrote, by role."""
         return carried_texts(self.carried)
 
     @cached_property
@@ -110,7 +110,7 @@ class ExportedItem:
 
     @cached_property
     def negative(self) -> str:
-        """The identity of its negative image: the carried one, otherwise the chosen one, otherwise its own."""
+        """Return the identity of its negative image: carried, or else chosen, or else its own."""
         if carried := self.carried.get("negative"):
             return carried
         chosen = [row["outcome"] for row in self.decisions if (row["outcome"] or "").startswith("candidate-")]
@@ -123,12 +123,12 @@ class ExportedItem:
 
 
 class ExportedItems:
-    """The outcome of all of a study's items (`fates`, and `funnel` in numbers); the items themselves are read some at a
-    time.
+    """The outcomes of all of a study's items (`fates`, and `funnel` in numbers); the items themselves are read in
+    batches.
     """
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits, texts: Iterable[Mapping]):
-        """`texts` are the lines of texts.jsonl."""
+        """`texts` has the lines of texts.jsonl."""
         self.stages, self.edits, self.texts = stages, edits, written_texts(texts)
         self.items, self.benchmark = items_of(study).order_by("position"), study.benchmark_id
         self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
@@ -139,7 +139,7 @@ class ExportedItems:
         self._written: dict[str, Counter] = defaultdict(Counter)  # by stage, tasks by `_fate`
 
     def _decisions(self, items: Sequence[int]) -> dict[int, list[dict]]:
-        """Return by item the outcome of each of its tasks."""
+        """Return the outcomes of each item's tasks."""
         of_items = {"stages": [stage.pk for stage in self.stages], "items": items}
         votes: dict[int, Counter[str]] = defaultdict(Counter)
         for task, answer, count in fetch(VOTES, **of_items):
@@ -170,8 +170,8 @@ class ExportedItems:
         return decision
 
     def written(self, stage: Stage) -> Counter:
-        """Return tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other. Only of items
-        read so far.
+        """Return tasks by `_fate`, for a stage whose protocol lets people edit text; otherwise empty. Includes only
+        items read so far.
         """
         return self._written[stage.name] if protocol_named(stage.protocol).edits else Counter()
 
@@ -181,7 +181,7 @@ class ExportedItems:
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
     def still_open(self) -> dict[int, dict]:
-        """Return the data of open items, which have no line, by position; if a stage's protocol file needs them."""
+        """Return the data of open items, which have no line, by position, if a stage's protocol file needs them."""
         files = [file for stage in self.stages if (file := protocol_named(stage.protocol).file)]
         if not any(asks_items(file) or any(map(depends_on_items, file.answers)) for file in files):
             return {}
@@ -196,7 +196,7 @@ class ExportedItems:
             decisions = self._decisions(places)
             results = {pk: promotion.results(stage, places) for pk, stage in self.selecting.items()}
             for item in items:
-                if item.pk not in self.fates:  # the study asks about a part of the benchmark
+                if item.pk not in self.fates:  # the study asks about only part of the benchmark
                     continue
                 item.decisions, item.carried = decisions[item.pk], self._carried(item.pk, results)
                 yield item
@@ -255,14 +255,14 @@ class ExportedItems:
 
 
 def _withdrawn(item: ExportedItem, fate: Fate) -> dict:
-    """Return nothing of what the item shows: it may have been withdrawn because nobody should see it."""
+    """Return the item without its contents, since it may have been withdrawn because nobody should see it."""
     named = {"id": item.key, "position": item.position, "type": item.type, "subtype": item.subtype}
     how = {"stage": fate.stage.name if fate.stage else None, "reason": fate.reason}
     return named | how | {"decisions": [], "captions": [], "images": [], "meta": {}}
 
 
 def _fate(row: dict) -> str:
-    """Return the fate of a task's texts."""
+    """Return what became of a task's texts."""
     if row["state"] == KEPT:
         return "edited" if is_edit(row["outcome"] or "") else "accepted"
     if row["outcome"] == CANNOT_JUDGE:
@@ -304,7 +304,7 @@ def _parts_by_item(kind: type, rows: Iterable[Sequence]) -> Mapping[int, list]:
 
 
 def _from_json(text: str) -> Any:
-    """Decode JSON; most objects in the database are empty."""
+    """Decode JSON quickly, since most objects in the database are empty."""
     return {} if text == "{}" else json.loads(text)
 
 

@@ -1,4 +1,4 @@
-"""The export job, and what jobs that store a folder as one zip share, built in the work folder."""
+"""The export job, and code shared by jobs that build a folder and store it as one zip."""
 
 import shutil
 import zipfile
@@ -68,7 +68,7 @@ def stored_archive(
 ) -> Iterator[StoredArchive]:
     """Have `write` make the folder and return its manifest, and store the folder as `<below>/<folder>.zip`.
 
-    `below` must belong to the job. The zip stays in storage only if the block finishes the job. May run again: it
+    `below` must belong to the job. The zip stays in storage only if the block finishes the job. It may run again, and
     replaces what an earlier run left in storage.
     """
     with work_folder.workplace(job) as place:
@@ -86,7 +86,7 @@ def stored_archive(
 
 
 def zip_folder(folder: Path, target: Path) -> Path:
-    """Stored, not compressed (images are already), in name order and with one date: the same files, the same zip."""
+    """Zip the folder uncompressed (images already are), in name order and with one date: same files, same zip."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name in files_below(folder):
             entry = zipfile.ZipInfo(f"{folder.name}/{name}")

@@ -1,4 +1,4 @@
-"""Words as Markdown, and in the YAML at its head: what people wrote appears exactly as written, whatever it contains.
+"""Write texts as Markdown, or in the YAML at its head, so that they appear exactly as written, whatever they contain.
 Pure; the cards of exports and the documents of releases are written with it.
 """
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping
 from annotation.measures.scored import intervals
 from annotation.wording import signed
 
-FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # of the templates
-URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop after it is not part of it
+FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decimal", "interval")  # in the templates
+URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop at the end is not part of the address
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line beneath a heading
-# Whatever a YAML reader would refuse or fold, although JSON lets it stand.
+# Characters that a YAML reader would refuse or fold, although JSON allows them.
 UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def text(words: object) -> str:
-    """Return the words on one line. Addresses become links."""
+    """Return the text on one line. Addresses become links."""
     parts = URL.split(" ".join(str(words).split()))
     escaped = "".join(f"<{part}>" if URL.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
     return AT_START.sub(r"\1\\\2", escaped)
@@ -30,7 +30,7 @@ def phrase(sentence: str) -> str:
 
 
 def paragraphs(words: str) -> str:
-    """Return paragraphs separated by empty lines, as in what was written; other line breaks stay."""
+    """Return paragraphs separated by empty lines, as written; other line breaks stay."""
     parts = re.split(r"\n\s*\n", words.strip().replace("\r\n", "\n").replace("\r", "\n"))
     return "\n\n".join("\\\n".join(map(text, filter(str.strip, part.split("\n")))) for part in parts)
 
@@ -43,12 +43,12 @@ def code(words: str, language: str = "") -> str:
 
 
 def yaml_text(words: str) -> str:
-    """Return the words so that YAML reads them back: no, 1.0, `: ` and # are words here."""
+    """Return the text so that YAML reads it back as text, even no, 1.0, `: ` and #."""
     return UNSAFE_IN_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
 
 
 def sentence(words: str) -> str:
-    """Return plain words as a sentence."""
+    """Return plain text as a sentence."""
     return text(f"{words[:1].upper()}{words[1:]}.")
 
 
@@ -71,5 +71,5 @@ def both_intervals(score: Mapping, write: Callable = decimal) -> str:
 
 
 def interval(found: Mapping, write: Callable = decimal) -> str:
-    """`found` has "low" and "high"."""
+    """Return the interval in words; `found` has "low" and "high"."""
     return "–" if found["low"] is None else f"{write(found['low'])} to {write(found['high'])}"

@@ -39,7 +39,7 @@ def text_of(protocol: str) -> str:
 
 
 def files_of(stages: Iterable[Stage]) -> Mapping[str, ProtocolFile]:
-    """Stage name → protocol file, for stages that use a published one."""
+    """Return protocol files by stage name, for stages that use a published one."""
     found = {stage.name: protocol_named(stage.protocol).file for stage in stages}
     return {name: file for name, file in found.items() if file}
 

@@ -89,7 +89,7 @@ def _audit(stage: Stage) -> dict:
 
 
 def line(stage: Stage) -> str:
-    """Return a stage's entry in the card's list."""
+    """Return a stage's line in the card's list."""
     taken = (
         f"items {' and '.join(stage.takes)} by {text(stage.source.name)}"
         if stage.source
@@ -101,7 +101,7 @@ def line(stage: Stage) -> str:
 
 
 def _asked(stage: Stage) -> str:
-    """Return what a protocol file asks and measures; "" for built-in protocols, which the documentation describes."""
+    """Describe what a protocol file asks and measures; "" for built-in protocols, which the documentation describes."""
     file = protocol_named(stage.protocol).file
     if file is None:
         return ""
@@ -121,8 +121,8 @@ def card(
     """Return the dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
     It names the split's SHA-256, because the loader caches by a hash of this YAML and would otherwise mistake another
-    export in a folder of the same name for this one. `written` has, by stage name, what became of its tasks' texts.
-    `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
+    export in a folder of the same name for this one. `written` has, by stage name, what became of the texts.
+    `sha256` and `columns` describe the split; `notes` has "no_source", why there is no `source/`,
     and "warnings", what readers must know before using the split.
     """
     return "\n".join(
@@ -163,7 +163,7 @@ def _measured(row: Mapping) -> str:
 
 
 def _table(columns: Iterable[str], no_source: str, has_files: bool) -> str:
-    """Return what each file holds; and why there is no `source/`, if there is none."""
+    """Return what each file contains and, if there is no `source/`, why."""
     tables = [(f"`{table.file}`", phrase(table.says)) for table in TABLES.values() if not table.only_released]
     rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *tables, *BESIDE]
     missing = {name for name, there in (("`source/`", not no_source), ("`protocols/`", has_files)) if not there}

@@ -1,7 +1,7 @@
 """The content of each line of an export, read from the database: by stage, then in item order.
 
-`columns` defines each column; its value comes from here. The statements lack their `SELECT` and their
-`WHERE`: the API reads the same lines by number (annotation/api/rows.py).
+`columns` defines each column; its value comes from here. The statements have no `SELECT` or `WHERE`, because the API
+reads the same lines by number (annotation/api/rows.py).
 """
 
 import json
@@ -25,7 +25,7 @@ from annotation.wording import pseudonym
 
 
 def _selected(expressions: Mapping[str, str], source: str) -> str:
-    """Return a statement without its `SELECT` and its `WHERE`."""
+    """Return a statement without its `SELECT` and `WHERE`."""
     return f"\n{', '.join(expressions.values())}\n{source}"
 
 
@@ -204,7 +204,7 @@ def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
 
 
 def judgments(stages: Stages, edits: Edits) -> Iterator[pa.Table]:
-    """Yield the same as `judgment_line`, as columns of some rows at a time; objects are JSON."""
+    """Yield the same as `judgment_line`, as columns for batches of rows; objects are JSON."""
     files = files_of(stages)
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
     statement = f"SELECT {JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}"
@@ -247,8 +247,8 @@ def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
 
 
 def tasks(stages: Stages, edits: Edits, still_open: Mapping[int, dict]) -> Iterator[dict]:
-    """Yield every task, of every kind, with its outcome; `still_open` has, by position, the data of items without a
-    line.
+    """Yield every task, of every kind, with its outcome; `still_open` has the data of items without a line, by
+    position.
     """
     files = files_of(stages)
     rules = {stage.name: _rules(stage, files[stage.name]) for stage in stages if stage.name in files}
@@ -280,7 +280,7 @@ def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[
 
 def task_line(row: Sequence, edits: Edits, files: Files) -> dict:
     found = dict(zip(OF_TASK, row, strict=True))
-    if found["score"] is None:  # of an audit with side information
+    if found["score"] is None:  # only an audit with side information has a score
         del found["score"]
     file = files.get(found["stage"])
     words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))
@@ -306,13 +306,13 @@ def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
 
 
 def adjudication_line(row: Sequence, edits: Edits) -> dict:
-    """Return what an adjudicator decided and why; who decided is never exported."""
+    """Return an adjudicator's decision and reason; who decided is never exported."""
     found = dict(zip(OF_ADJUDICATION, row, strict=True))
     return found | _outcome(edits, found) | {"by": "adjudicator"}
 
 
 def corrections(study: Study, stages: Stages) -> Iterator[dict]:
-    """Yield corrections of the study's benchmark's items, and of its checks."""
+    """Yield corrections of items in the study's benchmark, and of its checks."""
     places = [stage.pk for stage in stages]
     for row in stream(f"SELECT {CORRECTIONS} {OF_MATERIAL}", benchmark=study.benchmark_id, stages=places):
         yield correction_line(row)
@@ -344,7 +344,7 @@ def annotators(study: Study, stages: Stages) -> Iterator[dict]:
 
 
 def annotator_line(row: Sequence) -> dict:
-    """Return an annotator only by number, with the stages they were in."""
+    """Return an annotator, identified only by number, with the stages they were in."""
     found = dict(zip(OF_ANNOTATOR, row, strict=True))
     return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 

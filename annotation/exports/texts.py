@@ -1,4 +1,4 @@
-"""Texts that people wrote: a line per revision, with its source text; and the text of identities."""
+"""Texts that people wrote, a line per revision with its source text, and the texts behind identities."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
 
-# The captions of `item` by identity, as `task` shows them: with the old words if they have been corrected since. None
+# The captions of `item` by identity, as `task` shows them, even if they have been corrected since. None
 # for an item that was withdrawn.
 CAPTIONS = """(CASE WHEN item.withdrawn THEN '{}' ELSE
         (SELECT coalesce(jsonb_object_agg('caption-' || role || '-' || position, text), '{}')
@@ -58,7 +58,7 @@ OF_TEXT = (
 def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
     """Yield texts of stages whose protocol lets people write or change words, including texts accepted unchanged.
 
-    The role of a text under a protocol file is the one that its answer has in the next stage, else the answer's name.
+    Under a protocol file, a text's role is the role its answer has in the next stage, else the answer's name.
     """
     stages = list(stages)
     files = files_of(stages)
@@ -93,7 +93,7 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
 
 
 def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
-    """Identity → text of an item in a task: its imported captions, or what earlier stages wrote instead."""
+    """Return an item's texts in a task by identity: its imported captions, or what earlier stages wrote instead."""
     return {**captions, **carried_captions(carried)}
 
 

@@ -85,7 +85,7 @@ def parts_of(table: RatingTable, standing: Judgments) -> dict[str, list[Part]]:
 
 
 def _parts(names: Sequence[tuple[str, ...]], code: Array, columns: Sequence[str]) -> list[Part]:
-    """Make a part for each distinct name that a rating has; `code` is the position of each rating's name."""
+    """Make a part for each distinct name among the ratings; `code` is the position of each rating's name."""
     distinct = sorted(set(names))
     of = np.array([distinct.index(name) for name in names], dtype=int)[code]
     used = np.unique(of).tolist()
@@ -93,7 +93,7 @@ def _parts(names: Sequence[tuple[str, ...]], code: Array, columns: Sequence[str]
 
 
 def week(at: int) -> tuple[str, str]:
-    """Return a moment's ISO week (microseconds since 1970, UTC), and its Monday: ("2026-W10", "2026-03-02")."""
+    """Return the ISO week of a moment (microseconds since 1970, UTC), and its Monday: ("2026-W10", "2026-03-02")."""
     day = datetime.fromtimestamp(at // 1_000_000, UTC).date()
     year, number, weekday = day.isocalendar()
     return f"{year}-W{number:02d}", (day - timedelta(days=weekday - 1)).isoformat()

@@ -1,6 +1,6 @@
 """The screens behind an annotator's signs in a stage, with the annotator's and the others' answers.
 
-A thousand screens take as many queries as one.
+The number of queries does not depend on the number of screens.
 """
 
 from collections import Counter
@@ -88,7 +88,7 @@ def _screen(row: JudgmentRow, tasks: Mapping[tuple[str, TaskKey], tuple]) -> Scr
     return Screen(row, *tasks[row.kind, row.task])
 
 
-# The screens that a sign is about
+# The screens behind a sign
 
 
 def behind(found: Evidence, row: Mapping, stage: Stage, view: str, typical: float | None) -> dict[str, list[Screen]]:

@@ -1,8 +1,8 @@
 """Contents of a study's annotator pages: each annotator's statistics and signs, per stage and for the whole study. This
-module reads the rows from the database; measures/annotator_figures.py counts them.
+module reads rows from the database; measures/annotator_figures.py counts them.
 
 Computed once per state of the study (figures/cache.py) and kept with its first stage. Names and managers' decisions are
-not part of it: the pages read them on each visit. A thousand annotators take as many queries as one.
+not included: the pages read them on each visit. The number of queries does not depend on the number of annotators.
 """
 
 from collections import defaultdict
@@ -61,7 +61,7 @@ def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
 
 
 def _fast_screens(rows: Judgments, size: float) -> int:
-    """Count the screens on which somebody took less than half of the others' time, given the `size` of theirs."""
+    """Count the screens on which somebody took less than half the others' time, given the `size` of the difference."""
     times = counts.known_times(annotator_behaviour.judgments_considered(rows, False).active_ms).tolist()
     limit = warning_signs.FAST_SHARE * (median(times) / 1000 / (1 - size)) if times else 0
     return sum(time / 1000 < limit for time in times)
@@ -87,7 +87,7 @@ def to_look_at(data: Mapping) -> list[int]:
 def outlying(data: Mapping) -> Iterator[tuple[Mapping, Mapping, str, Mapping]]:
     """Yield outliers among few annotators: the stage's statistics, their row in it, the view compared, the outlier.
 
-    Annotators whose low agreement a test has found have a warning sign instead.
+    Annotators for whom a test has found low agreement have a warning sign instead.
     """
     for stage in data["stages"]:
         for row in stage["rows"]:
@@ -116,8 +116,8 @@ def of_stages(
     see: Callable[[Stage, Judgments], None] = lambda stage, rows: None,
     given: Mapping[int, Judgments] = MappingProxyType({}),
 ) -> dict:
-    """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments. `given`: by
-    the stage's key, judgments that have been read.
+    """Like `annotators`, but for some of the study's stages and without `few`; calls `see` with each stage's judgments.
+    `given`: judgments already read, by stage key.
     """
     found, pay = [], Pay.of(study.pay)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}

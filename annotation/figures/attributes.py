@@ -31,7 +31,7 @@ WHERE item.benchmark_id = %(benchmark)s AND (
 
 
 def attributes_of(stage: Stage) -> dict[int, Attributes]:
-    """Return attributes by the item's position; {} if the stage's protocol needs none. Three queries."""
+    """Return attributes by the item's position; {} if the stage's protocol needs none. Makes three queries."""
     file = protocol_named(stage.protocol).file
     if file is None or not item_data.asks_items(file):
         return {}
@@ -54,5 +54,5 @@ def _parts(query: str, of: dict[str, Any], kind: Callable[..., Any]) -> dict[int
 
 
 def _from_json(text: str) -> Any:
-    """Parse JSON; most objects in the database are empty."""
+    """Parse JSON quickly, since most objects in the database are empty."""
     return {} if text == "{}" else json.loads(text)

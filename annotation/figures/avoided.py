@@ -1,4 +1,4 @@
-"""Screens that annotators skipped, could not judge or flagged, and signs for those who did so often."""
+"""Screens that annotators skipped, could not judge or flagged, and signs for annotators who did so often."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Avoided:
         setattr(self, kind, getattr(self, kind) + 1)
 
     def signs(self, answers: int) -> list[str]:
-        """Return the signs, in words, of somebody who gave this many answers."""
+        """Return the signs, in words, for somebody who gave this many answers."""
         shown, found = answers + self.skipped, []
         if _is_much(self.skipped + self.not_judged, shown):
             found += [f"skipped {self.skipped} of {shown} screens"] * bool(self.skipped)

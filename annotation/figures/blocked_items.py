@@ -36,16 +36,16 @@ REASONS = {
     "study": ("study paused or closed", "No screens are assigned until you open it."),
     REOPEN: (
         "opened after the stage was closed",
-        "An annotator was excluded, the item arrived later or was corrected: open the stage again for these items.",
+        "An annotator was excluded, or the item arrived later or was corrected. Open the stage again for these items.",
     ),
-    "stage": ("stage closed", "Its unjudged places are not assigned. Open the stage again to go on."),
-    "batch": ("batch not assigned", "Invite more annotators; each new one gets a batch."),
+    "stage": ("stage closed", "Its unjudged slots are not being assigned. Open the stage again to continue."),
+    "batch": ("batch not assigned", "Invite more annotators; each new annotator gets a batch."),
     "unnamed": ("not assigned to anyone by name", "Assign it to an annotator."),
     "gone": ("reserved for an annotator who is gone", "They left or were excluded; assign it to another."),
     "passed": ("reserved for an annotator who skipped it", "They will not see it again; assign it to another."),
     "nobody": (
         "no annotator left who may judge",
-        "Nobody has joined yet, or all active annotators have seen it or may not judge it: invite more.",
+        "Nobody has joined yet, or all active annotators have seen it or may not judge it. Invite more.",
     ),
     "away": (f"everybody who may judge is inactive for {AWAY} hours", "Remind them, or invite more annotators."),
     "skipped": (f"skipped by {SKIPS} annotators or more", "Check whether something is wrong with it."),
@@ -72,8 +72,8 @@ people AS MATERIALIZED (
       SELECT FROM annotation_slot own WHERE own.stage_id = %(stage)s AND own.reserved_id = who.id)) AS may
   FROM annotation_annotator who WHERE who.study_id = %(study)s
 )"""
-# The open tasks, and for each who has had it, or has seen its item where that excludes them. A closed audit needs only
-# those whose judgments an exclusion removed.
+# The open tasks, and for each who has had it, or has seen its item if that excludes them. A closed audit needs only
+# tasks whose judgments an exclusion removed.
 OPEN = """
 asked AS MATERIALIZED (
   SELECT task.id, task.item_id, task.rank, CASE WHEN task.shared THEN %(shared)s::int ELSE %(overlap)s::int END AS base
@@ -92,7 +92,7 @@ asked AS MATERIALIZED (
   JOIN annotation_lease lease ON lease.task_id = met.id AND lease.state IN ('judged', 'skipped', 'late')
   JOIN people ON people.id = lease.annotator_id GROUP BY asked.id
 )"""
-# Why nobody will take a missing slot; null if somebody can.
+# The reason why nobody will take a missing slot; null if somebody can.
 PLACES = """
 place AS (
   SELECT asked.id, slot.live, slot.held_until, slot.judgment_id, keeper.number AS keeper,
@@ -169,8 +169,8 @@ SELECT reason, n, task, item.key, item.type, item.subtype, judged, wanted, keepe
 FROM numbered JOIN benchmarks_item item ON item.id = numbered.item_id
 WHERE place <= %(most)s ORDER BY array_position(%(order)s, reason), place
 """
-# For several stages, whose values are the columns of `given`. It is planned once rather than for each stage, because
-# planning takes longer than running it for a small stage.
+# For several stages, whose values are the columns of `given`. It is planned once, not for each stage, because for a
+# small stage planning takes longer than running it.
 GIVEN = {
     "stage": "bigint", "study": "bigint", "links": "bigint[]", "quota": "int", "apart": "bigint[]", "strategy": "text",
     "batched": "bool", "going": "bool", "overlap": "int", "shared": "int", "estimated": "bool", "closed": "bool",
@@ -209,7 +209,7 @@ def unstaffed(found: Mapping[str, int]) -> int:
 
 
 def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
-    """Return, by key, a stage's items that nobody is left to judge. One statement; `siblings`: each study's stages."""
+    """Return, by stage key, the items that nobody is left to judge, in one query. `siblings`: each study's stages."""
     given = [_values(stage, siblings[stage.study_id]) for stage in stages]
     return dict(fetch(UNSTAFFED_IN, given=Jsonb(given))) if given else {}
 
@@ -245,7 +245,7 @@ def _values(stage: Stage, stages: Sequence[Stage] | None = None) -> Mapping[str,
 
 
 def links(stage: Stage, stages: Sequence[Stage]) -> list[int]:
-    """Return the stages whose own link leads here: this one, the one before it in the sequence, and so on."""
+    """Return the stages whose links lead here: this stage, the one before it in the sequence, and so on."""
     after = {one.pk: one.after_id for one in stages}
     found: list[int] = []
     at: int | None = stage.pk

@@ -1,10 +1,10 @@
 """Slow statistics are computed once per state of their study, and by the worker if the study is large.
 
 A kind of statistics is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` reports
-progress), registered with `@computes("agreement")` in its own module, which `tasks.py` imports so that the worker knows
-it too. `latest` returns the latest result; if it is out of date, a small study's is computed at once and a large one's
-is queued. The page shows the latest result, its time and the progress of a newer one
-(templates/components/_as_of.html). The section "Freshness" defines when a result is current.
+progress), registered with `@computes("agreement")` in its own module, which `tasks.py` imports for the worker. `latest`
+returns the latest result; if it is out of date, a new one is computed at once for a small study and queued for a large
+one. The page shows the latest result, its time and the progress of a newer one (templates/components/_as_of.html). The
+section "Freshness" defines when a result is current.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job, JobState
 
 KIND = "figures"
-SMALL = 2_000  # up to this many wanted judgments, and items, the request computes the result itself
+SMALL = 2_000  # with up to this many wanted judgments and items, the request computes the result itself
 EVERY = 10  # minimum seconds from the start of one computation to the next …
 SHARE = 8  # … and this many times its CPU time: an open page, which polls every 4 s, takes a tenth of a core
 RETRY = 600  # seconds after a failure
@@ -36,11 +36,11 @@ CLOCK = 3600  # seconds for which clock-dependent results stay valid if nothing 
 PATIENCE = 5.0  # seconds that the worker waits for open transactions
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
-Compute = TypeVar("Compute", bound=Callable[..., dict])  # of (stage, key, tell)
+Compute = TypeVar("Compute", bound=Callable[..., dict])  # called with (stage, key, tell)
 KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
-# In index order: otherwise finding a study's first rows may scan those of all others.
+# In index order; otherwise finding a study's first rows may scan all other studies' rows.
 IS_LARGE = """{small} < greatest(
   (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
      SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT {small} + 1) asked
@@ -65,7 +65,7 @@ SELECT judgment.last_value - (NOT judgment.is_called)::int, task.last_value - (N
        event.last_value - (NOT event.is_called)::int, clock_timestamp()
 FROM annotation_judgment_id_seq judgment, annotation_task_id_seq task, benchmarks_event_id_seq event
 """
-# An INSERT takes this lock first, and its transaction holds it until its end is visible.
+# An INSERT takes this lock first, and its transaction holds it until its result is visible.
 WRITING = """
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND pid <> pg_backend_pid()
@@ -106,7 +106,7 @@ class State:
 
 
 def state_of(patience: float = 0.0) -> State:
-    """Read the state, before the data. Waits at most `patience` seconds for transactions that are now writing."""
+    """Read the state before the data. Waits at most `patience` seconds for transactions that are writing."""
     *last, at = fetch(GIVEN_OUT)[0]
     return State("/".join(map(str, last)) if _ended(_writing(), patience) else "", at)
 
@@ -139,7 +139,7 @@ def lasts(study: Study, state: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class LatestFigures:
     """`data` is None before the first result. If it is not `current`: the newest `job` for it, running or failed, or
-    None while the next one waits until `due`.
+    None while the next job waits until `due`.
     """
 
     data: dict | None
@@ -150,7 +150,7 @@ class LatestFigures:
 
     @property
     def progress(self) -> tuple[object, ...]:
-        """Changes whenever the part shown on a page does."""
+        """Return a value that changes whenever the part shown on a page does."""
         job = self.job and (self.job.pk, str(self.job.state), self.job.done, self.job.total)
         return self.made_at, self.current, self.due, job
 
@@ -181,7 +181,7 @@ def is_small(study: Study) -> bool:
 
 
 def few_judged(slots: QuerySet[Slot]) -> bool:
-    """Return whether these slots have so few judgments that the request compares their annotators itself."""
+    """Return whether these slots have few enough judgments for the request to compare their annotators."""
     return len(slots.exclude(judgment=None).values("pk")[: SMALL + 1]) <= SMALL
 
 
@@ -191,7 +191,7 @@ def large(studies: Collection[int]) -> set[int]:
 
 
 def is_large() -> RawSQL:
-    """Return the same condition for each study in a query."""
+    """Return the same condition for use in a query."""
     return RawSQL(IS_LARGE.format(small=SMALL), (), BooleanField())
 
 
@@ -199,7 +199,7 @@ def latest(
     stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
 ) -> LatestFigures:
     """Return the latest result, computing or queueing a newer one if needed. `small`: the study's size, if known;
-    `good`: how many seconds a result is valid at most.
+    `good`: the most seconds for which a result is valid.
     """
     last = _last(stage, kind, key)
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
@@ -221,7 +221,7 @@ def latest(
 
 
 def current(stage: Stage, kind: str, key: str = "") -> dict | None:
-    """The figures as last computed, if nothing has changed since; computes and queues nothing."""
+    """Return the last result if nothing has changed since, without computing or queueing anything."""
     last = _last(stage, kind, key)
     return last.data if last and lasts(stage.study, last.state) else None
 
@@ -231,8 +231,8 @@ def _last(stage: Stage, kind: str, key: str) -> CachedFigures | None:
 
 
 def _due(last: CachedFigures | None, job: Job | None) -> datetime | None:
-    """Return when it may be computed again: not so soon that an open page keeps a worker busy. None: at once, even if
-    the clock was set back and the last time is in the future.
+    """Return when it may be computed again: not so soon that an open page keeps a worker busy. None means at once, even
+    if the clock was set back and the last time is in the future.
     """
     now = timezone.now()
     if job and job.finished_at and _failed(job):
@@ -266,7 +266,7 @@ def _newest_job(params: dict) -> Job | None:
 
 
 def _queue(stage: Stage, params: dict, by: str) -> Job:
-    """Queue a job, which simultaneous requests share. Finished jobs have nothing left to report."""
+    """Queue a job, which simultaneous requests share. Finished jobs are deleted, as there is nothing left to report."""
     with transaction.atomic():
         locks.wait_for(f"figures {params}")
         there = _newest_job(params)

@@ -1,7 +1,7 @@
-"""An annotator's edit as an option for those who confirm it: its name and its text.
+"""An annotator's edit as an option for others to confirm: its name and its text.
 
-Internally, an edit is named after its judgment's number, `edit-17`. That is meaningless to readers and depends on what
-else was judged and when. In exports it is named after who made it: `edit-A-03-1-2` is the second revision of annotator
+Internally, an edit is named after its judgment's number, `edit-17`. That means nothing to readers and depends on what
+else was judged and when. In exports it is named after its author: `edit-A-03-1-2` is the second revision of annotator
 A-03's answer on their first screen of that task.
 """
 
@@ -39,7 +39,7 @@ Edits = Mapping[str, Edit]  # by the name in the database
 
 
 def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> Edits:
-    """Return every edit that was or could have been an option for others in these stages. At most one query.
+    """Return every edit that was or could have been an option for others in these stages. Makes at most one query.
 
     If `tasks` are given, only those are read.
     """
@@ -63,7 +63,7 @@ def name_of_edit(edits: Edits, identity: str | None) -> str | None:
 
 
 def with_edit_names(edits: Edits, content: AnswerContent) -> AnswerContent:
-    """Return the content of an answer, with the names that edits have in exports."""
+    """Return an answer's content with edits named as in exports."""
     if "from" not in content:
         return content
     names = {role: edits[made_of].name if made_of in edits else made_of for role, made_of in content["from"].items()}

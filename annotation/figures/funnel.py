@@ -1,4 +1,4 @@
-"""From imported to kept: reads a study's rows for measures/funnel.py, which counts them."""
+"""Read a study's rows for measures/funnel.py, which counts the items from imported to kept."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +47,7 @@ def _at(stage: Stage, key: str, tell: Tell) -> dict:
 
 
 def latest(study: Study, positions: Collection[int] = (), by: str = "app") -> cache.LatestFigures:
-    """Return the latest funnel through the stages at these positions; none: through all."""
+    """Return the latest funnel through the stages at these positions (empty: through all)."""
     return cache.latest(study.stages.get(position=1), KIND, ",".join(map(str, sorted(positions))), by=by)
 
 
@@ -58,12 +58,12 @@ def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
 
 
 def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) -> dict:
-    """Return the same if `walk`, through those of the stages that select, and its fates (`ends`) are known."""
+    """Return the same if the `walk` through the selecting stages and its fates (`ends`) are known."""
     return measures_funnel.figures(walk, ends, _measured([stage for stage in stages if measures(stage)]))
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
-    """Read a study's walk in four queries, however many items; one more if it covers only part of its benchmark."""
+    """Read a study's walk in four queries for any number of items; one more if it covers only part of its benchmark."""
     places = [stage.pk for stage in stages]
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""The human baseline of a study: reads the rows for measures/human_baseline.py, which scores them."""
+"""A study's human baseline: read the rows for measures/human_baseline.py, which scores them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,12 +36,12 @@ def baselines(study: Study) -> list[dict]:
 
 
 def of_stages(stages: Iterable[Stage]) -> list[dict]:
-    """Return the same for some of its stages, in order."""
+    """Return the same for some of the study's stages, in order."""
     return of_pairs(pairs_of(stages))
 
 
 def of_pairs(pairs: Sequence[Pair]) -> list[dict]:
-    """Return the same for baselines of any studies. Two queries, however many pairs, items and annotators there are."""
+    """Return the same for baselines of any studies, in two queries for any number of pairs, items and annotators."""
     outcomes, judgments = (_by_stage(statement, pairs) for statement in (OUTCOMES, JUDGMENTS))
     return [figures(pair, _of_pair(outcomes, pair), _of_pair(judgments, pair)) for pair in pairs]
 

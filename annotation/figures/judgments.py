@@ -73,7 +73,7 @@ def task_rows(tasks: StageTasks) -> list[TaskRow]:
 def judgments_of(stage: Stage, tasks: StageTasks | None = None, annotator: int | None = None) -> Judgments:
     """Return every judgment of the stage, including checks, revisions and surplus ones, by item and time.
 
-    With an annotator's id, only theirs. `tasks` are the stage's, if already read.
+    With an annotator's id, return only theirs. `tasks` are the stage's, if already read.
     """
     tasks = tasks or stage_tasks(stage)
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"

@@ -1,4 +1,4 @@
-"""The statistics of a stage's paper, from the database: two queries, and one more if annotators edit."""
+"""A stage's statistics as in its paper, from the database: two queries, and one more if annotators edit."""
 
 import json
 from collections import defaultdict
@@ -24,7 +24,7 @@ ORDER BY item.position, task.question, task.round
 """
 
 # Counted judgments, and every edit ever made: someone may have edited a withdrawn one further. A sentence's original
-# matters only for edits, and reading all originals takes time.
+# matters only for edits; reading all originals would take long.
 ANSWERS = """
 SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
        CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
@@ -78,7 +78,7 @@ def judged_tasks(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
 
 
 def _answers(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
-    """Return by task the counted judgments in order, and the text of every edit by identity and role."""
+    """Return each task's counted judgments in order, and the text of every edit by identity and role."""
     said: dict[int, list[CountedJudgment]] = defaultdict(list)
     edits: dict[int, dict[str, Words]] = defaultdict(dict)
     for task, judgment, annotator, label, content, counts in fetch(ANSWERS, stage=stage.pk, edited=EDITED):

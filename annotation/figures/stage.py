@@ -1,7 +1,7 @@
 """A stage's statistics: one dictionary for the study page, the API and the export.
 
-Takes seven queries, however many items, judgments and annotators there are, and up to three more for a paper's own
-statistics (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
+Takes seven queries for any number of items, judgments and annotators, and up to three more for a paper's own statistics
+(annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
 import math
@@ -56,7 +56,7 @@ def without_pairs(figures: dict) -> dict:
 
 
 def stage_rows(stage: Stage) -> StageRows:
-    """Return everything that the stage's statistics are computed from."""
+    """Return everything from which the stage's statistics are computed."""
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     rule, asked = rule_of(stage), stage_tasks(stage)
     judgments, tasks = judgments_of(stage, asked), task_rows(asked)
@@ -147,8 +147,8 @@ def no_forecast(reason: str, stopped: bool = False) -> dict:
 
 
 def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: int) -> dict:
-    """Forecast when the rest will be judged at the pace of the last hour, or of the whole time if that hour has too
-    few.
+    """Forecast when the rest will be judged at the pace of the last hour, or of the whole time if that hour has too few
+    judgments.
 
     `earliest` and `latest` treat the count behind the pace as Poisson: n ± 1.96 √n.
     """
@@ -166,6 +166,6 @@ def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: 
 
 
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:
-    """Return the time at which the rest will be judged; None if it is too far away to be useful."""
+    """Return when the rest will be judged; None if that is too far away to be useful."""
     hours = remaining / per_hour if per_hour > 0 else math.inf
     return iso_time(at + round(hours * HOUR)) if hours < LONGEST else None

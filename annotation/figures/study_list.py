@@ -31,7 +31,7 @@ WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_i
 """
 
 # The results of each stage's items (kept, open, or the reason for dropping), and its tasks: how many exist, have an
-# outcome, and were reopened after the stage was closed (studies/reopening.py).
+# outcome, and were reopened after the stage closed (studies/reopening.py).
 RESULTS = f"""
 WITH item AS (
   SELECT stage.study_id, stage.position, {LABEL} AS label, count(*) AS tasks, count(outcome.state) AS settled,
@@ -75,7 +75,7 @@ class StageRow:
 @dataclass(slots=True)
 class StageResults:
     """A stage's items by `label` (kept, open, or why they were dropped), and its tasks. In an audit, `items` has only
-    those open items that it is expected to need.
+    the open items that it is expected to need.
     """
 
     items: dict[str, int] = field(default_factory=dict)
@@ -90,8 +90,8 @@ class StageResults:
 
 
 def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | None]:
-    """Return for each study (from `with_stages`) the results of its stages by position. One query for all; for a large
-    study they are the worker's last counts, None if there are none yet.
+    """Return for each study (from `with_stages`) the results of its stages by position. Makes one query for all; for a
+    large study, uses the worker's last counts, or None if there are none yet.
     """
     small = [study.pk for study in studies if study.latest is None]
     rows = [list(row) for row in fetch(RESULTS, studies=small)]
@@ -106,14 +106,14 @@ def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | No
 
 
 def _only_needed(rows: Iterable[list], study: int, needs: Mapping[int, audits.Needs]) -> None:
-    """In audits in `needs` (by position), reduce the open items in RESULTS to those they are expected to need."""
+    """For the audits in `needs` (by position), reduce the open items in RESULTS to those expected to be needed."""
     for row in rows:
         if row[0] == study and row[1] in needs and row[2] == "open":
             row[3] = len(needs[row[1]].to_come)
 
 
 def _needs_of(stages: Iterable[Stage]) -> dict[int, audits.Needs]:
-    """What the audits among the stages need, by position."""
+    """Return what the audits among the stages need, by position."""
     return {stage.position: audits.needs(stage) for stage in stages if stage.strategy == Strategy.AUDIT}
 
 
@@ -133,8 +133,8 @@ def with_judging(found: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
-    """Add to each study `people`, how many have joined, and `active`, how many of them are neither gone nor excluded,
-    with its benchmark, in one query.
+    """Add to each study `people`, how many have joined, `active`, how many of them have not left or been excluded, and
+    its benchmark, in one query.
     """
     people = Annotator.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(count=Count("pk"))
     active = people.filter(left_at=None, excluded_at=None)
@@ -142,8 +142,8 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def with_latest(studies: Sequence[Any], stages: Mapping[int, Sequence[Stage]], large: Collection[int]) -> None:
-    """Give each study what the audits among its `stages` need (`needs`, by position; some queries for each), and of a
-    `large` one the worker's latest counts (`latest`; for others None).
+    """Add to each study what the audits among its `stages` need (`needs`, by position; some queries for each) and, if
+    `large`, the worker's latest counts (`latest`; otherwise None).
     """
     for study in studies:
         own = stages[study.pk]
@@ -152,8 +152,9 @@ def with_latest(studies: Sequence[Any], stages: Mapping[int, Sequence[Stage]], l
 
 
 def with_stages(found: Iterable[Any]) -> list[Any]:
-    """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage kept
-    (`kept`, None if none selects). One query, however many studies, and those of `with_latest`, unless they have it.
+    """Add to each study the `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage
+    kept (`kept`, None if none selects). Makes one query for any number of studies, and those of `with_latest` unless
+    already added.
     """
     studies, rows = list(found), defaultdict(list)
     new = {study.pk: study for study in studies if "needs" not in vars(study)}
@@ -194,7 +195,7 @@ def _counted(study: Study, data: Mapping) -> list[StageRow]:
 
 @cache.computes(COUNTS)
 def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
-    """Return for each stage its position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
+    """Return each stage's position, tasks, settled, kept, wanted and judged. `results` has the rows of RESULTS."""
     study = stage.study_id
     rows, results = ([list(row) for row in fetch(statement, studies=[study])] for statement in (STAGES, RESULTS))
     needs = _needs_of(stage.study.stages.all())

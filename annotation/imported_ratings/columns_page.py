@@ -1,4 +1,4 @@
-"""Which column of a file of ratings is what, and which role of the protocol is what in the benchmark."""
+"""Map a ratings file's columns to their meanings, and the protocol's roles to the benchmark's."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,7 +46,7 @@ def page(job: Job, sent: QueryDict | None) -> columns.Page:
 
 
 def roles_in(sent: Mapping[str, Any]) -> str:
-    """What a form says the benchmark calls roles, as an order has it."""
+    """Return a form's mapping of roles to the benchmark's names, as in an order."""
     return ",".join(f"{name.removeprefix(OF_ROLE)}={to}" for name, to in sent.items() if name.startswith(OF_ROLE))
 
 
@@ -57,8 +57,8 @@ def _said(job: Job, file: ProtocolFile, mapping: RatingsMapping, log: ProblemLog
 
 
 def role_fields(job: Job, given: str) -> tuple[list[dict[str, Any]], str]:
-    """A select for each role of the protocol that needs the benchmark's name, and why the benchmark does not suit it
-    as they are; "" if it does."""
+    """Return a select for each role of the protocol that needs the benchmark's name, and why the benchmark does not
+    suit it with the current names; "" if it does."""
     first = queries.with_material(Benchmark.objects.get(pk=job.params["benchmark"]).items.order_by("position")).first()
     if first is None:
         return [], ""

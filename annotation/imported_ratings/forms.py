@@ -1,4 +1,4 @@
-"""The form of the page that makes a study of ratings."""
+"""The form for turning ratings into a study."""
 
 from django import forms
 
@@ -14,7 +14,7 @@ from benchmarks.jobs.orders import options_of
 
 
 def protocol_choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The newest versions of published protocol files, and those of the library."""
+    """Return the newest versions of published protocol files, and the library's files."""
     published = [(str(version), f"{version.title}, version {version.number}") for version in newest_versions()]
     shipped = [(name, library.shipped(name).title) for name in library.names()]
     return [("Published", published), ("Library", shipped)]
@@ -32,7 +32,7 @@ class RatingsForm(AnswersForm):
         )  # fmt: skip
 
     def words(self) -> list[tuple[str, str]]:
-        """Each question with the words that its answers can have; without those that have any text or number."""
+        """Return each question with its possible answers, except questions answered by any text or number."""
         titled = (one for _, choices in protocol_choices() for one in choices)
         return [(title, words) for name, title in titled if (words := _words(asked(name, "")))]
 
@@ -44,11 +44,11 @@ class RatingsForm(AnswersForm):
         if mapped := roles_in(self.data):
             self.cleaned_data["roles"] = mapped
         if len(self.cleaned_data.get("files", ())) > 1:
-            self.add_error("files", "Give one file of ratings.")
+            self.add_error("files", "Choose one file of ratings.")
 
 
 def _words(file: ProtocolFile) -> str:
-    """With many options only the first and the last ones: picture-0, picture-1, …, tie."""
+    """Return the answers in words; with many options, only the first and the last: picture-0, picture-1, …, tie."""
     found = {one.name: own_values(file, one) for one in file.answers}
     short = {name: [*words[:2], "…", *words[-3:]] if len(words) > 12 else words for name, words in found.items()}
     several = len(file.answers) > 1

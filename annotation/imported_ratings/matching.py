@@ -1,4 +1,4 @@
-"""Ratings as the judgments of a stage's tasks: each with its task, and the answer as a judgment stores it."""
+"""Turn ratings into judgments of a stage's tasks: each with its task, and the answer as a judgment stores it."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -33,13 +33,13 @@ class RatedTask:
     given: list[tuple[str, Origin, Answer]] = field(default_factory=list)  # annotator, row, answer
 
     def shown(self, seed: int, annotator: str) -> list[str]:
-        """The options in an order drawn for the annotator: in which they saw them is not known."""
+        """Return the options in an order drawn for the annotator; the order in which they saw them is unknown."""
         drawn = Random(hashlib.sha256(f"{seed} {self.rank} {annotator}".encode()).digest())
         return drawn.sample(self.options, len(self.options))
 
 
 def matched(stage: Stage, file: ProtocolFile, rated: RatedFile, log: ProblemLog, skip_unknown: bool) -> list[RatedTask]:
-    """The stage's tasks that have ratings, in the file's order. Errors are in the log."""
+    """Return the stage's tasks that have ratings, in the file's order. Errors go to the log."""
     by_name = {(key, task.question): task for key, task in _tasks(stage)}
     questions: dict[str, list[str]] = {}
     for key, question in by_name:
@@ -65,7 +65,7 @@ def matched(stage: Stage, file: ProtocolFile, rated: RatedFile, log: ProblemLog,
         if answer is not None:
             found.setdefault(task.pk, task).given.append((row.annotator, origin, answer))
             if len(task.given) == MOST_JUDGMENTS + 1:
-                advice = f"A task can have at most {MOST_JUDGMENTS} judgments. Remove the rows beyond."
+                advice = f"A task can have at most {MOST_JUDGMENTS} judgments. Remove the extra rows."
                 log.error("TOO_MANY_ROWS", origin.file, origin.row, rated.mapping.item, advice)
     return list(found.values())
 
@@ -77,7 +77,7 @@ def _tasks(stage: Stage) -> Iterator[tuple[str, RatedTask]]:
 
 
 def _texts(stage: Stage) -> dict[int, dict[str, str]]:
-    """Of each item, its texts by identity."""
+    """Return each item's texts by identity."""
     found: dict[int, dict[str, str]] = {}
     columns = "item_id", "role", "position", "text"
     for item, role, position, text in Caption.objects.filter(item__tasks__stage=stage).distinct().values_list(*columns):
@@ -99,8 +99,8 @@ def _answer(
     file: ProtocolFile, row: Rated, task: RatedTask, texts: Mapping[str, str], names: OptionNames, rated: RatedFile,
     origin: Origin, log: ProblemLog,
 ) -> Answer | None:  # fmt: skip
-    """The answer as a judgment of the task stores it; None, with the problem in the log, if the item has no such
-    answer."""
+    """Return the answer as a judgment of the task stores it; None, with the problem in the log, if the item lacks
+    it."""
     if row.label == CANNOT_JUDGE:
         return Answer(CANNOT_JUDGE, AnswerContent())
     parts = answers.parts_of(row.label, file)
@@ -125,7 +125,7 @@ def _answer(
 def _misfit(
     file: ProtocolFile, answer: schema.Answer, said: str, task: RatedTask, texts: Mapping[str, str], names: OptionNames
 ) -> str:
-    """Why the item cannot have this answer; "" if it can."""
+    """Return why the item cannot have this answer; "" if it can."""
     match answer:
         case schema.Pick() | schema.Pair() | schema.Rank():
             known = set(names(answer.name, task.options).values())
@@ -133,12 +133,12 @@ def _misfit(
             if isinstance(answer, schema.Rank):
                 given = [one for tier in rankings.tiers(said) for one in tier]
                 if set(given) != known:
-                    return f"Rank the options that the item has: {', '.join(sorted(known))}."
+                    return f"Rank the item’s options: {', '.join(sorted(known))}."
             wrong = [one for one in given if one not in known and one not in values.fixed_of(answer)]
-            return f"The item has no option “{wrong[0]}”. It has: {', '.join(sorted(known))}." if wrong else ""
+            return f"The item has no option “{wrong[0]}”. Its options are {', '.join(sorted(known))}." if wrong else ""
         case schema.Check():
             count = len(answers.statements_of(answer, texts))
-            return "" if said.count(",") + 1 == count else f"The item has {count} statements. Answer each."
+            return "" if said.count(",") + 1 == count else f"The item has {count} statements. Answer every one."
         case schema.Words():
             count = len(answers.text_of(file, answer, texts, task.question).split())
             return "" if int(said.partition(";")[0]) == count else f"The item’s text has {count} words."

@@ -1,4 +1,4 @@
-"""What an import of ratings is asked to do: whose ratings of which benchmark, under which protocol."""
+"""The options for importing ratings: whose ratings of which benchmark, under which protocol."""
 
 from dataclasses import dataclass
 
@@ -22,13 +22,13 @@ REPEATED = {
 
 
 class ProtocolField(forms.CharField):
-    """A protocol file: one of the library by its name, or a published one as NAME@VERSION."""
+    """A protocol file: a library file's name, or a published file as NAME@VERSION."""
 
     def clean(self, value: object) -> str:
         name = str(super().clean(value))
         if name not in library.names() and not ("@" in name and is_known(name)):
             known = ", ".join(library.names())
-            raise forms.ValidationError(f"There is no such protocol file. The library has: {known}.")
+            raise forms.ValidationError(f"That protocol file does not exist. The library has {known}.")
         return name
 
 
@@ -40,23 +40,23 @@ class RatingsOrder:
     protocol: str = orders.described(
         ProtocolField(
             max_length=40, label="Protocol file",
-            help_text="What was asked: a protocol of the library, or a published one as `NAME@VERSION`.",
+            help_text="What was asked: a library protocol, or a published one as `NAME@VERSION`.",
         )
     )  # fmt: skip
     source: str = orders.described(
         OneLineField(
             max_length=RatingsFile._meta.get_field("source").max_length, label="Source",
-            help_text="Where the ratings come from: a repository with its version, or a paper. Releases name it.",
+            help_text="Where the ratings come from: a repository with its version, or a paper. Releases cite it.",
         )
     )  # fmt: skip
     mapping: str = orders.mapping(
         RatingsMapping.from_text,
         8,
-        "Which column is what, as JSON. Without one, columns are recognised by their names.",
+        "The meaning of each column, as JSON. If empty, columns are recognised by their names.",
     )  # fmt: skip
     roles: str = orders.text(
         "Roles",
-        "The benchmark’s names for roles of the protocol: `picture=scene, captions.foil=negative`.",
+        "The benchmark’s names for the protocol’s roles: `picture=scene, captions.foil=negative`.",
         max_length=500,
         required=False,
     )
@@ -67,15 +67,15 @@ class RatingsOrder:
         "Skip incomplete rows", "Rows that are ragged or lack a cell are skipped and listed in the report."
     )
     skip_unknown: bool = orders.switch(
-        "Skip ratings of other items", "Ratings of items that the benchmark lacks are skipped and listed in the report."
+        "Skip ratings of other items", "Ratings of items not in the benchmark are skipped and listed in the report."
     )
     look: bool = orders.look()
 
 
 def asked(protocol: str, roles: str) -> ProtocolFile:
-    """The protocol file of that name, in the benchmark's names for its roles. Raises CannotMap."""
+    """Return the protocol file with that name, with the benchmark's names for its roles. Raises CannotMap."""
     file = library.shipped(protocol) if "@" not in protocol else protocol_named(protocol).made_from
-    assert file is not None  # of each published version
+    assert file is not None  # published versions have a file
     return with_roles(file, read_roles(roles, [file])[0])
 
 

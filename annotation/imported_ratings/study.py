@@ -1,4 +1,4 @@
-"""A file of ratings becomes a study: its protocol, annotators, judgments and outcomes, all or nothing."""
+"""Turn a file of ratings into a study: its protocol, annotators, judgments and outcomes, all or nothing."""
 
 import hashlib
 import json
@@ -51,7 +51,7 @@ FROM unnest(%(tasks)s::bigint[], %(entropies)s::float[], %(differs)s::text[], %(
 
 
 class RatingsImport(BenchmarkWork):
-    """The work of a job of kind `ratings`."""
+    """The work of jobs of the kind `ratings`."""
 
     def run(self) -> None:
         params, path = self.job.params, Path(self.job.params["files"][0])
@@ -76,7 +76,7 @@ class RatingsImport(BenchmarkWork):
             study, stage = self._study(name)
             tasks = matched(stage, file, rated, log, params["skip_unknown"])
             if not tasks and not log.count:
-                log.error("NO_ROWS", path.name, None, "", "No rating is of an item of this benchmark.")
+                log.error("NO_ROWS", path.name, None, "", "None of the ratings is of an item in this benchmark.")
             log.refuse_if_any()
             source = RatingsFile.objects.create(
                 stage=stage, name=path.name[:200], sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -94,7 +94,7 @@ class RatingsImport(BenchmarkWork):
             self.finish({**report, "unrated": stage.tasks.count() - len(tasks)})
 
     def looked(self, path: Path, file: ProtocolFile, log: ProblemLog) -> dict[str, Any]:
-        """The columns, and whether nobody needs to say what they or the protocol's roles are."""
+        """Return the columns, and whether they and the protocol's roles are recognised."""
         names, sample = columns.first_rows(path, log)
         wanted = [one.name for one in file.answers]
         likely = ratings.guess(names, sample, wanted, columns.keys_of(self.benchmark))
@@ -103,7 +103,7 @@ class RatingsImport(BenchmarkWork):
         return {**columns.looked(path.name, names, sample, likely.as_json()), "is_exact": is_exact}
 
     def _study(self, protocol: str) -> tuple[Study, Stage]:
-        """The new study, paused: nobody can join until a manager opens it."""
+        """Create the study, paused: nobody can join until a manager opens it."""
         stages = presets.single_stage(protocol).stages
         if roles := self.job.params["roles"]:
             stages = tuple(presets.with_roles_of_benchmark(stages, roles))
@@ -119,13 +119,13 @@ class RatingsImport(BenchmarkWork):
 
 
 def _names_annotators(rated: RatedFile, tasks: Sequence[RatedTask]) -> bool:
-    """Whether the file has a column of annotators, or lists them: otherwise those of each task are numbered from 1."""
+    """Return whether the file names annotators, in a column or a list; otherwise each task's are numbered from 1."""
     numbered = ({who for who, *_ in task.given} == set(map(str, range(1, len(task.given) + 1))) for task in tasks)
     return bool(rated.mapping.annotator) or not all(numbered)
 
 
 def _store(stage: Stage, source: RatingsFile, tasks: Sequence[RatedTask]) -> dict[str, int]:
-    """Store the judgments of the tasks, and what follows from them. Returns counts."""
+    """Store the tasks' judgments, and what follows from them. Return counts."""
     people = _people(stage, tasks)
     slots = _slots(stage, tasks)
     given = [(task, slot, *one) for task in tasks for slot, one in zip(slots[task.pk], task.given, strict=False)]
@@ -153,7 +153,7 @@ def _digest(source: RatingsFile, row: int, place: int) -> str:
 
 
 def _people(stage: Stage, tasks: Sequence[RatedTask]) -> dict[str, int]:
-    """The annotators' ids by what the file calls them, numbered in the order of their first rows."""
+    """Return the annotators' ids by their names in the file, numbered in the order of their first rows."""
     rows = {who: (origin.file, origin.row) for task in tasks for who, origin, _ in reversed(task.given)}
     for task in tasks:
         for who, origin, _ in task.given:
@@ -168,7 +168,7 @@ def _people(stage: Stage, tasks: Sequence[RatedTask]) -> dict[str, int]:
 
 
 def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
-    """The slots of each task by number; tasks with more ratings than the protocol asks for get more."""
+    """Return each task's slots by number; tasks with more ratings than the protocol asks for get more slots."""
     more = [task for task in tasks if len(task.given) > task.overlap]
     bulk.insert(
         Slot(task_id=task.pk, stage=stage, number=number, rank=task.rank)
@@ -185,7 +185,7 @@ def _slots(stage: Stage, tasks: Sequence[RatedTask]) -> dict[int, list[int]]:
 
 
 def _decide(stage: Stage, tasks: Sequence[RatedTask], judgments: Iterator[int]) -> dict[str, int]:
-    """Write outcomes and what tasks say of disagreement, as judging does one by one (pipeline/outcomes.py)."""
+    """Write outcomes and tasks' disagreement, as judging does one by one (pipeline/outcomes.py)."""
     rules, made, states = rules_about(stage, [task.item for task in tasks]), [], Counter[str]()
     columns: dict[str, list] = {name: [] for name in ("tasks", "entropies", "differs", "newest", "waits")}
     seen: dict[str, tuple[disagreement.Spread, Decision]] = {}  # equal answers are decided alike

@@ -1,4 +1,4 @@
-"""The page that makes a study of judgments that were made elsewhere."""
+"""The page for turning judgments made elsewhere into a study."""
 
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods

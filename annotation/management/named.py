@@ -7,7 +7,7 @@ LISTED = 9
 
 
 def named(rows: QuerySet, wanted: str, advice: str = ""):
-    """A name takes precedence over a number. CommandError if neither exists, with a list of the rows."""
+    """Return the row; a name takes precedence over a number. CommandError lists the rows if neither exists."""
     found = rows.filter(name=wanted).first()
     if found is None and wanted.isascii() and wanted.isdecimal() and len(wanted) < 10:
         found = rows.filter(pk=int(wanted)).first()

@@ -16,18 +16,18 @@ PLACES = "a release's folder, its .zip, or NAME@VERSION of a frozen release"
 
 
 def released(wanted: str) -> Release:
-    """A frozen release by NAME@VERSION. If there is none, CommandError with a list of releases."""
+    """Return a frozen release by NAME@VERSION. Raises CommandError, with a list of releases, if there is none."""
     name, _, version = wanted.partition("@")
     there = Release.objects.exclude(frozen_at=None).select_related("study")
     if found := there.filter(name=name, version=version).first():
         return found
     listed = ", ".join(f"{one.name}@{one.version}" for one in there[:9]) or "none"
-    raise CommandError(f"There is no release {wanted!r}. There are: {listed}.")
+    raise CommandError(f"There is no release {wanted!r}. The releases are {listed}.")
 
 
 @contextmanager
 def opened(place: str) -> Iterator[ReleaseFiles]:
-    """A path on disk takes precedence. CommandError if there is no release."""
+    """Open the release; a path on disk takes precedence. Raises CommandError if there is no release."""
     on_disk = Path(place).exists() or "@" not in place
     try:
         with ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place)) as found:
@@ -39,7 +39,7 @@ def opened(place: str) -> Iterator[ReleaseFiles]:
 
 def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("release", metavar="NAME@VERSION", help="name and version, such as cups@1.0")
-    parser.add_argument("--stages", type=int, nargs="+", default=[], metavar="N", help="their positions; default: all")
+    parser.add_argument("--stages", type=int, nargs="+", default=[], metavar="N", help="stage positions; default: all")
     parser.add_argument(
         "--splits", nargs="+", default=["one"], metavar="SPLIT",
         help=f"{', '.join(SPLITS)}, or percentages such as train=70 validation=20 test=10",

@@ -1,4 +1,4 @@
-"""Figures that are cached until the data they describe changes."""
+"""Statistics cached until the data they describe changes."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,9 +7,9 @@ from annotation.models.study import Stage
 
 
 class CachedFigures(models.Model):
-    """The last computed figures of a stage: their kind, and the options used, if any (`key`).
+    """A stage's last computed statistics: their kind, and the options used, if any (`key`).
 
-    `state` identifies the data described (cache.state_of): the figures are current while it is unchanged.
+    `state` identifies the data described (cache.state_of): the statistics are current while it is unchanged.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="cached_figures", db_index=False)
@@ -17,7 +17,7 @@ class CachedFigures(models.Model):
     key = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=64)
     data = models.JSONField()
-    seconds = models.FloatField()  # processor time that computing took
+    seconds = models.FloatField()  # processor time taken
     made_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -22,7 +22,7 @@ class StageState(TextChoices):
 
 
 class Promotion(TextChoices):
-    """When a stage takes in the items that its source has settled."""
+    """When a stage takes in items that its source has settled."""
 
     SETTLED = "settled"  # each item as soon as its outcome settles
     CLOSING = "closing"  # all in one step, when a manager closes the source
@@ -42,10 +42,10 @@ MOST_JUDGMENTS = 50  # per task
 
 
 class DecisionRule(TextChoices):
-    """How a task's judgments decide the kind of answer."""
+    """The rule by which a task's judgments decide the kind of answer."""
 
     MAJORITY = "majority"  # the majority, as soon as the task has its judgments
-    DAWID_SKENE = "dawid-skene"  # the most probable kind given all answers of the stage, once estimated
+    DAWID_SKENE = "dawid-skene"  # the most probable kind given all answers in the stage, once estimated
 
 
 class TieRule(TextChoices):
@@ -56,7 +56,7 @@ class TieRule(TextChoices):
 
 
 class OnFailure(TextChoices):
-    """What happens to an annotator who has used all attempts at practice or comprehension questions."""
+    """The consequence for an annotator who has used all attempts at practice or comprehension questions."""
 
     FLAG = "flag"  # they continue, and the manager sees it
     SCREEN_OUT = "screen_out"  # they are screened out with that code, before any judgment
@@ -66,7 +66,7 @@ class Kind(TextChoices):
     """The purpose of a task."""
 
     JUDGE = "judge"
-    CHECK = "check"  # a gold item: its answer is known, annotators cannot tell
+    CHECK = "check"  # a gold item: its answer is known, but annotators cannot tell
     PRACTICE = "practice"  # shown with feedback before the stage; it has no slots
 
 
@@ -93,6 +93,6 @@ class AttemptKind(TextChoices):
 class Role(TextChoices):
     """The rights of a study's member; each role includes those before it."""
 
-    VIEWER = "viewer"  # view figures, agreement, disagreements and releases
+    VIEWER = "viewer"  # view statistics, agreement, disagreements and releases
     MANAGER = "manager"  # run the study: invite, instruct, adjudicate, exclude, export
     OWNER = "owner"  # choose the members

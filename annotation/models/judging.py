@@ -1,6 +1,6 @@
 """Judging: tasks, slots, leases, judgments and outcomes. Studies and annotators are in study.py and people.py.
 
-Foreign keys covered by another index have none of their own, since every index is written at every click.
+Foreign keys covered by another index don't get one of their own, since every index is written at every click.
 
 A task has k slots (its overlap). A slot is free, leased or judged, as its own columns show and a check constraint
 ensures, so a task can never have more live leases plus counted judgments than slots (law 2).
@@ -26,11 +26,11 @@ SPLIT = Q(entropy__gt=0, live=True)  # the tasks whose annotators disagree
 
 
 class Task(models.Model):
-    """An item as one stage asks it.
+    """An item as asked in one stage.
 
-    `shows` and `options` name parts of the item: `candidate-2` is an image, `caption-negative-0` a caption. Never
-    changed once someone has seen it: an item asked about again with other material gets a new task in a later round,
-    and the earlier one is no longer `live`.
+    `shows` and `options` name parts of the item: `candidate-2` is an image, `caption-negative-0` a caption. A task
+    never changes once someone has seen it: if the item is asked about again with other material, it gets a new task in
+    a later round, and the earlier one is no longer `live`.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
@@ -39,7 +39,7 @@ class Task(models.Model):
     round = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
     live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
-    # The first later correction of what it shows: its judgments are about the words or the picture before it
+    # The first later correction of what it shows; its judgments are about the earlier text or picture
     corrected = models.ForeignKey(Correction, null=True, on_delete=models.PROTECT, related_name="tasks", db_index=False)
     rank = models.BigIntegerField()  # its place in the pool's random order
     score = models.FloatField(null=True)  # a model's score, as an audit's side information
@@ -49,10 +49,10 @@ class Task(models.Model):
     shows = ArrayField(models.CharField(max_length=40), default=list)  # what the question is about, in order
     options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
     carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose, or wrote
-    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to confirm: further options
+    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to confirm, as further options
     gold = ArrayField(models.CharField(max_length=40), default=list)  # correct answers, for checks and practice
     note = models.TextField(blank=True)  # practice: shown after the answer
-    # For counted answers that are not all the same (maintained by pipeline/disagreement.py):
+    # If the counted answers are not all the same (maintained by pipeline/disagreement.py):
     entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two answers, or all equal
     differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in "kind" or "option"
     newest = models.BigIntegerField(null=True)  # the last judgment
@@ -82,7 +82,7 @@ class Task(models.Model):
 
 
 class Outcome(models.Model):
-    """A task's result by the decision rule or an adjudicator. No row: open."""
+    """A task's result by the decision rule or an adjudicator. Without a row, the task is open."""
 
     task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
     state = models.CharField(max_length=8, choices=OutcomeState)
@@ -90,7 +90,7 @@ class Outcome(models.Model):
     content = models.JSONField(default=dict)  # the answer's content: {"texts": {"second_positive": "…"}}
     reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
     by = models.CharField(max_length=20)  # protocols.decision_rule.Decision.by, or "adjudicator"
-    posterior = models.FloatField(null=True)  # of the winning kind of answer, under Dawid and Skene's rule
+    posterior = models.FloatField(null=True)  # probability of the winning kind of answer, under Dawid and Skene's rule
     adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     note = models.CharField(max_length=500, blank=True)  # the adjudicator's reason
     decided_at = models.DateTimeField(db_default=Now())
@@ -113,8 +113,8 @@ class Outcome(models.Model):
 class Slot(models.Model):
     """One of a task's k places: free, leased (`held_until`) or judged (`judgment`).
 
-    A check has a slot for each annotator, in addition to the overlap. In a pool, one that was given out is like any
-    other slot of the pool (assignment/leases.py).
+    A check has a slot for each annotator, in addition to the overlap. In a pool, once given out, it is like any other
+    slot (assignment/leases.py).
     """
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)
@@ -162,8 +162,8 @@ class Slot(models.Model):
 class Lease(models.Model):
     """A slot held by an annotator for a while, with the order of options drawn for it (law 4).
 
-    `previous` has the fields of an earlier answer as they were shown, if `judging` or `checks` looked for one, and
-    `seen` its key.
+    `previous` has an earlier answer's fields as they were shown, if `judging` or `checks` looked for it, and `seen` its
+    key.
     """
 
     previous: Mapping[str, str]
@@ -185,12 +185,12 @@ class Lease(models.Model):
         ]
         indexes = [
             models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator"),
-            models.Index(fields=["task"], name="lease_of_task"),  # the constraint's index lacks lapsed leases
+            models.Index(fields=["task"], name="lease_of_task"),  # the constraint's index does not have lapsed leases
         ]
 
 
 class RatingsFile(models.Model):
-    """A file of judgments that were made elsewhere and imported into a stage. `mapping` has the columns' meanings, and
+    """A file of judgments made elsewhere and imported into a stage. `mapping` has the columns' meanings, and
     `source` their origin.
     """
 
@@ -223,7 +223,7 @@ class Judgment(models.Model):
     content = models.JSONField(default=dict)
     reason = models.CharField(max_length=500, blank=True)  # for cannot_judge, or for a rejection
     withdrawn = models.BooleanField(default=False)  # an undo
-    language = models.CharField(max_length=8, db_default="en")  # of the page that they answered on
+    language = models.CharField(max_length=8, db_default="en")  # the language of the page they answered on
     surplus = models.BooleanField(default=False)  # came after its slot was given to someone else: kept, not counted
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
     elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it

@@ -11,8 +11,8 @@ from annotation.wording import pseudonym
 
 
 class Annotator(models.Model):
-    """A person in one study, identified by the token in their link. Exports contain only their number. Those who judged
-    elsewhere (`imported`) have no link.
+    """A person in one study, identified by the token in their link. Exports contain only their number. Annotators who
+    judged elsewhere (`imported`) don't have a link.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
@@ -25,13 +25,13 @@ class Annotator(models.Model):
     prolific_session = models.CharField(max_length=64, blank=True)
     language = models.CharField(
         max_length=8, choices=settings.LANGUAGES, blank=True
-    )  # chosen by them; else the browser's
+    )  # chosen by them, or else the browser's
     simulated = models.BooleanField(default=False)
     stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they work now
     # The stage of the link by which they joined; none: the study's own link, which includes every stage
     invited_to = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")
     consented_at = models.DateTimeField(null=True)
-    left_at = models.DateTimeField(null=True)  # gave up their place; their judgments count
+    left_at = models.DateTimeField(null=True)  # gave up their place; their judgments still count
     excluded_at = models.DateTimeField(null=True)  # decided by a person; their judgments are kept but do not count
     excluded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     exclusion_reason = models.CharField(max_length=500, blank=True)
@@ -70,7 +70,7 @@ class Seat(models.Model):
 
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="seats")
-    # The last one accepted
+    # The last version accepted
     read = models.ForeignKey(Instructions, null=True, on_delete=models.PROTECT, related_name="+")
     # With `place`, the number of their slots within the batch's tasks
     batch = models.PositiveIntegerField(null=True)
@@ -94,7 +94,7 @@ class Seat(models.Model):
 
 
 class Attempt(models.Model):
-    """An attempt at a stage's comprehension questions or practice. It is information; it decides nothing."""
+    """An attempt at a stage's comprehension questions or practice. It is only information; nothing follows from it."""
 
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="attempts")
     kind = models.CharField(max_length=14, choices=AttemptKind)
@@ -118,7 +118,7 @@ class Attempt(models.Model):
 
 
 class Member(models.Model):
-    """A user who may view a study, run it, or choose who else may. Superusers need no row."""
+    """A user who may view a study, run it, or choose who else may. Superusers don't need a row."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

@@ -15,7 +15,7 @@ class ProtocolVersion(models.Model):
     number = models.PositiveIntegerField()  # counts the versions of the name, from 1
     title = models.CharField(max_length=60)
     text = models.TextField()  # the file as it was written
-    sha256 = models.CharField(max_length=64, unique=True)  # of the text, in UTF-8
+    sha256 = models.CharField(max_length=64, unique=True)  # SHA-256 of the text, in UTF-8
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     published_at = models.DateTimeField(db_default=Now())
 
@@ -38,7 +38,7 @@ class ProtocolDraft(models.Model):
     # Its items are used for trying the draft
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.SET_NULL, related_name="+")
     text = models.TextField(blank=True)
-    started_from = models.CharField(max_length=40, blank=True)  # a protocol of the library, or a version
+    started_from = models.CharField(max_length=40, blank=True)  # a library protocol, or a version
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:

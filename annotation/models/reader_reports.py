@@ -10,11 +10,11 @@ from benchmarks.models import Item
 
 
 class ReportDoor(models.Model):
-    """The address for errors in a study's releases. No row: there is none. Once it is in a release it never changes."""
+    """The address for reporting errors in a study's releases, if there is one. Once in a release, it never changes."""
 
     study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="report_door")
     token = models.CharField(max_length=32, unique=True, default=secret_token)
-    open = models.BooleanField(default=True)  # to everybody; otherwise only to users who are logged in
+    open = models.BooleanField(default=True)  # for everybody; otherwise only for users who are logged in
 
 
 class Answered(models.TextChoices):
@@ -24,7 +24,7 @@ class Answered(models.TextChoices):
 
 
 class ReaderReport(models.Model):
-    """What somebody wrote about an item. Nothing about the writer is kept. `item` is null if no item has that id."""
+    """A reader's report about an item. Nothing about the reader is kept. `item` is null if no item has that id."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="reader_reports")
     key = models.CharField(max_length=200)  # as in the address

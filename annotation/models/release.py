@@ -19,7 +19,7 @@ class Release(models.Model):
     name = models.CharField(max_length=100)
     version = models.CharField(max_length=20)
     plan = models.JSONField()  # releasing.plan.Plan
-    content = models.CharField(max_length=64, blank=True)  # exports.files.content_hash of all files but the manifest
+    content = models.CharField(max_length=64, blank=True)  # exports.files.content_hash of all files except the manifest
     summary = models.JSONField(default=dict)  # releases.build.summary
     file = models.CharField(max_length=300, blank=True)  # the zip, in the storage
     size = models.PositiveBigIntegerField(default=0)  # of the zip, in bytes

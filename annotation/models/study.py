@@ -40,7 +40,7 @@ def random_code() -> str:
 
 
 class LastJudgment(models.Func):
-    """The last id assigned to a judgment, whether or not it is visible yet; null before the first."""
+    """The last id assigned to a judgment, visible or not; null before the first."""
 
     function = "pg_sequence_last_value"
     template = "%(function)s('annotation_judgment_id_seq')"
@@ -54,7 +54,7 @@ def kept_only() -> list[str]:
 
 @dataclass(frozen=True)
 class May:
-    """What a member may do in a study: pages hide everything else, and the server refuses it."""
+    """A member's rights in a study: pages hide everything else, and the server refuses it."""
 
     manage: bool
     own: bool
@@ -65,25 +65,25 @@ class Study(models.Model):
 
     may: May
     name = models.CharField(max_length=120, unique=True)
-    title = models.CharField(max_length=120, blank=True, default="", db_default="")  # shown to annotators, not the name
+    title = models.CharField(max_length=120, blank=True, default="", db_default="")  # annotators see this, not the name
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
-    part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark, {}: all (designs/part.py)
+    part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark; {} for all (designs/part.py)
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
-    archived = models.BooleanField(default=False, db_default=False)  # lists leave it out
+    archived = models.BooleanField(default=False, db_default=False)  # lists omit it
     invite = models.CharField(max_length=32, unique=True, default=secret_token)
     completion_code = models.CharField(max_length=40, default=random_code)
     screened_out_code = models.CharField(max_length=40, default=random_code)
     no_consent_code = models.CharField(max_length=40, default=random_code)
-    language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its own texts and material
-    consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
+    language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its texts and material
+    consent = models.TextField(blank=True)  # requested before joining; empty for no consent page
     consent_changed_at = models.DateTimeField(null=True, editable=False)  # people who agreed earlier are asked again
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
-    # Earlier judgments had other rates: [until, rate per hour] in order
+    # Rates for earlier judgments: [until, rate per hour] in order
     earlier_pay = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
-    # All of its judgments have later ids, so reading them can skip earlier ones of other studies
+    # All of its judgments have later ids, so reading them can skip other studies' earlier judgments
     judgments_after = models.BigIntegerField(db_default=Coalesce(LastJudgment(), 0), editable=False)
 
     class Meta:
@@ -99,7 +99,7 @@ class Study(models.Model):
 
     @property
     def pay(self) -> dict[str, Any]:
-        """Return the rates as figures and exports have them (measures/pay.py)."""
+        """Return the rates in the form used for statistics and exports (measures/pay.py)."""
         earlier = {"earlier_pay": self.earlier_pay} if self.earlier_pay else {}
         return {"pay_per_hour": float(self.pay_per_hour), **earlier}
 
@@ -109,15 +109,15 @@ class Study(models.Model):
         return self.title or self.name
 
     def state_with(self, stages: "Iterable[Stage]") -> str:
-        """Return the state as pages and reports show it: `closed` also if it is open but none of its `stages` is, so
-        that nobody can judge.
+        """Return the state as pages and reports show it: also `closed` if the study is open but none of its `stages`
+        is, so that nobody can judge.
         """
         nothing_open = all(stage.state == StageState.CLOSED for stage in stages)
         return StudyState.CLOSED if self.state == StudyState.OPEN and nothing_open else self.state
 
     @cached_property
     def trial(self) -> str:
-        """State in words that its annotators are simulated; empty if none is."""
+        """Return a phrase if its annotators are simulated; empty if none is."""
         found = self.annotators.aggregate(n=models.Count("pk"), simulated=models.Count("pk", filter=Q(simulated=True)))
         of = "all" if found["n"] == found["simulated"] else f"{found['simulated']:,} of"
         are = "is" if found["n"] == 1 else "are"
@@ -125,11 +125,11 @@ class Study(models.Model):
 
     @property
     def consent_sha256(self) -> str:
-        """Return the hash of the text, so that a page with an earlier one doesn't count as consent to this one."""
+        """Return the hash of the text, so that agreeing on a page with an earlier text doesn't count."""
         return sha256(self.consent.encode()).hexdigest()
 
     def must_agree(self, consented_at: datetime | None) -> bool:
-        """Return whether an annotator who agreed then, if at all, is asked before their next screen."""
+        """Return whether an annotator who agreed at this time, if ever, must agree before their next screen."""
         earlier = consented_at is None or (self.consent_changed_at and consented_at < self.consent_changed_at)
         return bool(self.consent and earlier)
 
@@ -137,17 +137,17 @@ class Study(models.Model):
 class Stage(models.Model):
     """One question asked about the study's items; stages are ordered.
 
-    `source` is the stage whose items enter here; none: the benchmark's items do. `takes` names which: `kept`, or
-    reasons for which items were dropped there. Items bring along the images chosen on the way (`Task.carried`);
+    `source` is the stage whose items enter here; without one, the benchmark's items do. `takes` names which: `kept`, or
+    reasons why items were dropped there. Items bring along the images chosen on the way (`Task.carried`);
     `carries` names the role that this stage's own outcome fills for the stages after it.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="stages")
     position = models.PositiveSmallIntegerField(default=1)
-    name = models.CharField(max_length=40)  # within the study: "choose"
+    name = models.CharField(max_length=40)  # unique in the study: "choose"
     state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
-    invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage only
-    # With mapped roles, if the benchmark has other names for them (protocols/roles.py)
+    invite = models.CharField(max_length=32, unique=True, default=secret_token)  # invites only to this stage
+    # Includes role mappings if the benchmark has other names (protocols/roles.py)
     protocol = models.CharField(max_length=500)
     source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
@@ -158,13 +158,13 @@ class Stage(models.Model):
     stratify = models.BooleanField(default=False)  # the sample keeps the proportions of types and subtypes
     sample_each = models.BooleanField(default=False)  # the sample has this many items of each type
     after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
-    # Positions of stages: annotators who met an item there do not get it here
+    # Positions of stages: annotators who saw an item there do not get it here
     apart_from = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
     overlap = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(50)])
     cap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
-    )  # while no kind of answer has more than half, one more judgment is requested, up to this many
-    # Instead: while the leading answer is less certain than this (protocols/certainty.py), up to the cap
+    )  # one more judgment is requested while no kind of answer has more than half, up to this many
+    # Instead, while the leading answer is less certain than this (protocols/certainty.py), up to the cap
     certainty = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.501), MaxValueValidator(1)])
     strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
     batch_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])  # items
@@ -184,21 +184,21 @@ class Stage(models.Model):
     auto_advance = models.BooleanField(default=False)
     seed = models.BigIntegerField()  # draws the order, the batches and the sample
     # An audit stops when the interval of the share of wrong items is at most ± `target_half_width`, or ends at most at
-    # `target_bound`. Wrong are items dropped for one of `wrong_reasons`, or for any reason if there are none.
+    # `target_bound`. An item is wrong if it is dropped for one of `wrong_reasons`, or for any reason if that is empty.
     target_half_width = models.FloatField(
         null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
     )
     target_bound = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(1)])
-    any_look = models.BooleanField(default=False)  # with intervals that are valid at any stop
+    any_look = models.BooleanField(default=False)  # with intervals that stay valid whenever it stops
     wrong_reasons = ArrayField(models.CharField(max_length=40), default=list, blank=True)
-    order_sha256 = models.CharField(max_length=64, blank=True, editable=False)  # of the order, from the start
+    order_sha256 = models.CharField(max_length=64, blank=True, editable=False)  # hash of the order, from the start
     # The run of a model whose scores an audit uses. Runs can be deleted, so its name and scores (Task.score) are kept.
     scores_run = models.BigIntegerField(null=True, blank=True)
     scores_of = models.CharField(max_length=400, blank=True, editable=False)
     scores_sha256 = models.CharField(max_length=64, blank=True, editable=False)
     # Share of an annotator's screens that are checks
     check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
-    # Share of correct answers
+    # Share of correct answers needed
     practice_pass = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
     practice_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
     comprehension = models.JSONField(default=list, blank=True)  # [{"question", "options": [...], "answer": index}]
@@ -266,7 +266,7 @@ class StudyTemplate(models.Model):
 
 
 class SharedResults(models.Model):
-    """The address at which everybody can read a study's results, if there is a row. A new row has a new address."""
+    """The address at which everybody can read a study's results, if there is a row. Each new row has a new address."""
 
     study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="shared_results")
     token = models.CharField(max_length=32, unique=True, default=secret_token)
@@ -279,7 +279,7 @@ class Instructions(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
     version = models.PositiveIntegerField()
     text = models.TextField()  # Markdown (studies/markdown.py)
-    translations = models.JSONField(default=dict)  # language → the same text in it, besides the study's own language
+    translations = models.JSONField(default=dict)  # translations of the text by language, except the study's own
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -289,7 +289,7 @@ class Instructions(models.Model):
 
 
 class InstructionsImage(models.Model):
-    """An image for a stage's instructions, which name it. Never replaced, so that every version shows what it showed.
+    """An image for a stage's instructions, which name it. Never replaced, so that old versions still show it.
 
     Only the re-encoded image is stored, under an opaque name.
     """

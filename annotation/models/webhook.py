@@ -30,17 +30,17 @@ class Webhooks(models.QuerySet):
 
 
 class Webhook(models.Model):
-    """An address of a receiver. Its secret is derived from `nonce` and the secret key (webhooks/signing.py)."""
+    """A receiver's address. Its secret is derived from `nonce` and the secret key (webhooks/signing.py)."""
 
     study = models.ForeignKey(Study, null=True, on_delete=models.CASCADE, related_name="webhooks")
     benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
-    types = ArrayField(models.CharField(max_length=40), default=list)  # types of events; none: all
+    types = ArrayField(models.CharField(max_length=40), default=list)  # types of events; empty for all
     nonce = models.CharField(max_length=32, default=random_nonce)
-    old_nonce = models.CharField(max_length=32, blank=True)  # of the previous secret, valid
+    old_nonce = models.CharField(max_length=32, blank=True)  # nonce of the previous secret, valid
     old_until = models.DateTimeField(null=True)  # until this time
-    retry_at = models.DateTimeField(db_default=Now())  # nothing is sent before
-    # While set, events are stored and not sent: a manager paused it, or an event was given up
+    retry_at = models.DateTimeField(db_default=Now())  # nothing is sent before this time
+    # While set, events are stored but not sent: a manager paused it, or Winnow gave up on an event
     paused_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
@@ -69,7 +69,7 @@ class DeliveryState(models.TextChoices):
     WAITING = "waiting"
     DELIVERED = "delivered"
     FAILED = "failed", "given up"  # after the last try; its webhook is paused
-    SKIPPED = "skipped"  # by a manager, after it was given up
+    SKIPPED = "skipped"  # by a manager, after Winnow gave up
 
 
 class Delivery(models.Model):
@@ -82,7 +82,7 @@ class Delivery(models.Model):
     state = models.CharField(max_length=10, choices=DeliveryState, db_default=DeliveryState.WAITING.value)
     tries = models.PositiveSmallIntegerField(db_default=0)
     tried_at = models.DateTimeField(null=True)  # last
-    problem = models.CharField(max_length=200, db_default="", blank=True)  # of the last try; empty: delivered
+    problem = models.CharField(max_length=200, db_default="", blank=True)  # the last try's error; empty if delivered
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -17,14 +17,14 @@ DREW = "drew the audit's order"  # the verb of the event
 
 
 def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
-    """Item → its place in the order, whose hash the stage keeps from now on. Empty if the stage has an order: it is
-    drawn once, and later items are not part of the audit.
+    """Draw each item's place in the order, whose hash the stage keeps from now on. Empty if the stage already has an
+    order: later items are not part of the audit.
     """
     found = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     rows = {key: (pk, figures.stratum(type, subtype)) for pk, key, type, subtype in found}
     strata = {key: kind for key, (_, kind) in rows.items()} if is_stratified(stage) else None
     order = sampling_order(list(rows), stage.seed, strata)
-    # With two transactions at once, the second waits here and then finds the first one's order.
+    # If two transactions run at once, the second waits here and then finds the first one's order.
     if not Stage.objects.filter(pk=stage.pk, order_sha256="").update(order_sha256=order.sha256):
         return {}
     stage.order_sha256 = order.sha256
@@ -33,8 +33,8 @@ def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
 
 
 def give_out_as_planned(stage: Stage) -> None:
-    """Give out the first items of the order, as many as the plan needs at most, but none after them: while items wait
-    for an adjudicator the audit cannot end, and judgments of later items may never count.
+    """Give out only the first items in the order, as many as the plan needs at most: while items wait for an
+    adjudicator the audit cannot end, and judgments of later items may never count.
     """
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank")
     ranks = dict(reversed([(item, rank) for item, rank in tasks.values_list("item", "rank")]))

@@ -1,7 +1,7 @@
 """Stages with the strategy *audit*: the estimate so far, and the end.
 
-The estimate uses the items of the order up to the first that is still open, so that items that take long, which are
-often the doubtful ones, are not missing from it.
+The estimate uses the items in order up to the first that is still open; otherwise slow items, which are often the
+doubtful ones, would be missing.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def target_of(stage: Stage) -> Target:
 
 
 def settings_of(stage: Stage) -> dict[str, Any]:
-    """Return an audit's target, as exports have it; if it was changed, how."""
+    """Return an audit's target, as in exports, and any changes to it."""
     futile = {"stops_if_futile": True} if target_of(stage).stops_if_futile else {}
     changes = {"changes": [asdict(one) for one in changes_of(stage)]}
     return {**{name: getattr(stage, name) for name in SETTINGS}, **futile, **(changes if changes["changes"] else {})}
@@ -72,7 +72,7 @@ class Audited:
 
 
 def audited(stage: Stage) -> list[Audited]:
-    """Return all items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
+    """Return all items in the order. An item is wrong as soon as one of its tasks is, and right once all are."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank", "pk")
     rows = tasks.values_list("item", "item__type", "item__subtype", "score", "decided__state", "decided__reason")
     found = []
@@ -105,8 +105,8 @@ def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress
 
 
 def corrected_of(stage: Stage, rows: Sequence[Audited], n: int) -> Corrected | None:
-    """Return the first n items' result without annotators' errors; None if items have several questions each, or single
-    judgments do not show whether an item is wrong.
+    """Return the result for the first n items, corrected for annotators' errors; None if items have several questions
+    each, or single judgments do not show whether an item is wrong.
     """
     protocol, tasks = protocol_named(stage.protocol), stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
     if not can_correct(protocol) or tasks != len(rows):
@@ -128,8 +128,8 @@ def scores_in(stage: Stage, rows: Sequence[Audited]) -> list[float] | None:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an audit still needs: for each remaining item the judgments it lacks, as expected and at most. `expected` is
-    None before the first item is settled.
+    """The remaining needs of an audit: the judgments that each remaining item lacks, as expected and at most.
+    `expected` is None before the first item is settled.
     """
 
     progress: Progress
@@ -144,12 +144,12 @@ class Needs:
 
     @property
     def items(self) -> int:
-        """All items, including those that are settled."""
+        """Return all items, including settled ones."""
         return self.settled + len(self.to_come)
 
     @property
     def so_far(self) -> str:
-        """How many items are settled, and how many it needs in all, in words."""
+        """Describe how many items are settled, and how many it needs in all."""
         how = "at most" if self.expected is None else "about"
         of = "" if self.progress.ended else f"{self.settled:,} of {how} "
         return of + counted(self.items, "item")
@@ -176,7 +176,7 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
 
 
 def with_needs(stage: Stage) -> tuple[list[Audited], Needs]:
-    """The items in the order with what the audit needs, from one look."""
+    """Return the items in order with what the audit needs, from one read."""
     rows = audited(stage)
     return rows, needs(stage, rows)
 
@@ -192,14 +192,14 @@ def after_outcome(stage: Stage) -> None:
 
 @shared_task
 def check_target(stage: int) -> None:
-    """Close the audit if its target is met, looking before locking so that nobody waits for the figures."""
+    """Close the audit if its target is met, looking before locking so that nobody waits for the statistics."""
     found = Stage.objects.get(pk=stage)
     if found.state == StageState.OPEN and progress_of(found).ended:
         stop_if_over(found)
 
 
 def check_all() -> None:
-    """Check every open audit: a message to check may be lost with Redis."""
+    """Check every open audit: a request to check may be lost with Redis."""
     for stage in Stage.objects.filter(strategy=Strategy.AUDIT, state=StageState.OPEN).values_list("pk", flat=True):
         check_target(stage)
 
@@ -207,8 +207,8 @@ def check_all() -> None:
 @retry_deadlocks
 @transaction.atomic
 def stop_if_over(stage: Stage) -> bool:
-    """Close the stage if its target is met or all items are judged. Answers to screens that annotators still hold count
-    as in any closed stage.
+    """Close the stage if its target is met or all items are judged. Answers to screens that annotators still hold
+    count, as in any closed stage.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT or stage.state != StageState.OPEN:

@@ -1,12 +1,12 @@
 """Follow corrections in studies: an item's words or pictures are corrected, or it is withdrawn or put back.
 
-A task that somebody was shown with the old words ends, as one does whose item got new candidates: its judgments stay,
-are marked (`Task.corrected`) and do not count, and no later outcome brings it back. A task of the next round replaces
-it, so that the item is asked again if its stage is open; outcomes and later stages follow. Tasks that nobody has seen,
+A task shown to somebody with the old text ends, as if its item had got new candidates: its judgments stay, are marked
+(`Task.corrected`) and do not count, and no later outcome brings it back. A task in the next round replaces it, so the
+item is asked again if its stage is open; outcomes and later stages follow. Tasks that nobody has seen,
 or that do not show what was corrected, stay.
 
-Screens that annotators hold are taken back: the answer to one is kept as surplus, and their next screen is a new one. A
-closed audit keeps its judgments, marked: its result is on the material as it was audited.
+Screens that annotators hold are taken back: their answers are kept as surplus, and a new screen comes next. A closed
+audit keeps its judgments, marked: its result is about the material as audited.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,12 +45,12 @@ def lock(item: int) -> None:
     for _ in range(2):
         fetch(SLOTS, item=item)
         fetch(TASKS, item=item)
-        fetch(SLOTS, item=item)  # with those added meanwhile, which takes the task's lock
+        fetch(SLOTS, item=item)  # including slots added meanwhile, for which the task must be locked
         fetch(ITEM, item=item)
 
 
 def follow(item: Item, corrections: Sequence[Correction], by: str) -> None:
-    """Bring every study's tasks of the item in line with the corrections, whose transaction has locked it."""
+    """Bring every study's tasks for the item in line with the corrections, whose transaction has locked it."""
     tasks = list(
         Task.objects.filter(item=item).select_related("stage__study").order_by("stage__study", "stage__position", "pk")
     )
@@ -99,14 +99,14 @@ def _shown(task: Task) -> list[str]:
 
 
 def _take_back(tasks: Iterable[Task]) -> None:
-    """Free what annotators hold of these tasks, which are not given out any more."""
+    """Free annotators' slots on these tasks, which will no longer be given out."""
     ended = [task.pk for task in tasks]
     Slot.objects.filter(task__in=ended).update(live=False)
     execute(GIVE_BACK, tasks=ended, lapsed=LeaseState.LAPSED, held=LeaseState.HELD)
 
 
 def _ask_again(item: Item, task: Task) -> None:
-    """Ask it again in the next round: at its place in an audit's order, for those to whom it was assigned."""
+    """Ask it again in the next round, at its place in an audit's order, and of the people it was assigned to."""
     stage, audited = task.stage, task.stage.strategy == Strategy.AUDIT
     stage.overlap = task_creation.overlap_of(stage)  # it may have grown since the stage was read
     base = stage.agreement_overlap if task.shared and stage.agreement_overlap else stage.overlap
@@ -126,8 +126,8 @@ def _ask_again(item: Item, task: Task) -> None:
 
 
 def _withdraw(item: Item, tasks: Sequence[Task]) -> None:
-    """Take the item out of every stage, except audits that are over. Its words are the same, so its
-    judgments count again if it is put back.
+    """Take the item out of every stage, except finished audits. Its text is unchanged, so its judgments count again if
+    it is put back.
     """
     ended = [task for task in tasks if not _stands(task.stage)]
     was_live = [task for task in ended if task.live and task.kind == Kind.JUDGE]
@@ -137,7 +137,7 @@ def _withdraw(item: Item, tasks: Sequence[Task]) -> None:
 
 
 def _put_back(item: Item, tasks: Sequence[Task]) -> None:
-    """Put the item back into the stages that take the benchmark's items, with its judgments on its present words.
+    """Put the item back into the stages that take the benchmark's items, with its judgments on its current text.
     Checks and practice items are not put back: a manager adds them again.
     """
     last = {(task.stage_id, task.question): task for task in tasks if task.kind == Kind.JUDGE}

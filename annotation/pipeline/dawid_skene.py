@@ -5,8 +5,8 @@ the stage closes, when a manager requests it, and before an export. A judgment a
 leaves its task open until the next one; the other tasks keep their outcomes until then.
 
 The estimate is of kinds of answers (protocols/decision_rule.py), since a candidate's place means nothing across items.
-It uses every counted answer to a live task, even if the task still lacks some. An adjudicator's decision is final and
-does not enter the estimate.
+It uses every counted answer to a live task, even if the task still lacks answers. An adjudicator's decision is final
+and is not used in the estimate.
 """
 
 import time
@@ -33,8 +33,8 @@ BATCH = 200  # tasks decided per transaction
 
 
 def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
-    """Fit, and write each task's outcome. Return a summary, which is kept as the stage's estimate."""
-    with locks.held(f"{KIND} {audit.named(stage)}"):  # one after the other, so that outcomes never mix two estimates
+    """Fit the model and write each task's outcome. Return a summary, which is kept as the stage's estimate."""
+    with locks.held(f"{KIND} {audit.named(stage)}"):  # one at a time, so that outcomes never mix two estimates
         began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
         did: Counter[str] = Counter()
@@ -78,13 +78,13 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
                 promotion.ask_again_if_newer(stage, task.item_id)
     if events:
         outbox.write(events, study=stage.study_id)
-    if did["changed"]:  # in the same transaction: cached figures are then known to be stale even if this is interrupted
+    if did["changed"]:  # in the same transaction, so that cached results become stale even if this is interrupted
         audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
 
 
 def _settled_as(of: Outcome | Decision | None) -> tuple | None:
-    """Return the part of an outcome that figures and later stages depend on, without the probability. None: open."""
+    """Return the part of an outcome that statistics and later stages depend on, without the probability. None: open."""
     if of is None or of.state == OPEN:
         return None
     return of.state, of.outcome, of.reason, of.by, dict(of.content)
@@ -105,7 +105,7 @@ def _summary(fitted: Aggregate, found: CountedAnswers) -> dict:
 
 
 def bring_up_to_date(study: Study, by: str) -> None:
-    """Estimate every stage with this rule, sources first, and promote items from closed ones.
+    """Estimate every stage with this rule, sources first, and promote items from closed stages.
     Must not run inside a transaction.
     """
     for stage in study.stages.filter(rule=DAWID_SKENE).select_related("study__benchmark").order_by("position"):

@@ -1,4 +1,5 @@
-"""How far a task's counted answers differ, stored with the task to sort and filter lists of disagreements.
+"""Measure how far a task's counted answers differ, stored with the task for sorting and filtering lists of
+disagreements.
 
 Reading every judgment of a stage instead would take seconds for a million of them (docs/design/scale.md).
 """
@@ -44,8 +45,8 @@ def entropy(counts: Iterable[int]) -> float:
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
     """Return the spread of counted judgments. Answers are equal if their `protocols.answer_words.agreement_key` is;
-    options that are alike (`Protocol.alike`) are different answers of one kind. Answers to protocol files
-    differ by their scale: neighbours less than the ends.
+    options that are alike (`Protocol.alike`) are different answers of one kind. Answers to protocol files differ by
+    scale: neighbours differ less than the ends.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:
@@ -69,7 +70,7 @@ def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
 
 
 def _of_view(view: View, labels: Sequence[str]) -> float:
-    """Return the entropy of being on the scale, plus that of the place on it."""
+    """Return the entropy of being on the scale, plus the entropy of the place on it."""
     placed = [(one, tuple(view.on_scale(one))) for one in labels]
     on = [parts for _, parts in placed if parts]
     first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
@@ -81,10 +82,10 @@ def _of_view(view: View, labels: Sequence[str]) -> float:
 
 
 def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
-    """Return the mean entropy, by distance: of being on one side of a step of an ordered scale; for numbers, of
-    a point, over all points between the ends; for rankings, of the order of two options, over all pairs; for sets, of
-    having chosen an option, over those that anybody chose. 1 for the two ends of a scale or opposite orders, or for
-    marks on a picture that have nothing in common.
+    """Return the mean entropy by distance: on an ordered scale, of being on one side of a step; for numbers, of a
+    point, over all points between the ends; for rankings, of two options' order, over all pairs; for sets, of having
+    chosen an option, over all options chosen by anybody. 1 for the two ends of a scale, opposite orders, or marks on a
+    picture that have nothing in common.
     """
     if scale.order:
         places = [scale.order.index(one) for one in values]
@@ -109,7 +110,7 @@ def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
 
 
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
-    """Store the spread only if it has changed, so never while all agree. The caller has locked the row."""
+    """Store the spread only if it has changed, so never while everyone agrees. The caller has locked the row."""
     found = spread(rule, given)
     if found != Spread(task.entropy, task.differs, task.newest):
         task.entropy, task.differs, task.newest = found.entropy, found.differs, found.newest

@@ -1,4 +1,4 @@
-"""The result of a stage for its items: kept, dropped for a reason, or open. Only live tasks count."""
+"""A stage's result for its items: kept, dropped for a reason, or open. Only live tasks count."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ OF_ITEMS = "AND task.item_id = ANY(%(items)s)"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a stage for an item: kept, dropped (for `reason`) or open, and what it passes on."""
+    """A stage's result for an item: kept, dropped (for `reason`) or open, and what it passes on."""
 
     state: str
     reason: str = ""
@@ -44,7 +44,7 @@ class Result:
 
 
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
-    """Return the results of the items in the stage: of all, or of these."""
+    """Return results for the stage's items: all, or these."""
     among, of_items = ("", {}) if items is None else (OF_ITEMS, {"items": list(items)})
     rows = fetch(RESULTS.format(among=among), stage=stage.pk, **of_items)
     return {item: _result(stage, *found) for item, *found in rows}
@@ -59,9 +59,9 @@ def _result(stage: Stage, state: str, reason: str, carried: str, outcome: str | 
 
 
 def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | None = None) -> set[int]:
-    """Return items that a stage dropped and that no later stage took in; of all, or of these.
+    """Return items that a stage dropped and that no later stage took in, among all or these. With a `root`, only stages
 
-    With a `root`, only stages on the way from that one.
+    that follow from it count.
     """
     stages = list(study.stages.order_by("position")) if root is None else from_root(root)
     found = {stage.pk: results(stage, items) for stage in stages}

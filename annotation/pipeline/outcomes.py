@@ -59,7 +59,7 @@ Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The counted answers of a task; whether it may have an outcome, and whether another stage may follow its stage."""
+    """The counted answers of a task; whether it may have an outcome, and whether its stage may have successors."""
 
     given: Given
     decided: bool = True
@@ -77,7 +77,7 @@ def settle(
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. `known`: what the
-    caller has read since. `asked`: another judgment was just requested; `given_out`: the task is given out
+    caller has already read. `asked`: another judgment was just requested; `given_out`: the task is given out
     despite a closed stage. `events`, if given, takes the event of a changed outcome, which the caller then writes.
     Under Dawid and Skene's rule the task is open from now on until the next estimate.
     """
@@ -118,8 +118,8 @@ def answers_in(rows: Iterable[Sequence[Any]]) -> Given:
 
 
 def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> None:
-    """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for a
-    confirmation is removed once it is no longer needed.
+    """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for
+    confirmation is removed once no longer needed.
     """
     first = {
         decision_rule.verdict(answer): pk
@@ -206,8 +206,8 @@ def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
 def _place_among_next(task: Task, stage: Stage) -> int:
     """Return the rank of one of the next free screens, drawn by the stage's seed.
 
-    At the task's own rank the slot would be the next screen to be assigned, and anyone coming back after a break would
-    begin with the contested items.
+    At the task's own rank the slot would be the next screen to be assigned, and anyone back from a break would begin
+    with contested items.
     """
     ranks = fetch(NEXT_RANKS, stage=stage.pk, among=AMONG)
     return ranks[random_rank("added", stage.seed, task.rank, task.overlap) % len(ranks)][0] if ranks else task.rank

@@ -1,4 +1,4 @@
-"""The items of a study that asks about a part of its benchmark (designs/part.py)."""
+"""The items for a study that asks about part of its benchmark (designs/part.py)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +16,7 @@ from workers import outside_json
 
 
 def items_of(study: Study) -> QuerySet[Item]:
-    """Return all items of the study, whenever they came. A sample stays as drawn when the study was created."""
+    """Return all of the study's items, whenever they were imported. A sample stays as drawn at the study's start."""
     return items_in(Item.objects.filter(benchmark=study.benchmark_id), study.part)
 
 
@@ -31,7 +31,7 @@ def count_of(study: Study) -> Expression:
 
 
 def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
-    """Return the items of the part; for a sample, those that its seed draws."""
+    """Return the items in the part; for a sample, those drawn by its seed."""
     found = narrowed(items, part)
     if not part.get("sample"):
         return found
@@ -41,7 +41,7 @@ def items_in(items: QuerySet[Item], part: Mapping[str, Any]) -> QuerySet[Item]:
 
 
 def drawn_now(part: Mapping[str, Any], items: QuerySet[Item], seed: int) -> dict[str, Any]:
-    """Return the part as a new study keeps it: a sample records its seed, and from which items it was drawn."""
+    """Return the part as a new study keeps it: a sample records its seed and the items it was drawn from."""
     if not part.get("sample"):
         return dict(part)
     return {**part, "seed": seed, "until": items.aggregate(last=Max("position"))["last"] or 0}
@@ -76,7 +76,7 @@ def _count_of(role: str) -> Coalesce:
 
 
 def _as_json(values: list[str]) -> list[Any]:
-    """Return the texts, and the numbers and yes or no that they may represent."""
+    """Return the texts, and the numbers and booleans that they may represent."""
     found: list[Any] = list(values)
     for value in values:
         with suppress(ValueError):

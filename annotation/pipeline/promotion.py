@@ -1,8 +1,8 @@
 """Turn a stage's outcomes into tasks of the stages after it, and undo this if an outcome is withdrawn.
 
-An item is in a stage while it has live tasks there. A stage follows the source's outcomes at once, or, if set so, when
-the source closes. If an outcome is withdrawn or changes, the tasks based on it are no longer live: their judgments are
-kept but do not count, unless the outcome returns.
+An item is in a stage while it has live tasks there. A stage follows the source's outcomes at once or, depending on its
+settings, when the source closes. If an outcome is withdrawn or changes, the tasks based on it are no longer live: their
+judgments are kept but do not count, unless the outcome returns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
 
 
 def follow_outcome(stage: Stage, item: int) -> None:
-    """Bring the stages that take from this one in line with its present result for the item."""
+    """Bring the stages that take from this one in line with its current result for the item."""
     takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
     if not takers:
         return
@@ -98,9 +98,7 @@ def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, s
 
 
 def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: Mapping[str, str]) -> None:
-    """Make exactly these the live tasks of the item (by its id and key) in the stage; none if it is a check or practice
-    there.
-    """
+    """Make exactly these the item's live tasks in the stage; none if it is a check or practice there."""
     found = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
     there = [task for task in found if task.kind == Kind.JUDGE]
     asks = asks if len(there) == len(found) else []
@@ -109,7 +107,7 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: 
     for task in reversed(there):
         same = (task.question, tuple(task.shows), tuple(task.options))
         stays = same in wanted and same not in kept and task.carried == dict(carried)
-        stays &= task.corrected_id is None  # its judgments are about other words
+        stays &= task.corrected_id is None  # its judgments are about a different text
         kept |= {same} if stays else set()
         changed |= _set_live(task, stays, stage)
     new = [ask for key, ask in wanted.items() if key not in kept]
@@ -136,7 +134,7 @@ def _set_live(task: Task, live: bool, stage: Stage) -> bool:
 def take_in(study: Study, by: str = "app") -> int:
     """Create tasks for items from a later import, in every stage that takes the benchmark's items; returns the number.
 
-    A dropped item with newer candidates is asked about again, even in a closed stage; other items are not.
+    Dropped items with newer candidates are asked about again, even in a closed stage; other items are not.
     Safe to repeat at any time: if nothing is new, nothing is written.
     """
     stages = study.stages.filter(source=None).exclude(strategy=Strategy.AUDIT)  # its items are fixed at the start
@@ -144,13 +142,13 @@ def take_in(study: Study, by: str = "app") -> int:
 
 
 def take_in_benchmark(benchmark: Benchmark) -> None:
-    """`take_in` for every study of the benchmark; called after an import."""
+    """Call `take_in` for every study of the benchmark; after an import."""
     for study in benchmark.studies.order_by("pk"):
         take_in(study)
 
 
 def take_in_after_commit(study: int) -> None:
-    """`take_in` for the study (by its id), in its own transaction after the current one."""
+    """Call `take_in` for the study (by its id), in its own transaction after the current one."""
     transaction.on_commit(lambda: take_in(Study.objects.get(pk=study)), robust=True)
 
 
@@ -182,7 +180,7 @@ def _take_in(stage: Stage, by: str) -> int:
 
 
 def _new(stage: Stage) -> list[int]:
-    """Return items that the stage must take in; with a sample, only those it still lacks."""
+    """Return items that the stage must take in; with a sample, only as many as it still lacks."""
     new = _item_ids(NEW, stage)
     if new and stage.study.part:
         new = list(items_of(stage.study).filter(pk__in=new).values_list("pk", flat=True))
@@ -210,7 +208,7 @@ def _newer(stage: Stage) -> list[int]:
 def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
     """Start a new round for these items; its slots are assigned even if the stage is closed for the rest."""
     tasks = Task.objects.filter(stage__study=stage.study_id, item__in=items, kind=Kind.JUDGE)
-    _lock(tasks.order_by("stage__position", "pk"))  # as outcomes may change: a judgment in progress may restore one
+    _lock(tasks.order_by("stage__position", "pk"))  # outcomes may change, since a judgment in progress may restore one
     items = [item for item in _newer(stage) if item in set(items)]
     asked = list(new_tasks(stage, Item.objects.filter(pk__in=items), again=True))
     items = sorted({one.item for one in asked})
@@ -225,7 +223,7 @@ def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
 
 
 def _lock(tasks: QuerySet[Task]) -> None:
-    """Lock the tasks against being settled or changed."""
+    """Lock the tasks so that they cannot be settled or changed."""
     list(tasks.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
@@ -252,14 +250,14 @@ def waiting_takers(stage: Stage) -> list[Stage]:
 
 
 def ready_for(taker: Stage, stage: Stage) -> dict[int, Result]:
-    """Return the items that the stage settled as its taker wants them, by id; without those that are checks there."""
+    """Return, by id, the settled items that the taker wants, except those that are checks there."""
     known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
     found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
     return {item: result for item, result in found.items() if item not in known}
 
 
 def set_state(stage: Stage, to: str) -> None:
-    """Close the locked stage, so that nothing more of it is given out, or open it again."""
+    """Close the locked stage, so that nothing more is given out, or open it again."""
     stage.state = to
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
@@ -269,7 +267,7 @@ def set_state(stage: Stage, to: str) -> None:
 
 
 def last_task(stage: Stage) -> int | None:
-    """Return the newest task, to recognise later ones."""
+    """Return the newest task, for recognising later ones."""
     return stage.tasks.aggregate(last=Max("pk"))["last"]
 
 

@@ -1,4 +1,4 @@
-"""The items that a stage draws: by its seed, so that the same study set up again draws the same items."""
+"""Draw a stage's items by its seed, so that the same study set up again gets the same items."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

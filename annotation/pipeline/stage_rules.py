@@ -1,6 +1,6 @@
-"""The decision rule of a stage, and Dawid and Skene's estimate from its answers.
+"""A stage's decision rule, and Dawid and Skene's estimate from its answers.
 
-Nothing here writes: figures and exports do not need the verbs in outcomes.py and dawid_skene.py.
+Nothing here writes, so statistics and exports do not need outcomes.py and dawid_skene.py.
 """
 
 from collections.abc import Collection, Mapping
@@ -31,12 +31,12 @@ def rule_in_words(stage: Stage) -> str:
 
 
 def rule_about(stage: Stage, item: int) -> Rule:
-    """Return the stage's rule for an item, with the item's own data if they help to decide."""
+    """Return the stage's rule for an item, with the item's own data if they affect it."""
     return rules_about(stage, [item])[item]
 
 
 def rules_about(stage: Stage, items: list[int]) -> Mapping[int, Rule]:
-    """Return the stage's rule for each of the items, one for all whose data are alike."""
+    """Return the stage's rule for each of the items; items with equal data share one."""
     rule = rule_of(stage)
     if not isinstance(rule, FileRule) or not rule.asks_items:
         return dict.fromkeys(items, rule)
@@ -46,7 +46,7 @@ def rules_about(stage: Stage, items: list[int]) -> Mapping[int, Rule]:
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
-    """Return counted judgments of the stage's live tasks: of all, or of these."""
+    """Return counted judgments of the stage's live tasks: all, or these."""
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     if tasks is not None:
         slots = slots.filter(task__in=tasks)

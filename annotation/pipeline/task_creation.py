@@ -1,4 +1,4 @@
-"""Create tasks in a stage: each gets a rank in the random order, a batch if the stage has batches, and its slots.
+"""Create a stage's tasks: each gets a rank in the random order, a batch if the stage has batches, and its slots.
 
 All randomness is a hash of the stage's seed and the item's key: the same study set up again is identical, and stages
 with the same seed draw the same sample and batches.
@@ -21,10 +21,10 @@ from benchmarks import bulk
 
 BATCH = 2000  # rows written at a time
 FEW = 4  # up to this many tasks, row by row is faster
-# A transaction that increases the overlap waits for this one, or the other way round.
+# A transaction that increases the overlap waits for this one, or vice versa.
 OVERLAP = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR SHARE"
 LOCK = "SELECT overlap FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
-EVERYTHING = 1  # the only batch of a stage in which everyone judges every item
+EVERYTHING = 1  # the only batch if everyone judges every item
 
 CREATE_SLOTS = f"""
 INSERT INTO annotation_slot (task_id, number, stage_id, rank, live, reserved_id)
@@ -141,7 +141,7 @@ def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
 
 
 def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:
-    """Create slots for tasks without any. In an assigned batch they are reserved for its holder, unless the holder met
+    """Create slots for tasks without any. In an assigned batch they are reserved for its holder, unless the holder saw
     the item in a stage that this one is kept apart from.
     """
     is_open = stage.state == StageState.OPEN

@@ -1,4 +1,4 @@
-"""Protocol files in the app: published versions, drafts, and the form and the editor for writing them.
+"""Protocol files in the app: published versions, drafts, and the form and editor for writing them.
 
 Start with `publish`. The meaning of a file is in `annotation.protocols`.
 """

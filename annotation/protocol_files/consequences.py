@@ -16,7 +16,7 @@ from annotation.wording import readable_label
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an answer counts as: `value` on a scale of this `level`, its `views`, and its `score` if it has one."""
+    """The values of an answer: `value` on a scale of this `level`, its `views`, and its `score` if it has one."""
 
     answer: str
     level: str
@@ -27,7 +27,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """`alone`: what this answer decides by itself; `together`: what as many equal ones as the file needs decide."""
+    """`alone`: what this answer decides by itself; `together`: what as many equal answers as needed would decide."""
 
     said: str
     alone: str
@@ -49,7 +49,7 @@ def _decision(file: ProtocolFile, labels: list[str]) -> str:
     if found.state == DROPPED:
         return f"Dropped: {readable_label(found.reason)}."
     if found.state == KEPT:
-        return "Kept." if file.decide else "Kept; no rule drops items."
+        return "Kept." if file.decide else "Kept, because no rule drops items."
     return f"Open: {readable_label(found.reason)}."
 
 

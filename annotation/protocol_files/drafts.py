@@ -1,4 +1,4 @@
-"""Drafts: files in progress. They are saved with their mistakes."""
+"""Drafts: files in progress, which may be saved with mistakes."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +32,7 @@ class CannotSave(ValueError):
 
 
 class ChangedElsewhere(CannotSave):
-    """Another page has since saved a different text, which is `stored`."""
+    """Another page has saved a different text meanwhile, which is `stored`."""
 
     def __init__(self, stored: str):
         super().__init__("This draft was changed in another window. Your text here has not been saved.")
@@ -67,7 +67,7 @@ def drafts_of(user: User) -> QuerySet[ProtocolDraft]:
 
 
 def title_in(text: str) -> str:
-    """Return a draft's title, as far as that is possible despite its mistakes; "" if it has none yet."""
+    """Return a draft's title if it can be found despite mistakes; "" if it has none yet."""
     _, _, rest = f"\n{text}".partition("\ntitle:")
     return rest.partition("\n")[0].strip(" ").strip("\"'")[:60]
 
@@ -77,8 +77,8 @@ def first_item(benchmark: Benchmark | None) -> ItemRecord | None:
 
 
 def name_for(ask: str, user: User, draft: ProtocolDraft | None = None) -> str:
-    """Return a name for a question with these words: an unused one, or that of the user's own version that the draft
-    follows. The name in the draft's text stays as long as the words do.
+    """Return a name for a question with these words: an unused name, or that of the user's own version on which the
+    draft is based. The name in the draft's text stays as long as the words do.
     """
     versions = ProtocolVersion.objects.values_list("name", "published_by")
     base = base_name(draft.started_from) if draft else ""
@@ -97,7 +97,7 @@ def starting_text(start: str) -> str:
 
 
 def own_text(item: ItemRecord, user: User, ask: str = "") -> str:
-    """Return the text of the user's own question about such an item, with these words if there are any."""
+    """Return the text of the user's own question about such an item, with any words given."""
     counts = own_question.counts_of(item)
     fields = own_question.guess(counts)
     fields["ask"] = " ".join(ask.split())[:MOST_ASKED] or fields["ask"]
@@ -106,8 +106,8 @@ def own_text(item: ItemRecord, user: User, ask: str = "") -> str:
 
 @transaction.atomic
 def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None = None) -> ProtocolDraft:
-    """Create a draft with the text of `start`, or a question about the benchmark's items. KeyError if there is no such
-    protocol.
+    """Create a draft with the text of `start`, or a question about the benchmark's items. Raises KeyError if the
+    protocol does not exist.
     """
     item = None if start else first_item(benchmark)
     text = own_text(item, user) if item else starting_text(start)
@@ -148,7 +148,7 @@ def discard_draft(*, draft: ProtocolDraft, text: str, by: str, seen: str = "") -
 
 @transaction.atomic
 def publish_draft(*, draft: ProtocolDraft, user: User, by: str) -> ProtocolVersion:
-    """Publish the draft as a version, which replaces it. Raises Unreadable or NameTaken, and then keeps the draft."""
+    """Publish the draft as a version, which replaces it. Raises Unreadable or NameTaken, keeping the draft."""
     version = publish(text=draft.text, by=by, user=user)
     draft.delete()
     return version

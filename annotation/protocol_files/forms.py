@@ -1,4 +1,4 @@
-"""The form for a question of the user's own (own_question.py)."""
+"""The form for the user's own question (own_question.py)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ _WORDS = {
 }  # fmt: skip
 _NEEDED = ("yes", "no")
 _ALL = "anything: keep every item"
-# How the page lays out its fields, and the kinds of question that have them ("": all).
+# The page's layout of fields, and the kinds of question that have them ("": all).
 _GROUPS = (
     ("kinds", "", ("kind",)),
     ("", "", ("ask",)),
@@ -59,15 +59,15 @@ class OwnQuestionForm(forms.Form):
         choices=[("", _ALL), ("yes", "yes"), ("no", "no")],
     )  # fmt: skip
     least = forms.IntegerField(
-        label="At least this many must say so", min_value=1, max_value=99, 
+        label="At least this many must agree", min_value=1, max_value=99, 
         help_text="“Cannot judge” is always offered and never keeps an item.",
     )  # fmt: skip
     mean = forms.FloatField(
-        label="Keep an item if its mean is at least", required=False, help_text="Empty: keep every item."
+        label="Keep an item if its mean is at least", required=False, help_text="Leave empty to keep every item."
     )
     instructions = forms.CharField(
         label="Instructions", required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Leave this empty for a few sentences about the screen. A study can change them.",
+        help_text="Leave empty for a few sentences about the screen, which a study can change.",
     )  # fmt: skip
 
     def __init__(self, data: Mapping[str, Any] | None, *, item: ItemRecord, name_of, **given):
@@ -78,7 +78,7 @@ class OwnQuestionForm(forms.Form):
         for name, of in (("shown", words), ("options", options), ("keep_option", {"": _ALL, **options})):
             self.fields[name].choices = list(of.items())  # type: ignore[attr-defined]
         for name in (name for labels in LABELS.values() for name in labels):
-            hint = "" if name in (*_NEEDED, "low", "high") else "Empty: not offered."
+            hint = "" if name in (*_NEEDED, "low", "high") else "Leave empty not to offer it."
             needed = name in _NEEDED
             self.fields[name] = forms.CharField(label=_WORDS[name], max_length=60, required=needed, help_text=hint)
 
@@ -112,31 +112,31 @@ class OwnQuestionForm(forms.Form):
             yield "shown", "Tick at least one part of the item."
         keep = given.get("keep_answer") if kind == "yes_no" else given.get("keep_option")
         if kind in ("choose", "compare") and keep and keep not in options:
-            yield "keep_option", "Choose one of those ticked above, or keep every item."
+            yield "keep_option", "Choose one of the parts ticked above, or keep every item."
         elif kind == "compare" and keep and len(options) == 1:
-            yield "keep_option", "Pairs of one part keep every item. Choose “anything”, or tick two parts above."
+            yield "keep_option", "Pairs within one part keep every item. Choose “anything”, or tick two parts above."
         judgments, points, mean = (given.get(name) for name in ("judgments", "points", "mean"))
         if kind in ("yes_no", "choose", "compare") and keep and judgments and given.get("least", 0) > judgments:
-            yield "least", f"An item gets {judgments} judgments. Write at most {judgments}."
+            yield "least", f"An item gets {judgments} judgments. Enter at most {judgments}."
         if kind == "rate" and points and mean is not None and not 1 <= mean <= points:
-            yield "mean", f"Write a number from 1 to {points}, or nothing."
+            yield "mean", f"Enter a number from 1 to {points}, or leave this empty."
 
     def _wrong_options(self, kind: str, options: list[str]) -> str:
         there = [self.counts[one] for one in options]
         if len({one.startswith("images.") for one in options}) > 1:
             return "Tick only pictures or only texts."
         if kind == "compare" and not (len(there) == 2 or (len(there) == 1 and 2 <= there[0] <= MOST_COMPARED)):
-            return f"Tick two parts, or one that items have several of (at most {MOST_COMPARED})."
+            return f"Tick two parts, or one part of which items have several (at most {MOST_COMPARED})."
         most = MOST_KEYS if kind == "rank" else MOST_OPTIONS
         if kind != "compare" and sum(there) < 2:
             return "Tick at least two texts or two pictures."
         if kind != "compare" and sum(there) > most:
-            return f"Tick parts with at most {most} texts or pictures in all. These have {sum(there)}."
+            return f"Tick parts with at most {most} texts or pictures in total. These have {sum(there)}."
         return ""
 
 
 def _in_words(role: str, count: int, item: ItemRecord) -> str:
-    """`1 caption: “A cat.”`."""
+    """Return `1 caption: “A cat.”`."""
     kind, _, name = role.partition(".")
     said = "" if kind == "images" else next(one.text for one in item.captions if one.role == name)
     said = said if len(said) <= _MOST_SAMPLE else f"{said[:_MOST_SAMPLE].rstrip()}…"

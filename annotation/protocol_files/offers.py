@@ -1,4 +1,4 @@
-"""Starting points for a draft or a study: the library and published versions, with each one's needs of an item."""
+"""Starting points for a draft or a study: the library and published versions, with what each needs in an item."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,18 +32,18 @@ class Offer:
 
     @property
     def version(self) -> str:
-        """The number of a published version; "" for the library's."""
+        """Return the number of a published version; "" for the library's."""
         return self.start.partition(VERSION_SIGN)[2]
 
 
 def library_offers(item: ItemRecord | None) -> list[Offer]:
-    """Return those that suit the item first, each group by title; without those that are published unchanged."""
+    """Return the library's questions, first those that suit the item, by title; without those published as is."""
     published = {base_name(one) for one in map(str, newest_versions()) if is_as_shipped(one)}
     return _sorted(offer_of(name, library.shipped(name), item) for name in library.names() if name not in published)
 
 
 def version_offers(item: ItemRecord | None) -> list[Offer]:
-    """Return the newest version of each published protocol; those that suit the item first."""
+    """Return the newest version of each published protocol, first those that suit the item."""
     found = []
     for version in newest_versions():
         file = keep_published(str(version), version.text).file
@@ -58,7 +58,7 @@ def newest_versions() -> QuerySet[ProtocolVersion]:
 
 
 def is_as_shipped(version: str) -> bool:
-    """Return whether it is a question of the library as it comes; built-in ones decide otherwise than as files."""
+    """Return whether it is an unchanged library question; built-in ones decide differently as files."""
     name = base_name(version)
     return name in library.names() and is_unpublished(name) and protocol_named(version).file == library.shipped(name)
 
@@ -67,7 +67,7 @@ def offer_of(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
     """Return the question `start`, whose protocol file is `file`, with what `item` lacks for it."""
     *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
     needs = f"{', '.join(more)} and {last}" if more else last
-    suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # with its names for the parts
+    suits = item is not None and fitted(presets.stages_in_order([start]).stages, item)  # with the item's names
     asks, missing = protocol_named(start).question, "" if suits else lacks(file, item)
     return Offer(start, file.title, asks, file.source, needs, file.judgments, missing)
 

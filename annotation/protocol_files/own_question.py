@@ -17,7 +17,7 @@ from annotation.protocols.schema import MOST_KEYS, VERSION, ProtocolFile
 from annotation.protocols.tasks import members
 from benchmarks.records import ItemRecord, is_own, role_order
 
-Fields = Mapping[str, Any]  # those of the form (forms.py)
+Fields = Mapping[str, Any]  # the form's fields (forms.py)
 Counts = Mapping[str, int]  # `images.scene` → how many an item has
 
 KINDS = {
@@ -37,7 +37,7 @@ LABELS = {  # kind → its answers that are not parts of the item, and their usu
 }
 # Names with a special meaning in a rule or an answer, which no option can have.
 RESERVED = {values.ELSE, values.TIE, values.BOTH_BAD, "cannot_judge", "right"}
-MOST_COMPARED = 45  # members of a role, whose pairs are as many tasks as an item can have
+MOST_COMPARED = 45  # most members of a role, since each pair is a task and an item can have only so many
 _PARTS = ("images", "captions", "texts")
 _KINDS = {"rank": "rank", "pair": "compare"}  # kinds of answers whose options are parts of the item
 _ANSWER, _SAME = "answer", "_answer"
@@ -45,7 +45,7 @@ _LONGEST_TITLE, _LONGEST_NAME, _WIDTH = 60, 32, 100
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts so that they are read as texts, and lists indented as in the library's files."""
+    """Writes texts so that they are read back as texts, and indents lists as in the library's files."""
 
     yaml_implicit_resolvers = Core.yaml_implicit_resolvers
 
@@ -61,7 +61,7 @@ _Dumper.add_representer(str, _represented)
 
 
 def counts_of(item: ItemRecord) -> dict[str, int]:
-    """Return how many members each role of the item has."""
+    """Return how many members each of the item's roles has."""
     texts, images = ({one.role for one in of} for of in (item.captions, item.images))
     roles = [f"images.{one}" for one in sorted(images, key=role_order)]
     roles += [f"{'texts' if is_own(one) else 'captions'}.{one}" for one in sorted(texts, key=role_order)]
@@ -69,7 +69,7 @@ def counts_of(item: ItemRecord) -> dict[str, int]:
 
 
 def guess(counts: Counts) -> dict[str, Any]:
-    """Return the fields of a first question about items with these parts."""
+    """Return the fields for a first question about items with these parts."""
     pictures, texts = ([one for one in counts if one.startswith("images.") is wanted] for wanted in (True, False))
     free = [one for one in counts if _name(one) not in RESERVED]
     several = [one for one in free if counts[one] > 1]
@@ -145,7 +145,7 @@ def _block(role: str, count: int) -> str:
 
 
 def _options(kind: str, options: list[str], counts: Counts) -> dict[str, str]:
-    """Return the roles with their counts per item. If items have several of only one, other items may have more."""
+    """Return the roles with their counts per item. If only one role has several members, other items may have more."""
     if kind == "compare":
         return dict.fromkeys(options, "2.." if len(options) == 1 else "first")
     several = [one for one in options if counts[one] > 1]
@@ -235,7 +235,7 @@ def _instructions(fields: Fields, parts: str) -> str:
         if name in label
     ]
     if kind == "rank" and fields["ties"]:
-        lines.append("What is equally good gets the same rank.")
+        lines.append("Give the same rank to those that are equally good.")
     return f"You will see {parts}. {fields['ask']}\n\n" + "".join(f"- {line}\n" for line in lines)
 
 
@@ -243,7 +243,7 @@ def _instructions(fields: Fields, parts: str) -> str:
 
 
 def fields_in(file: ProtocolFile | None, text: str, counts: Counts) -> dict[str, Any] | None:
-    """Return the fields that give this text, which is the file's; None if no fields do."""
+    """Return the fields that produce the file's text; None if no fields do."""
     fields = _fields(file) if file else {}
     if not file or not all(isinstance(fields[name], int) for name in ("points", "least")):
         return None
@@ -257,7 +257,7 @@ def fields_in(file: ProtocolFile | None, text: str, counts: Counts) -> dict[str,
 
 
 def _fields(file: ProtocolFile) -> dict[str, Any]:
-    """Return the fields of a form for the file, which may express less than the file does."""
+    """Return form fields for the file, which may express less than the file does."""
     [answer, *_], rule = file.answers, file.decide[0].model_dump() if file.decide else {}
     given, fixed = answer.model_dump(), {name: one.label for name, one in values.fixed_of(answer).items()}
     options = [file.tasks.pairs] if isinstance(file.tasks, schema.Pairs) else given.get("of") or []

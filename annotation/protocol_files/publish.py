@@ -25,7 +25,7 @@ def publish(*, text: str, by: str, user: User | None = None, log: ProblemLog | N
     """Publish the text as the next version of its protocol; return the existing version if it was published before.
 
     Raises Unreadable if the text has problems, which are then in the log, and NameTaken if the name's versions are
-    another user's. Superusers, and commands (without a `user`), can publish under every name.
+    another user's. Superusers, and commands (without a `user`), can publish under any name.
     """
     file = read_protocol(text, "protocol", ProblemLog() if log is None else log)
     digest = digest_of(text)

@@ -30,35 +30,35 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 _MOST_LABELS, _MIXTURES = 400, 2000
-# A short file can have a million answers: with these limits it takes seconds.
+# A short file can have a million answers; with these limits it takes only seconds.
 _MOST_SCREENS = 500
 _MOST_ANSWERED = 5_000  # questions answered by the simulated annotators
 _MOST_WALKED = 60_000  # questions
 _MOST_DECIDED = 600_000  # answers in mixtures, by all rules
-_MOST_RIGHT = 3  # right answers with which mixtures are decided
+_MOST_RIGHT = 3  # right answers used for deciding mixtures
 _REASONS = 10  # reasons for unsuitable items
 Path = tuple[str | int, ...]
 
 
 @dataclass
 class Rehearsal:
-    """The results. `failures` are answers that are not read back as they were given."""
+    """The results. `failures` are answers that were not read back as given."""
 
     items: int = 0
     tasks: int = 0
-    left_out: int = 0  # further tasks of these items, which would take too long
+    left_out: int = 0  # further tasks for these items, left out because they would take too long
     screens: int = 0
     walked: int = 0
-    whole: bool = True  # every answer was walked, not a sample
+    whole: bool = True  # every answer was tried, not just a sample
     failures: list[str] = field(default_factory=list)
     decisions: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
     judgments: int = 0
     agreement: dict[str, Any] = field(default_factory=dict)
     unsuitable: Counter[str] = field(default_factory=Counter)  # what an item lacks → items
-    examples: dict[str, str] = field(default_factory=dict)  # for each of these: an item's sentence
+    examples: dict[str, str] = field(default_factory=dict)  # for each of these, a sentence about an item
     no_attribute: list[str] = field(default_factory=list)  # attributes in the file that no part of the items has
     unreachable: list[dict[str, Any]] = field(default_factory=list)
-    unpainted: dict[str, str] = field(default_factory=dict)  # what a browser could not show → the item's key
+    unpainted: dict[str, str] = field(default_factory=dict)  # what a browser could not show → an item's key
 
 
 def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: int, people: int) -> Rehearsal:
@@ -126,7 +126,7 @@ def _items(
 
 
 def _made_up(file: ProtocolFile, number: int, found: Rehearsal) -> tuple[ItemRecord, list[base.TaskSpec]] | None:
-    """Make up an item: every second has as many members as the limit on tasks allows, the others the fewest."""
+    """Make up an item: every other one has as many members as the limit on tasks allows, the rest the fewest."""
     fewest = partial(made_up_item, file, number)
     larger = [partial(made_up_item, file, number, most=True, limit=limit) for limit in range(SEVERAL, 0, -1)]
     for make in [*larger, fewest] if number % 2 else [fewest, *reversed(larger)]:
@@ -169,7 +169,7 @@ def _paint(
 
 
 def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) -> Iterable[str]:
-    """Return the labels of all answers. One that is not read back as it was given is a failure."""
+    """Return the labels of all answers. An answer that is not read back as given is a failure."""
     most = (_MOST_WALKED - found.walked * len(file.answers)) // len(file.answers)
     fields, whole = every_answer(file, screen, dice, max(1, min(MOST, most)))
     found.whole &= whole
@@ -211,22 +211,22 @@ def _crowd(
         yield f"A-{number + 1:02}", answers.parse(file, sent, shown, texts, task.question).label
 
 
-# Outcomes that no answers lead to
+# Outcomes to which no answers lead
 
 
 def _never_asked(text: str, file: ProtocolFile, asked: Container[str]) -> Iterator[dict[str, Any]]:
-    """Yield the questions that no tried item is asked."""
+    """Yield questions that were not asked about any tried item."""
     for place, one in enumerate(file.answers):
         if one.name not in asked:
             path = ("answers", place, "when")
-            advice = f"No tried item is asked {one.name}. Correct its condition, or try items that meet it."
+            advice = f"None of the items tried is asked {one.name}. Correct its condition, or try items that meet it."
             yield {"outcome": one.name, "line": line_of(text, path), "key": ".".join(map(str, path)), "advice": advice}
 
 
 def _unreachable(
     text: str, file: ProtocolFile, labels: Sequence[str], dice: Random, of_items: Iterable[Attributes]
 ) -> list[dict[str, Any]]:
-    """Return the file's reasons that none of many mixtures of answers led to, and `kept` if none led to it."""
+    """Return the file's reasons to which none of many mixtures of answers led, and `kept` if none led to it."""
     right = list({str(one.get(base.RIGHT)): {base.RIGHT: one.get(base.RIGHT, {})} for one in of_items}.values())
     reached = {
         decision.reason if decision.state == DROPPED else KEPT

@@ -1,4 +1,4 @@
-"""Pages of protocol files: starting points for a draft, the editor, and published versions."""
+"""Pages for protocol files: starting points for a draft, the editor, and published versions."""
 
 import secrets
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.records import ItemRecord
 
 UNFIT = 422
-DIGITS = 18  # digits of a benchmark's number in a form
+DIGITS = 18  # the most digits in a benchmark's number in a form
 ROWS = 34  # rows of the editor
 
 
@@ -83,7 +83,7 @@ def _benchmark(given: str | None, benchmarks: list[Benchmark]) -> Benchmark | No
 @csp_replace({"frame-src": [SELF]})
 @staff_only
 def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
-    """Show the form, or the editor if no form can make the text. Every POST saves first; then `do` may be `publish`,
+    """Show the form, or the editor if no form can produce the text. Every POST saves first; then `do` may be `publish`,
     `use`, `file` or `discard`. htmx gets only the state.
     """
     draft = draft_for(request, pk)
@@ -100,7 +100,7 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
         return _save(request, draft, benchmark, form.text, form)
     if benchmark == draft.benchmark:
         return _page(request, draft, form=form)
-    ask = str(form["ask"].value() or "")  # the other benchmark's items have other parts
+    ask = str(form["ask"].value() or "")  # another benchmark's items have other parts
     return _save(request, draft, benchmark, drafts.own_text(item, request.user, ask))
 
 
@@ -143,11 +143,11 @@ def _save(
             shown = f"{reverse('protocol-version', args=[version])}?benchmark={draft.benchmark_id or ''}"
             return redirect(used if do == "use" else shown)
     except drafts.CannotSave as refusal:
-        draft.text = text.replace("\r\n", "\n")  # as it was typed
+        draft.text = text.replace("\r\n", "\n")  # as typed
         conflict = differences(draft.text, refusal.stored) if isinstance(refusal, drafts.ChangedElsewhere) else ()
         return _page(request, draft, str(refusal), seen, conflict, form)
     except Unreadable:
-        return _page(request, draft, "It was not published. First correct its problems; the draft is saved.")
+        return _page(request, draft, "It was not published. Correct its problems first; the draft has been saved.")
     except NameTaken as refusal:
         return _page(request, draft, str(refusal), form=form)
     if request.htmx:
@@ -160,7 +160,7 @@ def _page(
     request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = (),
     form: OwnQuestionForm | None = None,
 ) -> HttpResponse:  # fmt: skip
-    """Return the page, with `refusal` on a request that was not carried out; `seen` as in `save_draft`. htmx gets only
+    """Return the page, with a `refusal` if a request was not carried out; `seen` as in `save_draft`. htmx gets only
     the state.
     """
     reading = drafts.reading_of(draft.text)

@@ -1,4 +1,4 @@
-"""`manage.py aggregate --ratings FILE --method dawid-skene --json`: one label for each rated item."""
+"""`manage.py aggregate --ratings FILE --method dawid-skene --json`: one label per rated item."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -23,13 +23,13 @@ METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
 
 
 class Command(BaseCommand):
-    help = "Aggregate a file of ratings to one label per item. A mapping says which column is what."
+    help = "Aggregate a file of ratings to one label per item. A mapping gives each column’s meaning."
     requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("--ratings", type=Path, required=True, help="the file of ratings")
         rating_files.add_options(parser)
-        parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the correct ones")
+        parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the correct labels")
         parser.add_argument("--method", choices=METHODS, required=True)
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
         parser.add_argument(
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 
 
 def results_of(found: Aggregate, gold: dict[str, str], method: str) -> dict:
-    """JSON-able. The accuracies are null without gold."""
+    """Return the results, JSON-able. The accuracies are null without gold."""
     how_right = aggregation.accuracy(found, gold)
     return {
         "method": method,

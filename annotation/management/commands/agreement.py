@@ -22,7 +22,7 @@ CATEGORIES = {"offered": "the {} labels in --order", "given": "the {} labels tha
 
 
 class Command(BaseCommand):
-    help = "Compute agreement from a file of ratings: any table, with a mapping that says which column is what."
+    help = "Compute agreement from a file of ratings: any table, with a mapping that gives each column’s meaning."
     requires_system_checks = []
 
     def add_arguments(self, parser):
@@ -56,13 +56,13 @@ class Command(BaseCommand):
 
 
 def _order(order: str, table: RatingTable) -> list[str]:
-    """The labels in `--order`. Raises CommandError where they do not fit those of the table."""
+    """Return the labels in `--order`. Raises CommandError if they do not match the table's."""
     if twice := spelt_twice(table.labels):
         raise CommandError(f"{' and '.join(twice)} are the same number. Write it the same way everywhere.")
     try:
         cells = next(csv.reader([order], skipinitialspace=True, strict=True), [])
     except csv.Error as error:
-        advice = "Write the labels on one line, with commas between them, and those with a comma in quotes"
+        advice = "Write the labels on one line, with commas between them, and put labels that contain a comma in quotes"
         raise CommandError(f"--order cannot be read. {advice} ({error}).") from None
     said = [label.strip() for label in cells if label.strip()]
     if again := [label for label, times in Counter(said).items() if times > 1]:
@@ -73,7 +73,7 @@ def _order(order: str, table: RatingTable) -> list[str]:
 
 
 def spelt_twice(labels: Sequence[str]) -> list[str]:
-    """Labels that are the same number: "1" and "1.0". Empty if all differ, or some are not numbers."""
+    """Return labels that are the same number: "1" and "1.0". Empty if all differ, or some are not numbers."""
     values = labels_as_numbers(labels)
     if values is None:
         return []

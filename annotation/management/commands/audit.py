@@ -14,7 +14,7 @@ from annotation.measures.audits.side_information import ALPHA_OF_RATIO
 from annotation.measures.audits.truth_csv import read_scores, read_truth
 from benchmarks.management.files import read_or_refuse, write_result
 
-GUARANTEES = {False: "nominal 95%, stopped by the interval's width alone", True: "95% at any look, whenever one stops"}
+GUARANTEES = {False: "nominal 95%, stopped by the interval's width alone", True: "95% at any look, whenever you stop"}
 
 _HARDLY_FEWER = 0.9  # of the items
 
@@ -41,7 +41,7 @@ def natural(given: str) -> int:
 
 def at_least_one(given: str) -> int:
     if not natural(given):
-        raise ArgumentTypeError("0 runs give no summary. Give 1 or more.")
+        raise ArgumentTypeError("0 runs don’t give a summary. Use 1 or more.")
     return int(given)
 
 
@@ -54,11 +54,11 @@ class Command(BaseCommand):
         targets = parser.add_mutually_exclusive_group(required=True)
         targets.add_argument("--half-width", type=half_width, help="stop at this half-width: 0.03")
         targets.add_argument("--at-most", type=share, help="stop once at most this share is wrong, at any look: 0.05")
-        parser.add_argument("--stop-if-futile", action="store_true", help="with --at-most: stop if it is out of reach")
-        parser.add_argument("--any-look", action="store_true", help="intervals that are valid whenever one stops")
+        parser.add_argument("--stop-if-futile", action="store_true", help="with --at-most: stop once out of reach")
+        parser.add_argument("--any-look", action="store_true", help="intervals that are valid whenever you stop")
         parser.add_argument("--side-information", type=Path, help="a CSV file with a model's scores: item, score")
         parser.add_argument("--seed", type=natural, default=SEED, help="seed of the order")
-        parser.add_argument("--runs", type=at_least_one, help="summarise this many orders, of the seeds from --seed on")
+        parser.add_argument("--runs", type=at_least_one, help="summarise this many orders, with seeds from --seed on")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
     def handle(self, *, truth, half_width, at_most, any_look, side_information, seed, runs, **options):
@@ -111,8 +111,8 @@ def written(result: dict) -> str:
     if "n_without_side_information" in result:
         without = result["n_without_side_information"]
         little = result["n"] > _HARDLY_FEWER * without
-        why = " Scores save little if they hardly depend on which items are wrong, or if an audit is short anyway."
-        lines.append(f"Without side information this order takes {without:,} items.{why if little else ''}")
+        why = " Scores save little if they hardly depend on which items are wrong, or if the audit is short anyway."
+        lines.append(f"Without side information, this order takes {without:,} items.{why if little else ''}")
     lines += [
         f"  {row['stratum']}: {row['wrong']:,} of {row['n']:,} wrong, {row['items']:,} items"
         for row in result["strata"]
@@ -124,5 +124,5 @@ def summarised(result: dict) -> str:
     met = f" The bound is met in {result['met']:.1%} of them." if "met" in result else ""
     return (
         f"{result['items']:,} items, {result['truth']:.2%} wrong. Judged on average {result['mean_n']:,.1f}, at most "
-        f"{result['max_n']:,}. The interval has the truth in {result['coverage']:.1%} of the orders.{met}"
+        f"{result['max_n']:,}. The interval contains the truth in {result['coverage']:.1%} of the orders.{met}"
     )

@@ -1,4 +1,4 @@
-"""`manage.py create_demo`: drawn scenes and a study of them, so that a first start has something to show."""
+"""`manage.py create_demo`: create drawn scenes and a study on them, to show something on a first start."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from workers.archives.folder import Folder
 
 BENCHMARK = "Drawn scenes"
 STUDY = "Demo: drawn scenes"
-SEED = 5  # of the study's order
+SEED = 5  # for the study's order
 BY = "command"
 BEFORE = ("choose", "disambiguate")  # annotators who saw an item there would know the answers
 AT_ONCE = {"promotion": Promotion.SETTLED}  # each item goes on as soon as it is settled
@@ -40,13 +40,13 @@ class Command(BaseCommand):
 
 
 def create_demo(*, items: int, by: str) -> Study:
-    """Two steps, each a transaction: if an earlier run stopped between them, this one continues."""
+    """Create the demo in two steps, each a transaction: if an earlier run stopped between them, this one continues."""
     benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, by=by)
     return create_study(name=STUDY, benchmark=benchmark, stages=plans(), seed=SEED, by=by)
 
 
 def plans() -> list[StagePlan]:
-    """BiVLC's pipeline, without samples: a single link leads any annotator through all of it, with nothing to close."""
+    """Return BiVLC's pipeline without samples: one link leads any annotator through all of it."""
     return [
         StagePlan("bivlc-choose", name="choose", settings={"overlap": 2, "carries": "negative"}),
         StagePlan("bivlc-disambiguate", name="disambiguate", source="choose"),

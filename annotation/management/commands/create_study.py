@@ -1,4 +1,4 @@
-"""`manage.py create_study BENCHMARK --preset bivlc`: a study with its stages, and the links that invite to them.
+"""`manage.py create_study BENCHMARK --preset bivlc`: create a study with its stages, and print the invitation links.
 
 With `--protocol-file`, the file is published first.
 """
@@ -37,12 +37,12 @@ from benchmarks.management.files import read_or_refuse
 from benchmarks.models import Benchmark
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]
-OF_FILE = {"rule", "tie_rule"}  # those that a protocol file decides
-OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a single stage
+OF_FILE = {"rule", "tie_rule"}  # settings that a protocol file decides
+OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # for a single stage
 
 
 def owner_of(name: str | None):
-    """The staff user of that name; None if none is named."""
+    """Return the staff user with that name; None if no name is given."""
     if name is None:
         return None
     user = get_user_model().objects.filter(username=name, is_active=True, is_staff=True).first()
@@ -52,7 +52,7 @@ def owner_of(name: str | None):
 
 
 def published(given: str, out: OutputWrapper) -> str:
-    """The name of the version that the file, or the protocol of the library, is published as: `verify@1`."""
+    """Return the name of the version under which the file, or the library protocol, is published: `verify@1`."""
 
     def publish_it(log: ProblemLog) -> str:
         return str(publish(text=library.text_of_named_or_file(given, log), by="command", log=log))
@@ -75,7 +75,7 @@ def read(path: str | Path) -> str:
 
 
 class Command(BaseCommand):
-    help = "Set up a study of a benchmark and print the links that invite annotators."
+    help = "Set up a study on a benchmark and print the links that invite annotators."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name or number")
@@ -85,8 +85,8 @@ class Command(BaseCommand):
             dest="questions",
             action="append",
             metavar="NAME",
-            help=f"a stage: {', '.join(PROTOCOLS)}, another file of the library, or a published one as NAME@VERSION; "
-            "given again, further stages in this order, each about the items that the one before it keeps",
+            help=f"a stage: {', '.join(PROTOCOLS)}, another library file, or a published one as NAME@VERSION; "
+            "repeat it for further stages in this order, each about the items kept by the one before",
         )
         parser.add_argument(
             "--protocol-file",
@@ -94,20 +94,20 @@ class Command(BaseCommand):
             action="append",
             type=Path,
             metavar="FILE",
-            help="likewise: publish this protocol file, or one of the library by name, and ask it",
+            help="likewise: publish this protocol file, or a library file by name, and use it",
         )
         parser.add_argument(
             "--roles", default="", metavar="ROLE=NAME,…",
-            help="the benchmark's names for roles of the protocols: picture=scene,captions.foil=negative",
+            help="the benchmark's names for the protocols' roles: picture=scene,captions.foil=negative",
         )  # fmt: skip
         parser.add_argument("--name", help="default: the benchmark's name and the preset or protocol")
         parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
-                            "give shares in percent, as on the page")  # fmt: skip
+                            "shares are in percent, as on the page")  # fmt: skip
         parser.add_argument("--sample", type=int, help="random items for the baseline, or for the single stage")
         self.add_arguments_of_part(parser.add_argument_group("a part of the benchmark"))
         parser.add_argument("--pay", type=money, default=Decimal(0), help="pay per hour of active time; default: 0")
         parser.add_argument("--currency", default="USD")
-        parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
+        parser.add_argument("--language", choices=LANGUAGES, default="en", help="language of its texts and captions")
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
         parser.add_argument("--paused", action="store_true", help="nobody can join until you open the study")
         parser.add_argument("--seed", type=int, help="seed for the order of items, batches and samples")
@@ -121,8 +121,8 @@ class Command(BaseCommand):
         parser.add_argument("--only-types", default="", metavar="TYPE,…", help="replace, or replace/obj")
         parser.add_argument("--only-roles", default="", metavar="ROLE=COUNT,…", help="images.scene=2..,texts.foil=1")
         parser.add_argument("--only-attributes", default="", metavar="NAME=VALUE,…", help="model=sd-3|dall-e-3")
-        parser.add_argument("--only-keys", type=Path, metavar="FILE", help="a text file with a key a line")
-        parser.add_argument("--only-sample", type=int, metavar="N", help="so many of these items, at random by --seed")
+        parser.add_argument("--only-keys", type=Path, metavar="FILE", help="a text file with one key per line")
+        parser.add_argument("--only-sample", type=int, metavar="N", help="this many of these, at random by --seed")
 
     def add_arguments_of_one(self, parser):
         parser.add_argument(
@@ -135,11 +135,11 @@ class Command(BaseCommand):
         parser.add_argument("--rule", choices=DecisionRule.values, default=SUPPRESS, help="decision rule")
         parser.add_argument("--tie-rule", choices=TieRule.values, default=SUPPRESS)
         parser.add_argument(
-            "--auto-advance", action="store_true", default=SUPPRESS, help="submit each answer once picked"
+            "--auto-advance", action="store_true", default=SUPPRESS, help="submit each answer as soon as it is picked"
         )
         parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")
 
-    @transaction.atomic  # a study that cannot be created publishes no file
+    @transaction.atomic  # if the study cannot be created, no file is published
     def handle(self, *, benchmark, preset, questions, name, **rest):
         if bool(preset) == bool(questions):
             raise CommandError("Give --preset, or --protocol and --protocol-file for each question.")
@@ -168,7 +168,7 @@ class Command(BaseCommand):
             self.stdout.write("It has no members. Only admins see it and can add some on its Members page.")
 
     def mapped(self, stages: Sequence[StagePlan], source: Benchmark, roles: str) -> Sequence[StagePlan]:
-        """With the benchmark's names for roles as given, else as guessed from its first item, as the page guesses."""
+        """Return the stages with the benchmark's names for roles, as given or as guessed from its first item."""
         try:
             if roles:
                 return presets.with_roles_of_benchmark(stages, roles)
@@ -178,7 +178,7 @@ class Command(BaseCommand):
         found = item and fitted(stages, item)
         if item and not found:
             parts = ", ".join(dict.fromkeys([*(one.role for one in item.images), *(one.role for one in item.captions)]))
-            self.stderr.write(f"The first item has {parts}. --roles ROLE=NAME,… says which of them a question means.")
+            self.stderr.write(f"The first item has {parts}. Use --roles ROLE=NAME,… to map the question’s roles.")
         return found or stages
 
     def chosen_part(self, given: dict) -> part.Part:
@@ -194,18 +194,18 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from None
 
     def known(self, question: str | Path) -> str:
-        """The name of the protocol; a file is published first."""
+        """Return the name of the protocol; a file is published first."""
         if isinstance(question, Path):
             return published(str(question), self.stdout)
         if not is_known(question):
             known = ", ".join(dict.fromkeys([*PROTOCOLS, *library.names()]))
             raise CommandError(
-                f"There is no protocol {question!r}. There are: {known}, and published files as NAME@VERSION."
+                f"There is no protocol {question!r}. Choose one of {known}, or a published file as NAME@VERSION."
             )
         return question
 
     def stages(self, stages: Sequence[StagePlan], preset: str | None, given: dict) -> list[StagePlan]:
-        """The stages with the settings given as options."""
+        """Return the stages with the settings given as options."""
         of_one = {name: given[name] for name in OF_ONE if name in given}
         if preset and (of_one or "instructions" in given):
             raise CommandError("With --preset, set it for one stage: --set STAGE.FIELD=VALUE.")
@@ -221,13 +221,13 @@ class Command(BaseCommand):
             return list(stages)
         sampled = {stage.stage_name for stage in stages if stage.settings.get("sample")}
         if given["sample"] is not None and not sampled:
-            raise CommandError(f"No stage of {preset} draws a sample. Set one: --set STAGE.sample={given['sample']}.")
+            raise CommandError(f"No stage in {preset} draws a sample. Set one: --set STAGE.sample={given['sample']}.")
         smaller = {"sample": given["sample"]} if given["sample"] is not None else {}
         return [stage.with_settings(**smaller) if stage.stage_name in sampled else stage for stage in stages]
 
 
 def with_changes(stages: Sequence[StagePlan], changes: Iterable[str]) -> list[StagePlan]:
-    """The stages with each `STAGE.FIELD=VALUE` applied, parsed as on the page."""
+    """Return the stages with each `STAGE.FIELD=VALUE` applied, parsed as on the page."""
     for change in changes:
         place, equals, value = change.partition("=")
         stage, dot, field = place.strip().rpartition(".")
@@ -252,12 +252,12 @@ def value_of(field: str, value: str, change: str) -> object:
 
 
 def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[str]:
-    """The study, each stage with its plan, and the links."""
+    """Yield the study, each stage with its plan, and the links."""
     invite = lambda token: f"{home}{reverse('join', args=[token])}"  # noqa: E731
     found = [f"Study {study.pk}: {study.name}"]
     for stage, one in zip(study.stages.all(), expected, strict=True):
         found += [f"{stage.position} {stage.name}: {expectation(one, study.currency)}", f"  {invite(stage.invite)}"]
-        found += [f"  {role} is the benchmark’s “{name}”" for role, name in split(stage.protocol)[1].items()]
+        found += [f"  {role} is called “{name}” in the benchmark" for role, name in split(stage.protocol)[1].items()]
     if len(expected) > 1:
         found.append(f"In all: {expectation(total_effort(expected), study.currency)}")
     return [*found, f"Invite annotators: {invite(study.invite)}"]

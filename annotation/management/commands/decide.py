@@ -1,6 +1,6 @@
 """`manage.py decide --protocol NAME_OR_FILE --ratings FILE --json`: a protocol's decisions on given ratings.
 
-`manage.py decide --export DIR_OR_ZIP`: those of the protocol files in an export or a release on its judgments.
+`manage.py decide --export DIR_OR_ZIP`: decide the judgments of an export or release by its protocol files.
 """
 
 from collections import Counter
@@ -29,13 +29,13 @@ _BOTH_OR_EXPORT = "Give --protocol and --ratings, or --export."
 
 class Command(BaseCommand):
     help = (
-        "Apply a protocol's decision rules to a file of ratings (any table; a mapping says which column is what), or "
-        "the protocol files in an export or a release to its judgments."
+        "Apply a protocol's decision rules to a file of ratings (any table; a mapping gives each column's meaning), "
+        "or decide the judgments of an export or release by its own protocol files."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser):
-        parser.add_argument("--protocol", help="a protocol of the library, or the path of a file")
+        parser.add_argument("--protocol", help="a library protocol, or the path of a file")
         parser.add_argument("--ratings", type=Path, help="the file of ratings")
         rating_files.add_options(parser)
         parser.add_argument(
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             help="if an annotator rated an item twice: refuse the file, count one rating, or count each",
         )
         parser.add_argument("--export", type=Path, help="the folder or .zip of an export or a release, instead of both")
-        parser.add_argument("--items", action="store_true", help="list each item with its decision too")
+        parser.add_argument("--items", action="store_true", help="also list each item with its decision")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
     def handle(self, *, protocol, ratings, export, items, repeated, mapping, look, skip_incomplete, **options):

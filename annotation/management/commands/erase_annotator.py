@@ -18,6 +18,6 @@ class Command(BaseCommand):
         found = named(Study.objects.all(), study)
         who = next((one for one in found.annotators.all() if one.pseudonym == annotator.upper()), None)
         if who is None:
-            raise CommandError(f"There is no {annotator} in {found.name}.")
+            raise CommandError(f"There is no annotator {annotator} in {found.name}.")
         done = erase(annotator=who, by="command")
         self.stdout.write(f"{who.pseudonym}: {'erased' if done else 'had already been erased'}.")

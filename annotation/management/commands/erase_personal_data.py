@@ -1,4 +1,4 @@
-"""`manage.py erase_personal_data --older-than DAYS`: erase the personal data of annotators inactive that long."""
+"""`manage.py erase_personal_data --older-than DAYS`: erase the personal data of annotators inactive for that long."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("--older-than", type=int, required=True, metavar="DAYS")
-        parser.add_argument("--dry-run", action="store_true", help="only list whose data would be erased")
+        parser.add_argument("--dry-run", action="store_true", help="only list annotators whose data would be erased")
 
     def handle(self, *, older_than, dry_run, **options):
         if not 0 <= older_than <= 36500:

@@ -1,4 +1,4 @@
-"""`manage.py import_ratings BENCHMARK --protocol NAME --ratings FILE --source WHERE`: judgments become a study."""
+"""`manage.py import_ratings BENCHMARK --protocol NAME --ratings FILE --source WHERE`: turn judgments into a study."""
 
 from pathlib import Path
 
@@ -18,18 +18,18 @@ from benchmarks.records import Refused
 
 
 class Command(BaseCommand):
-    help = "Make a study of judgments that were made elsewhere: all of them, or nothing, with a line for each problem."
+    help = "Turn judgments made elsewhere into a study, all or nothing, with a line for each problem."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
         parser.add_argument("--ratings", type=Path, required=True, help="the file of ratings")
         parser.add_argument(
-            "--protocol", required=True, help="what was asked: the path of a protocol file, a protocol of the library, "
+            "--protocol", required=True, help="what was asked: the path of a protocol file, a library protocol, "
             "or a published one as NAME@VERSION",
         )  # fmt: skip
-        parser.add_argument("--name", default="", help="the study's; default: the benchmark's name and the source")
+        parser.add_argument("--name", default="", help="the study's name; default: the benchmark's name and the source")
         add_options(parser, RatingsOrder, {"name", "protocol", "mapping"})
-        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, as JSON")
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="the meaning of each column, as JSON")
         parser.add_argument("--owner", metavar="USERNAME", help="the user who owns the study")
 
     def handle(self, *, benchmark, ratings, protocol, name, mapping, owner, **options):
@@ -67,7 +67,7 @@ def summary(report: dict) -> list[str]:
         f"{report['unrated']:,} tasks without ratings.",
     ]
     if not report["named"]:
-        lines.append("The file names no annotators: those of each item are numbered, and are not the same people.")
+        lines.append("The file doesn’t name annotators: each item’s are numbered, and are not the same people.")
     if report["left_out"]:
         lines.append(f"Skipped rows: {report['left_out']:,}")
     return [*lines, *(f"note: {problem_line(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]

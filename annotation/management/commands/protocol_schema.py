@@ -1,4 +1,4 @@
-"""`manage.py protocol_schema`: the JSON Schema of protocol files, as docs/reference/protocol.schema.json has it."""
+"""`manage.py protocol_schema`: print the JSON Schema of protocol files, as in docs/reference/protocol.schema.json."""
 
 import json
 

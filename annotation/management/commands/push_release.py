@@ -15,7 +15,7 @@ from annotation.releases.verification import verifying
 
 
 class Command(BaseCommand):
-    help = "Verify a release and upload it to a dataset hub. Winnow uploads nothing except by this command."
+    help = "Verify a release and upload it to a dataset hub. Winnow uploads releases only with this command."
 
     def add_arguments(self, parser):
         parser.add_argument("release", metavar="DIR", help=PLACES)
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
 @contextmanager
 def _folder(place: str) -> Iterator[Path]:
-    """The folder itself; for a .zip or a frozen release, a temporary folder with its files."""
+    """Yield the folder itself; for a .zip or a frozen release, a temporary folder with its files."""
     with opened(place) as release:
         if Path(place).is_dir():
             yield Path(place)
@@ -58,7 +58,7 @@ def _before(folder: Path, to: publish.Target) -> str:
     manifest = ReleaseFiles(folder).manifest
     plan, files = manifest["release"], manifest["files"]
     size = sum(file["bytes"] for file in files.values())
-    who = "people with access to it" if to.private else "everyone who can read there"
+    who = "people with access to it" if to.private else "everyone who can read the hub"
     return (
         f"{plan['name']} {plan['version']}: {len(files) + 1:,} files, {size:,} bytes, content {manifest['content']},\n"
         f"will be uploaded to {to.address}, visible to {who}. Copies that others make cannot be recalled."

@@ -1,4 +1,4 @@
-"""`manage.py report STUDY --json FILE --html FILE`: the report of a study, for scripts and for an appendix."""
+"""`manage.py report STUDY --json FILE --html FILE`: write a study's report, for scripts and for an appendix."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
 
 def styles() -> SafeString:
-    """All of the page's styles in one element, so that the file is self-contained."""
+    """Return all of the page's styles in one element, so that the file is self-contained."""
     paths = [path for name in STYLES for path in finders.find(name, find_all=True)]
     texts = [Path(path).read_text(encoding="utf-8") for path in paths]
     dark = "".join(Path(path).read_text(encoding="utf-8") for path in finders.find("css/dark.css", find_all=True))

@@ -1,4 +1,4 @@
-"""`manage.py score_result STUDY --model NAME`: score what a study has kept, here or by a worker."""
+"""`manage.py score_result STUDY --model NAME`: score the items a study has kept, here or in a worker."""
 
 from annotation.comparison.own_result import result_of
 from annotation.management.named import named
@@ -10,7 +10,7 @@ from benchmarks.scoring import score
 
 
 class Command(ModelCommand):
-    help = "Score the items that a study has kept, with the images that people chose and the captions that they wrote."
+    help = "Score the items that a study has kept, with the images people chose and the captions they wrote."
     takes, own_options, about = score.ScoreOrder, ("measure", "seeds"), "study"
     cancelled = "Finished encodings are kept."
 

@@ -12,13 +12,13 @@ from annotation.simulation.crowd import Plan, Report, running_at, simulate
 
 
 class Command(BaseCommand):
-    help = "Have simulated annotators join a study of the running Winnow and judge until no tasks are left."
+    help = "Have simulated annotators join a study in the running Winnow and judge until no tasks are left."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
         parser.add_argument("--annotators", type=int, default=10)
         parser.add_argument("--error-rate", type=float, default=0.1, help="share of incorrect answers")
-        parser.add_argument("--url", help="address of Winnow; default: that of `make run`, else PORT, else 8000")
+        parser.add_argument("--url", help="address of Winnow; default: that of `make run`, or else PORT, or else 8000")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--limit", type=int, help="stop after this many judgments in total")
         parser.add_argument("--concurrency", type=int, default=4, help="annotators active at the same time")

@@ -1,4 +1,4 @@
-"""`manage.py try_protocol FILE --benchmark NAME --json`: what a protocol file would do, without storing anything."""
+"""`manage.py try_protocol FILE --benchmark NAME --json`: show what a protocol file would do, storing nothing."""
 
 from typing import Any
 
@@ -25,9 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser):
-        parser.add_argument(
-            "protocol", help="the path of a file, a protocol of the library, or a published version (NAME@2)"
-        )
+        parser.add_argument("protocol", help="the path of a file, a library protocol, or a published version (NAME@2)")
         parser.add_argument("--benchmark", help="the benchmark's name or number; default: items made up to suit")
         parser.add_argument("--roles", default="", metavar="ROLE=NAME,…", help="the benchmark's names for roles")
         parser.add_argument("--items", type=int, default=10, help="items to try (10)")
@@ -36,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *, protocol, benchmark, roles, items, people, **options):
         if min(items, people) < 1:
-            raise CommandError("Give at least 1 item and 1 annotator.")
+            raise CommandError("Use at least 1 item and 1 annotator.")
         source = named(Benchmark.objects.all(), benchmark) if benchmark else None
         log = ProblemLog()
         result: dict[str, Any] = {"protocol": None, "problems": []}
@@ -60,18 +58,18 @@ class Command(BaseCommand):
 
 
 def _text(given: str, log: ProblemLog) -> str:
-    """Raises Unreadable."""
+    """Return the protocol's text. Raises Unreadable."""
     if VERSION_SIGN in given:
         try:
             return starting_text(given)
         except KeyError:
-            log.error("NO_SUCH_PROTOCOL", given, None, "", "No such version is published.")
+            log.error("NO_SUCH_PROTOCOL", given, None, "", "That version has not been published.")
             raise Unreadable from None
     return library.text_of_named_or_file(given, log)
 
 
 def _mapped(file: ProtocolFile, roles: str) -> ProtocolFile:
-    """The file in the benchmark's names for its roles."""
+    """Return the file with the benchmark's names for its roles."""
     try:
         return with_roles(file, *read_roles(roles, [file]))
     except CannotMap as refusal:
@@ -79,20 +77,20 @@ def _mapped(file: ProtocolFile, roles: str) -> ProtocolFile:
 
 
 def _needed(file: ProtocolFile) -> set[str | None]:
-    """The attributes without which a rule or an answer comes to nothing; others only give further figures."""
+    """Return the attributes that a rule or an answer depends on; others only give further statistics."""
     named = {getattr(one, name, None) for one in (*file.decide, *file.answers) for name in ("over", "parents")}
     return named | {*item_data.columns(file)}
 
 
 def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
-    """What keeps a study from using the file with these items."""
+    """Yield what keeps a study from using the file with these items."""
     lost = [
         _problem("ANSWER_LOST", "answers", f"This is a bug in Winnow, please report it: {one}.")
         for one in found.failures[:20]
     ]
     unpainted = [
-        _problem("NOT_PAINTED", "screen", f"A browser cannot show the screen of item {key}: it {lacks}. Give its roles "
-                 "at least 1, or ask about others.")
+        _problem("NOT_PAINTED", "screen", f"A browser cannot show item {key}: it {lacks}. Require 1 or more of its  "
+                 "roles, or ask about other roles.")
         for lacks, key in found.unpainted.items()
     ]  # fmt: skip
     unsuitable = [
@@ -101,8 +99,8 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
         for lacks, count in found.unsuitable.most_common(20)
     ]  # fmt: skip
     unsaid = [
-        _problem("NO_ATTRIBUTE", "item.attributes", f"No tried item, and no part of one, has {name}. Import items with "
-                 "it, or remove it here.", attribute=name)
+        _problem("NO_ATTRIBUTE", "item.attributes", f"No tried item or part has {name}. Import items with  "
+                 "this attribute, or remove it here.", attribute=name)
         for name in found.no_attribute
     ]  # fmt: skip
     none = [] if found.items or found.unsuitable else [_problem("NO_ITEMS", "", "The benchmark has no items.")]
@@ -126,7 +124,7 @@ def written(result: dict[str, Any]) -> str:
     tried = f", of which {result['tasks']} are tried: all would take too long" if result["tasks_left_out"] else ""
     lines += [
         f"{result['items']} items make {made:,} tasks{tried}; {result['screens_rendered']} screens rendered",
-        f"{result['answers_walked']:,} answers walked through ({walked}); each is read as it was given"
+        f"{result['answers_walked']:,} answers walked through ({walked}); each is read back as it was given"
         if not any(one["code"] == "ANSWER_LOST" for one in result["problems"])
         else f"{result['answers_walked']:,} answers walked through ({walked})",
         f"{crowd['people']} simulated annotators, {crowd['judgments']} judgments: {crowd['kept']} tasks kept, "

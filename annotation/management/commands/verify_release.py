@@ -9,7 +9,7 @@ from annotation.releases.verification.verifying import verify
 
 
 class Command(BaseCommand):
-    help = "Verify a release in a folder: hashes, tables, formats, counts and every figure. Needs no database."
+    help = "Verify a release in a folder: hashes, tables, formats, counts and every number. Doesn't need a database."
     requires_system_checks = []
     requires_migrations_checks = False
 

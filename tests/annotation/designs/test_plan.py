@@ -74,13 +74,13 @@ def test_an_audit_s_plan_in_words():
 
 
 @pytest.mark.parametrize(("protocol", "given", "items", "words"), [
-    ("verify", {"overlap": 3}, 400, "3 judgments of an item show how well people agree. If 10% of answers are "
+    ("verify", {"overlap": 3}, 400, "3 judgments per item show how well people agree. If 10% of answers are "
      "mistakes, 2.8% of majority answers are wrong."),  # 3 × .1² × .9 + .1³
-    ("verify", {"overlap": 2}, 100, "2 judgments of an item show how well people agree, but neither outvotes the "
+    ("verify", {"overlap": 2}, 100, "2 judgments per item show how well people agree, but neither outvotes the "
      "other. If 5% of all 400 items are wrong, 100 show it to within ±3.7 points."),  # 196 √(.05 × .95 / 100 × .75)
-    ("verify", {}, 400, "One judgment decides about an item, so agreement cannot be measured: that needs two."),
+    ("verify", {}, 400, "One judgment decides about an item, so agreement cannot be measured, which needs two."),
     ("verify", {"agreement_items": 50}, 400, "One judgment decides about an item; 50 items with more show agreement."),
-    ("bivlc-i2t", {}, 100, "An item gets one judgment, so agreement cannot be measured: that needs two."),
+    ("bivlc-i2t", {}, 100, "An item gets one judgment, so agreement cannot be measured, which needs two."),
     ("visla-paraphrase", {}, 400, "One annotator decides about an item, and a second one confirms edits."),
 ])  # fmt: skip
 def test_what_judgments_are_enough_for(protocol, given, items, words):

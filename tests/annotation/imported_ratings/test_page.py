@@ -65,7 +65,7 @@ def test_what_nobody_rated_waits_for_nobody_until_the_study_is_opened(client, ma
 
 @pytest.mark.parametrize(
     ("field", "given", "words"),
-    [("mapping", "{", "Correct the JSON"), ("protocol", "no-such", "no such protocol file"), ("name", "", "required")],
+    [("mapping", "{", "Correct the JSON"), ("protocol", "no-such", "does not exist"), ("name", "", "required")],
 )
 def test_a_wrong_form_is_shown_again(client, manager, benchmark, field, given, words):
     found = client.post(reverse("ratings-new", args=[benchmark.pk]), {**ASKED, "files": sent(), field: given})

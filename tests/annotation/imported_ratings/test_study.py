@@ -107,7 +107,7 @@ def test_its_release_tells_what_was_imported_and_verifies(tmp_path):
     at = table.column_names.index("imported")
     pq.write_table(table.set_column(at, "imported", pa.array(["0" * 64] * len(table))), made / "judgments.parquet")
     mend(made)
-    assert any("does not name" in str(one) for one in verify(made).problems)
+    assert any("not in the manifest" in str(one) for one in verify(made).problems)
 
 
 def test_a_time_that_nobody_measured_is_no_time(tmp_path):
@@ -189,7 +189,7 @@ def test_capitals_and_spaces_make_no_other_answer(tmp_path):
         (FOIL, "item-0;a;both;7\n", "RAGGED_ROW", "3 cells"),
         ("one-of-four", "item-0;a;candidate-7\n", "WRONG_VALUE", "candidate-7"),
         ("image-questions", 'item-0;a;"yes,no"\n', "WRONG_VALUE", "has 60 statements"),
-        ("rank-images", "item-0;a;picture-0>picture-1\n", "WRONG_VALUE", "Rank the options that the item has"),
+        ("rank-images", "item-0;a;picture-0>picture-1\n", "WRONG_VALUE", "Rank the item’s options"),
         ("word-by-word", "item-0;a;3;\n", "RAGGED_ROW", "cells"),
         ("word-by-word", 'item-0;a;"3;"\n', "WRONG_VALUE", "words"),
         (FOIL, "".join(f"item-0;{who};both\n" for who in range(51)), "TOO_MANY_ROWS", "at most 50"),

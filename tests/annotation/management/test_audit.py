@@ -62,7 +62,7 @@ def test_a_bound_that_is_not_met_is_said(audit, tmp_path):
 def test_in_sentences(audit):
     assert "lies inside" in audit(TRUTH) and "Order: seed 4, SHA-256" in audit(TRUTH, "--seed", "4")
     good, poor = audit(TRUTH, scores=SCORES), audit(TRUTH, scores=POOR)
-    assert "Without side information this order takes " in good and "Scores save little if" not in good
+    assert "Without side information, this order takes " in good and "Scores save little if" not in good
     assert "Scores save little if" in poor
 
 
@@ -87,7 +87,7 @@ def test_a_bad_file_is_refused_with_its_row_and_the_remedy(audit, truth, scores,
 @pytest.mark.parametrize(
     ("option", "value", "why"),
     [("--half-width", "0.6", "between 0 and 0.5"), ("--half-width", "x", "between 0 and 0.5"),
-     ("--runs", "0", "Give 1 or more"), ("--seed", "-1", "whole number")],
+     ("--runs", "0", "Use 1 or more"), ("--seed", "-1", "whole number")],
 )  # fmt: skip
 def test_a_bad_option_is_refused(audit, option, value, why):
     assert why in audit(TRUTH, option, value)

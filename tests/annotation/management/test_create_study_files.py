@@ -87,7 +87,7 @@ def test_names_of_the_benchmark_are_guessed_and_told():
     benchmark, out = of(NAME, positive="caption", negative="foil"), StringIO()
     call_command("create_study", benchmark.name, "--protocol", NAME, stdout=out)
     assert Study.objects.get().stages.get().protocol.endswith("images.positive=caption")
-    assert "  captions.negative is the benchmark’s “foil”" in out.getvalue().splitlines()
+    assert "  captions.negative is called “foil” in the benchmark" in out.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("given, why", [

@@ -57,7 +57,7 @@ def test_only_items_of_the_part_are_asked_about(benchmark, part, has):
 
 @pytest.mark.parametrize("part, says", [
     ({"types": ["replace"]}, "The part of the benchmark has no items."),
-    ({"keys": ["k1", "gone"]}, "has no gone"),
+    ({"keys": ["k1", "gone"]}, "does not have gone"),
 ])  # fmt: skip
 def test_a_part_without_items_is_refused(benchmark, part, says):
     with pytest.raises(CannotCreate, match=says):
