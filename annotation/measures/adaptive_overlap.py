@@ -1,4 +1,4 @@
-"""The judgments adaptive overlap uses, its error, and what a fixed overlap would use for the same error. Pure.
+"""The judgments that adaptive overlap uses, its error, and what a fixed overlap would use for the same error. Pure.
 
 Items differ in how clear they are: a share q ≥ 1/2 of all annotators gives an item's majority answer, the others give
 the runner-up. The distribution of q, w over CLARITY, is estimated from all votes by maximum likelihood (the mixture of
@@ -13,7 +13,7 @@ them, halved for a tie. The stage's error is Σ_q w(q) r(q). With a fixed overla
 + P(X = k/2) / 2), X ~ Binomial(k, q).
 
 The interval has the errors of all mixtures whose likelihood is within χ² = 3.84 of the largest (the profile likelihood
-of an error). While few tasks are contested, little is known about w. This interval shows it; the mixture's own variance
+of an error). If few tasks are contested, little is known about w. This interval shows it; the mixture's own variance
 would not, because the most likely w then has few or no items that annotators would ever disagree on.
 
 The error is relative to the majority of all annotators, not to the truth, so it does not reveal a crowd that errs
@@ -37,7 +37,7 @@ from benchmarks.metrics.base import Z
 
 CLARITY = np.arange(50, 101, 2) / 100
 STEPS = 1000
-FEW = 20  # tasks; with fewer there are no estimates
+FEW = 20  # with fewer tasks, there are no estimates
 _GAP = 1e-10  # at most this far from the exact ends of the interval
 _MOST_STEPS, _TO_THE_EDGE = 200, 0.99  # of the interior-point method; fraction of the way to the boundary per step
 
@@ -128,11 +128,11 @@ def fixed_error(overlap: int, shares: Array) -> float:
 
 
 def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]], stops: Stops) -> Figures:
-    """Return the statistics, JSON-able. `votes` are those of every task with any, `finished` those of finished tasks.
+    """Return the statistics, JSON-able. `votes` has every task's, `finished` those of finished tasks.
 
     `estimated_error` is the stage's error once all tasks are finished, with its 95% interval from `error_low` to
     `error_high`. `fixed` has each overlap up to the most judgments of any task; `same_error` is the smallest of these
-    whose error is no larger, or else the largest: that many judgments of every task cannot be worse. There are no
+    whose error is no larger, or else the largest: that many judgments for every task cannot be worse. There are no
     estimates while fewer than FEW tasks are finished.
     """
     tasks, spent = len(finished), sum(map(len, finished))

@@ -1,6 +1,6 @@
-"""One label for each item from the labels of several annotators: by majority, or by Dawid and Skene (1979).
+"""One label per item from several annotators' labels: by majority, or by Dawid and Skene (1979).
 
-Rows are (item, annotator, label); an annotator who read an item several times counts with every reading, as in Dawid
+Rows are (item, annotator, label); if an annotator read an item several times, every reading counts, as in Dawid
 and Skene's own data (§2: the number of times that observer k gives label l to patient i).
 """
 
@@ -16,8 +16,8 @@ from annotation.measures.ratings import Rating, RatingColumns
 _TIE_MARGIN = 1e-6  # posteriors closer than this are tied
 _MAX_STEPS = 1000
 _CONVERGENCE = 1e-10  # stop when an item's mean log-likelihood changes by less than this
-_SMALLEST = 1e-300  # stands for a probability of 0 in a logarithm
-NO_LABEL, FIRST_LABEL = "none", "first"  # what a tied item gets
+_SMALLEST = 1e-300  # replaces a probability of 0 in a logarithm
+NO_LABEL, FIRST_LABEL = "none", "first"  # the label for a tied item
 
 _Shares = Mapping[str, float]
 

@@ -29,7 +29,7 @@ ONE_LABEL = "every label is the same, so agreement by chance is certain"
 NO_OTHERS = "nobody else judged the same items, or the others were level"
 ONE_TIES_ALL = "no two rankings of one item could be compared"
 FEW_ITEMS = "fewer than two items have two judgments"
-_FEW_POINTS = 4  # points on a scale; with so few, one step is a long way
+_FEW_POINTS = 4  # points on a scale; with this few, one step is a large difference
 
 
 def figure(value: float | None, span: Span | None, n: int, note: str = "") -> Figures:
@@ -65,7 +65,7 @@ class RatingTable:
         who.sort()
         if (who[1:] == who[:-1]).any():
             raise ValueError("an annotator judged an item twice")
-        self._pairs: list[tuple[Array, Array]] = []  # once computed, also for projections: they share the list
+        self._pairs: list[tuple[Array, Array]] = []  # once computed; projections share the list
         self._count()
 
     def _count(self) -> None:
@@ -90,7 +90,7 @@ class RatingTable:
         other.scale, other.aside, other.unit, other._pairs = scale, Counter(), view.unit, []
         times = np.bincount(self.label, minlength=len(said)).tolist()
         for one, of_label, count in zip(said, parts, times, strict=True):
-            if one and not of_label:  # who was not asked gave no answer
+            if one and not of_label:  # leave out those who were not asked
                 other.aside[one] += count
         sizes = np.array([len(one) for one in parts], dtype=int)[self.label]
         rows = np.repeat(np.arange(len(self.item)), sizes)
@@ -167,7 +167,7 @@ class RatingTable:
         return first[theirs], second[theirs]
 
     def rated_with(self) -> Iterator[Array]:
-        """For each of `annotators`, the ratings of all items that they rated, as positions in order."""
+        """Return, for each of `annotators`, all ratings of the items they rated, as positions in order."""
         of_item, sizes = np.argsort(self.item, kind="stable"), self.counts.sum(axis=1)
         ends, own, none = np.cumsum(sizes), rows_by(self.annotator), np.empty(0, np.int64)
         for place in range(len(self.annotators)):

@@ -1,5 +1,5 @@
-"""The measures of agreement, one entry each: how each is computed, and its names and texts on pages and in commands,
-the API, reports and releases. Pure.
+"""The agreement measures, one entry each: how each is computed, and its names and texts on pages and in commands, the
+API, reports and releases. Pure.
 
 A new measure is one entry in `MEASURES`, whose formula is in coefficients.py (sums over items) or pairwise_kappa.py
 (pairs of judgments); every table, file and text then has it. docs/reference/measures.md has the formulas.
@@ -35,7 +35,7 @@ RESTS_ON_AGREED = RESTS_ON.replace(" with", " with two judgments for")
 FEW_OTHERS = 10  # items with an answer other than the most frequent; below this, intervals of κ and α are too narrow
 FEW_AGREED = 7  # items on which two annotators agree on such an answer; likewise
 _COMMON = 0.8  # a label with at least this share of all labels `is_common`
-_RARE = 0.2  # others are rare if each has at most this share of the answers
+_RARE = 0.2  # other labels are rare if each has at most this share of the answers
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET, POINTS, BOXES)
 MOST_SETS = 4_000  # their pairwise distances take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (

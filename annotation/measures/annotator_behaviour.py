@@ -25,12 +25,12 @@ from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # upper ends of the bands, as multiples of the stage's median time
 
-_Same = tuple[int, int]  # times the others' most frequent answer was given, times compared
+_Same = tuple[int, int]  # how often the others' most frequent answer was given, and how often they were compared
 
 
 class Skills:
-    """How often annotators agree with the others (`shares`, by annotator), and for each with enough judgments, how much
-    more often than all of them on the same types (`of`: skill.logit_beside).
+    """How often annotators agree with the others (`shares`, by annotator), and, for those with enough judgments, how
+    much more often than all annotators on the same types (`of`: skill.logit_beside).
     """
 
     def __init__(self, shares: Mapping[int, Shares]):
@@ -50,14 +50,14 @@ class StageBehaviour:
     """The counted judgments of a stage, with which each annotator is compared.
 
     `views` are the projections of answers by name, `coarse` the name of the view that pages show. `given` has the
-    others' answers to the tasks that excluded annotators answered.
+    others' answers to tasks that excluded annotators answered.
     """
 
     views: Mapping[str, Projection]
     coarse: str
     typical: float | None  # the median time, in ms
     usual: Usual | None
-    labels: Counter[str]  # of the coarse view
+    labels: Counter[str]  # labels on the coarse view
     bands: list[int]
     skills: Mapping[str, Skills]  # by view
     kappas: Mapping[str, Mapping[int | str, float]]
@@ -269,8 +269,8 @@ def signs_as_json(found: Iterable[Sign]) -> list[Figures]:
 # How long judgments take
 
 
-HISTOGRAM_BINS = 30  # at most, before the open-ended one
-_BOUNDED_SHARE = 0.95  # share of the judgments in bins that have an end
+HISTOGRAM_BINS = 30  # at most this many bins before the open-ended one
+_BOUNDED_SHARE = 0.95  # share of the judgments in bins with an upper end
 _SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _HISTOGRAM_WIDTHS = [round(1000 * seconds) for seconds in _SECONDS]  # of a bin, in milliseconds
 

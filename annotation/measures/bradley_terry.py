@@ -1,7 +1,7 @@
-"""Strengths of things compared in pairs (Bradley and Terry 1952): P(i over j) = 1 / (1 + exp(s_j − s_i)).
+"""The strengths of things compared in pairs (Bradley and Terry 1952): P(i over j) = 1 / (1 + exp(s_j − s_i)).
 
 A tie counts as half a win for each. Strengths are maximum-likelihood estimates by Newton's method with mean zero; they
-exist where no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982): they
+exist if no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982): they
 hold with ties, whose results vary less than wins and losses do, and if comparisons of one item, or by one annotator,
 are dependent (`over_annotators.spread`). They need several items that differ: there is no interval for a thing compared
 on fewer than `FEWEST` items, or with the expected result on each.
@@ -85,7 +85,7 @@ def bradley_terry(compared: Sequence[Compared]) -> Strengths:
         np.concatenate([item, item]), np.concatenate([first, second]), np.concatenate([away, -away])
     )
     bread = np.linalg.pinv(_information(both, strengths))
-    parts = away[:, None] * (bread[first] - bread[second])  # what each comparison adds to the error of each strength
+    parts = away[:, None] * (bread[first] - bread[second])  # each comparison's share in each strength's error
     order, spreads = sorted(range(len(names)), key=lambda at: (-strengths[at], names[at])), spread(parts, item, people)
     rows = []
     for at in order:

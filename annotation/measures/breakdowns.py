@@ -1,7 +1,7 @@
-"""Agreement of a stage as a whole and of its parts: every measure with its count, interval and notes. Pure.
+"""Agreement in a stage as a whole and in its parts: every measure with its count, interval and notes. Pure.
 
-A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on items both
-judged, or one annotator's paired with the others': each such pair on an item is then a unit with two ratings. A part
+A part is a separate table: the items of a type, a subtype or a week, two annotators' judgments on items both judged, or
+one annotator's judgments paired with the others', in which case each pair on an item is a unit with two ratings. A part
 keeps the labels of the whole, because AC1 depends on their number. docs/reference/measures.md has the formulas.
 """
 
@@ -17,7 +17,7 @@ from annotation.measures.ratings import distinct, rows_by
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
 
-_MOST_PAIRS = 100  # annotator pairs with their own rows: those with the most shared items
+_MOST_PAIRS = 100  # annotator pairs with their own rows, those with the most shared items
 
 ReportProgress = Callable[[int, int], None]
 
@@ -76,8 +76,8 @@ def agreement_by(
 
 
 def on_scale(table: RatingTable) -> Figures:
-    """Return a scale's `level`, how many judgments are off it, by label, and what an item is (`unit`), if each
-    statement or word is one.
+    """Return a scale's `level`, how many judgments are off it, by label, and the name of an item (`unit`) if each
+    statement or word is an item.
     """
     unit = {"unit": table.unit} if table.unit else {}
     if table.scale.level == NOMINAL:
@@ -92,15 +92,15 @@ def pooled_confusion(table: RatingTable) -> list[list[int]]:
 
 
 def _cells(one: Array, two: Array, labels: int) -> list[list[int]]:
-    """The cells of a confusion table that are not empty."""
+    """Return the cells of a confusion table that are not empty."""
     codes, at = distinct(one.astype(np.int64) * labels + two)
     counts = np.bincount(at, minlength=len(codes)).tolist()
     return [[*divmod(code, labels), n] for code, n in zip(codes.tolist(), counts, strict=True)]
 
 
 def _pair_row(table: RatingTable, own: Mapping[int, Array], first: int, second: int, rows: _Rows) -> Figures:
-    """Two annotators on the items that both judged; `own` are the positions of each one's ratings. `confusion` has the
-    first's label before the second's.
+    """Return the row for two annotators, on items that both judged; `own` are the positions of each one's ratings.
+    `confusion` has the first's label before the second's.
     """
     both = table.subset(np.sort(np.concatenate([own[first], own[second]])))
     both = both.subset((both.counts.sum(axis=1) == 2)[both.item])

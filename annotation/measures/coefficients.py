@@ -1,7 +1,7 @@
 """Chance-corrected agreement, as functions of sums over items.
 
-What an item adds to the sums depends only on its pattern of label counts, so computing the coefficient without an item,
-or of a resample, does not need the items again. Items with one judgment do not count if pairs are compared.
+An item's contribution to the sums depends only on its pattern of label counts, so computing the coefficient without an
+item, or for a resample, does not need the items again. Items with one judgment do not count if pairs are compared.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A test whether an annotator copies one model's answers, beyond what items and other annotators explain. Pure.
+"""Test whether an annotator copies one model's answers, beyond what items and other annotators explain. Pure.
 
 Every answer, including a model's, is right or wrong according to the material. For one annotator and one model, tasks
 are in one stratum if the same number of others judged them and the same number of these were wrong. Within a stratum
@@ -12,7 +12,7 @@ and without those whose own test is significant among all, is the null hypothesi
 distribution is then Fisher's noncentral hypergeometric one.
 
 The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. If annotators
-share mistakes with a model to different degrees, the rate can be higher: a sign is a prompt to look, never a verdict.
+share mistakes with a model to different degrees, the rate can be higher. A sign is a reason to look, never a verdict.
 """
 
 from collections import Counter, defaultdict
@@ -107,7 +107,7 @@ def _tested(annotator: int, model: str, tables: Sequence[Table], odds: float = 1
 
 
 def suspects(found: Sequence[Followed], models: int) -> list[Followed]:
-    """Return each annotator's likeliest model if it passes the level that the models share; the likeliest first."""
+    """Return each annotator's likeliest model if it passes the level shared among the models; the likeliest first."""
     best: dict[int, Followed] = {}
     for one in found:
         if one.p <= LEVEL / max(1, models) and (one.annotator not in best or one.p < best[one.annotator].p):

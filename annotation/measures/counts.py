@@ -24,7 +24,7 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
 
-BINS = 60  # at most, in the series of judgments over time
+BINS = 60  # at most this many bins in the series of judgments over time
 _WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 HOUR = 3_600_000_000  # microseconds
 RATE_HOURS, RATE_JUDGMENTS = 1 / 6, 10  # the shortest time and the fewest judgments for a rate per hour
@@ -134,7 +134,7 @@ def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: Rating
 
 
 def hourly_rate(judgments: int, hours: float) -> float | None:
-    """Return judgments per hour, for people to read; None if they took under ten minutes or are fewer than ten."""
+    """Return judgments per hour, for display; None if they took under ten minutes or are fewer than ten."""
     return judgments / hours if hours >= RATE_HOURS and judgments >= RATE_JUDGMENTS else None
 
 
@@ -223,7 +223,7 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
     return np.column_stack([picked.place, picked.places])[picked.place > 0]
 
 
-# What a stage costs
+# The cost of a stage
 
 
 NOTHING_TIMED = "no time was measured"
@@ -236,7 +236,7 @@ _ROUNDING = 1e-24  # relative rounding error in squares that are 0
 def stage_cost(rows: Judgments, counted: int, wanted: int, pay: Pay) -> Figures:
     """Compute active time and pay so far, and as expected when all `wanted` judgments are counted.
 
-    Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each
+    Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work, too. Each
     remaining judgment is expected to take the mean active time per counted judgment with a measured time; `range`
     covers 95% of new annotators.
     """

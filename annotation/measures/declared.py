@@ -39,7 +39,7 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
 
 def agreement_in_words(found: Figures, digits: int) -> list[str]:
     """Write a line for each answer in the result of `agreement`, with the measures that are defined; for sets of
-    options also one for the single options.
+    options, also a line for single options.
     """
     lines = []
     by_option = {f"{answer}, {BY}": on["views"][BY] for answer, on in found.items() if BY in on.get("views", {})}
@@ -82,8 +82,8 @@ def decided(
 ) -> dict[str, Decision]:
     """Map each task to what the protocol's rules decide from its ratings, in the order of the rows.
 
-    `wanted` has the number of ratings a task needs, if it differs from the file's, and `attributes` those of the parts
-    of its item. If a rule needs annotators' reliability, it is estimated from these ratings only.
+    `wanted` has the number of ratings a task needs, if it differs from the file's, and `attributes` its item's parts'
+    attributes. If a rule needs annotators' reliability, it is estimated from these ratings only.
     """
     labels: dict[str, list[str]] = {}
     for row in rows:

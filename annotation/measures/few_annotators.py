@@ -1,6 +1,6 @@
-"""Annotators who differ far from the others in a stage with too few annotators for tests.
+"""Annotators who differ greatly from the others in a stage with too few annotators for tests.
 
-A difference counts by its size alone: none of these is a test, and none claims significance. A person decides (law 7).
+A difference counts only by its size: nothing here is a test or claims significance. A person decides (law 7).
 docs/reference/measures.md has the rules, docs/design/evidence.md how often annotators who work alike are listed.
 """
 
@@ -26,15 +26,15 @@ FAST_RATIO = 1 / 3  # of the others' time
 PAIR_SHARE = 0.6  # two annotators who agree less often than this disagree
 AGREEMENT, FAST = "agreement", "fast"
 
-_Share = tuple[int, int]  # how often, of how many
+_Share = tuple[int, int]  # count and total
 _Same = Callable[[str, str], bool]
 _Answers = Mapping[TaskKey, Mapping[int, str]]  # by task, then by annotator
 
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind. For low agreement,
-    pages describe it from counts they have for every annotator (dashboard/annotator_page.py); for speed, `words` does.
+    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind. Pages describe low
+    agreement from counts they have for every annotator (dashboard/annotator_page.py), and speed by `words`.
     """
 
     kind: str  # AGREEMENT or FAST
@@ -77,7 +77,7 @@ def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
 
 
 def _near(view: Projection) -> _Same | None:
-    """Return a test whether two answers on a scale count as the same; None without a scale."""
+    """Return a function that tests whether two answers on a scale count as the same; None without a scale."""
     if not isinstance(view, View) or view.scale.level == NOMINAL:
         return None
     scale = view.scale
@@ -98,7 +98,7 @@ def _low_agreement(answers: _Answers, people: Sequence[int], near: _Same | None)
     return sorted(found, key=lambda one: (-one.size, one.number))
 
 
-# If three or more judged an item
+# For items that three or more judged
 
 
 def with_most_common(answers: _Answers) -> dict[int, _Share]:
@@ -132,7 +132,7 @@ def _is_far_below(same: int, n: int, others: float) -> bool:
     return others - same / n >= FAR_APART - 1e-9 and others * n - same >= _FEWER_ANSWERS - 1e-9
 
 
-# If two judged an item
+# For items that two judged
 
 
 def pair_counts(answers: _Answers, same_as: _Same = eq) -> dict[tuple[int, int], _Share]:
@@ -173,7 +173,7 @@ def outliers_by_pairs(pairs: Mapping[tuple[int, int], _Share]) -> list[Outlier]:
 
 
 def _pooled(pairs: Mapping[tuple[int, int], _Share], among: set[int], number: int | None = None) -> _Share:
-    """Sum over the pairs within `among`; with `number`, only over that annotator's."""
+    """Sum over the pairs within `among`; with `number`, only over that annotator's pairs."""
     found = [share for pair, share in pairs.items() if set(pair) <= among and (number is None or number in pair)]
     return sum(same for same, _ in found), sum(n for _, n in found)
 
@@ -202,11 +202,11 @@ def _fast(counted: Iterable[JudgmentRow]) -> list[Outlier]:
 
 
 def fast_outliers(times: Mapping[int, float]) -> list[Outlier]:
-    """Return those whose typical time is under a third of the others', the fastest first. `times` are medians in ms."""
+    """Return those whose typical time is under a third of the others', fastest first. `times` are medians in ms."""
     found = []
     for number, own in sorted(times.items(), key=lambda one: (one[1], one[0])):
         others = [time for one, time in times.items() if one != number]
         if others and own < FAST_RATIO * median(others):
-            words = f"{own / 1000:.1f} s a screen, the others {median(others) / 1000:.1f} s"
+            words = f"{own / 1000:.1f} s per screen, the others {median(others) / 1000:.1f} s"
             found.append(Outlier(FAST, number, 1 - own / median(others), words))
     return found

@@ -1,4 +1,4 @@
-"""From imported to kept: the fate of every item in a study, stage by stage. Pure: figures/funnel.py reads the rows from
+"""Follow every item in a study from imported to kept, stage by stage. Pure: figures/funnel.py reads the rows from
 the database, releases/verification from the files of a release.
 
 Stages that measure remove nothing and are listed separately. The unit is always the item; one that is asked about again
@@ -15,7 +15,7 @@ from annotation.measures.counts import ratio
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
-NOT_ASKED = "not_asked"  # a stage due to take the item never asked about it, for one of these reasons
+NOT_ASKED = "not_asked"  # a stage that should have taken the item never asked about it, for one of these reasons
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
 WITHDRAWN = "withdrawn"  # reason of dropped items that are no longer in the benchmark, whatever stages decided
 STATES = (KEPT, DROPPED, NOT_ASKED, OPEN)
@@ -45,7 +45,7 @@ class Walk:
     stages: Sequence[Stage]
     kinds: Mapping[int, Kind]
     found: Mapping[Any, Mapping[int, tuple[str, str]]]
-    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage has
+    known: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items whose answer a stage already has
     unsuited: Mapping[Any, Collection[int]] = field(default_factory=dict)  # items that a stage could not ask about
     withdrawn: Collection[int] = frozenset()
 
@@ -162,7 +162,7 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
 
 
 def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict[str, Any]:
-    """One stage: its items and their outcomes, and the items that have not entered yet."""
+    """Return one stage's items and their outcomes, and the items that have not entered yet."""
     there = walk.found[stage.pk]
     found = [there[item] for item in items if item in there]
     states = Counter(state for state, _ in found)

@@ -29,7 +29,7 @@ ONE_ANNOTATOR, DIFFERENT_ANNOTATORS, MIXED = "one", "different", "mixed"  # who 
 
 
 class Question(NamedTuple):
-    """One of the four questions of an item; `name` is a name of bivlc.QUESTIONS."""
+    """One of the four questions about an item; `name` is a name in bivlc.QUESTIONS."""
 
     position: int
     type: str
@@ -169,7 +169,7 @@ def _over_annotators(items: Iterable[Judged], measure: str, found: Figure) -> Fi
 
 
 def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
-    """Count items with two or more answers by who gave them: one annotator, a different one each, or mixed."""
+    """Count items with two or more answers by who gave them: one annotator, different annotators, or a mix."""
     people: dict[int, list[int]] = defaultdict(list)
     for asked, number in given:
         people[asked.position].append(number)

@@ -22,7 +22,7 @@ class JudgmentRow(NamedTuple):
     """One judgment.
 
     `place` is the position of the picked option on the screen, from 1, or None for a fixed answer; `places` is how many
-    options the screen had. `counted`: it is the current judgment of its slot. `live`: its task's item is in the stage.
+    options the screen had. `counted`: it is its slot's current judgment. `live`: its task's item is in the stage.
     `at` is in microseconds since 1970 (UTC).
     """
 
@@ -162,7 +162,7 @@ class Judgments:
 
     @property
     def is_judge(self) -> Array:
-        """Return for each whether it is neither a check nor practice."""
+        """Return, for each, whether it is neither a check nor practice."""
         return self.kind.equals(JUDGE)
 
     def by_annotator(self) -> "Mapping[int, Judgments]":
@@ -177,7 +177,7 @@ class Judgments:
 
 
 class _ByAnnotator(Mapping[int, Judgments]):
-    """Copies an annotator's judgments only on request: copies of all would take as much memory as the stage."""
+    """Copies an annotator's judgments only on request, because copies of all would take as much memory as the stage."""
 
     def __init__(self, given: Judgments):
         self._given, self._rows = given, rows_by(given.annotator)

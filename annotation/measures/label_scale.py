@@ -1,4 +1,4 @@
-"""Properties of labels that agreement depends on: order, values, and how many could be chosen. Pure."""
+"""The properties of labels on which agreement depends: order, values, and how many could be chosen. Pure."""
 
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ def label_scale(
 ) -> LabelScale:
     """Make a scale: numbers in numerical order, other labels in that of `order`; those `aside` are not on it.
 
-    Raises KeyError with a label that `order` lacks.
+    Raises KeyError with a label that is not in `order`.
     """
     kept = [place for place, label in enumerate(labels) if label not in aside]
     if len(kept) < len(labels):

@@ -2,11 +2,11 @@
 
 `interval` is for a share of items: Wilson's, on fewer items than there are. Items judged by one annotator carry less
 information than the same number judged by several. Whether item i is right is p + Σ_a w_ia b_a + e_i, where w_ia is the
-share of the item's judgments that annotator a gave, and b_a and e_i are random, independent, with variances of their
-own. Both follow from equating two sums of squares, of the items and of the annotators' totals, with their expectations
-(Henderson 1953, method 1). If every annotator has equally many items to themselves, the variance of the mean is the
-cluster-robust one times m / (m − 1). It turns n into the *effective* n for Wilson's interval: n by the design effect
-(Kish 1965), times (1.96 / t)² (Korn and Graubard 1998).
+share of the item's judgments that annotator a gave, and b_a and e_i are random, independent, each with its own
+variance. Both follow from equating two sums of squares, of the items and of the annotators' totals, with their
+expectations (Henderson 1953, method 1). If every annotator has equally many items to themselves, the variance of the
+mean is the cluster-robust one times m / (m − 1). It turns n into the *effective* n for Wilson's interval: n by the
+design effect (Kish 1965), times (1.96 / t)² (Korn and Graubard 1998).
 
 `spread` is for means and strengths, whose error is a sum over judgments. It clusters by item and by annotator (Cameron,
 Gelbach and Miller 2011), with the annotators' part corrected for unequal loads and with the same degrees of freedom.
@@ -25,7 +25,7 @@ from annotation.measures.exact_tests import student_t_95
 from annotation.measures.types import Array, Figures
 from benchmarks.metrics.base import Z, wilson
 
-ANNOTATORS, ITEMS = "annotators", "items"  # what an interval treats as drawn at random
+ANNOTATORS, ITEMS = "annotators", "items"  # what an interval treats as randomly drawn
 INTERVAL_METHOD = "Wilson’s, over annotators"  # as pages and reports name it
 FEW = 8  # annotators; with fewer who differ a lot, intervals over annotators were too short in simulations
 LEAST_FREEDOM = 0.5  # degrees of freedom of the annotators' variance; with fewer it is unknown
@@ -152,7 +152,7 @@ def spread(parts: Array, items: Array, annotators: Array) -> Spreads:
 
 
 def of_loads(loads: Array) -> tuple[float, float]:
-    """For annotators with these shares of the judgments, return 1 / the effective number of annotators with equal
+    """Return, for annotators with these shares of the judgments, 1 / the effective number of annotators with equal
     loads, and the part of their variance left in their totals once the mean is subtracted.
     """
     alike = float((loads**2).sum())

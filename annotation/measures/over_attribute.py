@@ -1,4 +1,4 @@
-"""A declared protocol's comparisons and rankings by an attribute of the things compared: strengths and mean ranks.
+"""Strengths and mean ranks in a declared protocol's comparisons and rankings, by an attribute of the things compared.
 
 Pure. docs/reference/measures.md defines the statistics.
 """

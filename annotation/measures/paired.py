@@ -1,4 +1,5 @@
-"""Two models on the same items: the difference of their shares with its interval, and a test that they are equal. Pure.
+"""Compare two models on the same items: the difference of their shares with its interval, and a test that they are
+equal. Pure.
 
 The items are the units: all questions of an item make up one answer, right or wrong, so their common part does not
 count twice.

@@ -1,5 +1,5 @@
-"""Agreement of every two annotators: Cohen's kappa, weighted on a scale; Kendall's tau-b for rankings, Jaccard's index
-for sets of options, F1 or IoU for marks on a picture; and the pairs' means with their intervals. Pure.
+"""The agreement of every two annotators: Cohen's kappa, weighted on a scale; Kendall's tau-b for rankings, Jaccard's
+index for sets of options, F1 or IoU for marks on a picture; and the pairs' means with their intervals. Pure.
 """
 
 import math
@@ -67,7 +67,7 @@ class AnnotatorPairs:
         self.least = likeness_on(table.scale).least if self.level in PAIRED else -1.0
         codes, pair = distinct(table.code_of_pairs(table.annotator[first], table.annotator[second]))
         self.codes: list[int] = codes.tolist()
-        self.pair, self.item = pair, table.item[first].astype(np.int32)  # these are long if there are many judgments
+        self.pair, self.item = pair, table.item[first].astype(np.int32)  # long arrays if there are many judgments
         self.one, self.other = (table.label[which].astype(np.int32) for which in (first, second))
         del first, second
         self.shared = np.bincount(self.pair, minlength=len(codes))
@@ -203,7 +203,7 @@ def scale_kappas(*sums: Array) -> Array:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How far two labels agree, from `least` to 1: `of_two` values that were `read`; None if undefined."""
+    """How far two labels agree, from `least` to 1: `of_two` compares values that were `read`; None if undefined."""
 
     of_two: Callable[[Any, Any], float | None]
     read: Callable[[str], Any] = str

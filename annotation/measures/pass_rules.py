@@ -1,4 +1,4 @@
-"""Annotators' results on questions with known answers, and when these are a warning sign. Pure.
+"""Annotators' results on questions with known answers, and when they are a warning sign. Pure.
 
 docs/guide/checks.md explains each rule.
 """
@@ -19,7 +19,7 @@ def number_of_checks(screens: int, rate: float) -> int:
 
 
 def guess_rate(gold: Collection[str], answers: int) -> float:
-    """Return how often picking one of this many answers at random is right."""
+    """Return how often a random pick among this many answers is right."""
     return min(1.0, len(gold) / answers) if answers else 1.0
 
 

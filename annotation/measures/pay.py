@@ -1,4 +1,4 @@
-"""Earnings for active time: each hour at the rate in force when it was judged. Pure."""
+"""Pay for active time, each hour at the rate in force at the time. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ _HOUR = 3_600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """The hourly rate `now`, and in order the `earlier` ones with their ends (in microseconds)."""
+    """The hourly rate `now`, and `earlier` rates in order with their ends (in microseconds)."""
 
     now: float
     earlier: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def of(cls, study: Mapping[str, Any]) -> "Pay":
-        """Read a study's `pay_per_hour`, None if it is not public, and `earlier_pay`, if it has changed."""
+        """Read a study's `pay_per_hour` (None if not public) and `earlier_pay`, if it has changed."""
         earlier = ((datetime.fromisoformat(until), rate) for until, rate in study.get("earlier_pay", ()))
         micro = tuple((round(until.timestamp() * 1_000_000), rate) for until, rate in earlier)
         return cls(float(study["pay_per_hour"] or 0), micro)

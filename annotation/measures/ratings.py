@@ -85,7 +85,7 @@ def distinct(numbers: Array) -> tuple[Array, Array]:
 
 
 def rows_by(numbers: Array) -> dict[int, Array]:
-    """The positions of each distinct number, in order."""
+    """Return the positions of each distinct number, in order."""
     values, at = distinct(numbers)
     rows, ends = np.argsort(at, kind="stable"), np.cumsum(np.bincount(at, minlength=len(values)))
     return dict(zip(values.tolist(), np.split(rows, ends)[:-1], strict=True))

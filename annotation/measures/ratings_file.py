@@ -1,4 +1,4 @@
-"""Imported ratings, read strictly: any table, with a mapping that assigns its columns. Pure."""
+"""Read imported ratings strictly: any table, with a mapping of its columns. Pure."""
 
 import unicodedata
 from array import array
@@ -55,7 +55,7 @@ def _checked(path: Path, how: ratings.RatingsMapping, found: _Codes, log: Proble
         for value, other in _two_spellings(place):
             number, first = (found.rows[column.index(place[one])] for one in (value, other))
             advice = (
-                f"Row {first} composes “{value[:80]}” from other Unicode characters. Write it the same way everywhere."
+                f"Row {first} composes “{value[:80]}” from other Unicode characters. Write it the same way throughout."
             )
             log.error("TWO_SPELLINGS", path.name, number, name, advice)
     given = found.columns()

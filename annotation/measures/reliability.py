@@ -1,4 +1,4 @@
-"""Every agreement measure of a table of ratings and of each annotator pair, for `manage.py agreement`. Pure.
+"""Every agreement measure for a table of ratings and for each annotator pair, for `manage.py agreement`. Pure.
 
 docs/reference/measures.md has the formulas and their sources.
 """
@@ -70,7 +70,7 @@ def _cells_of_pairs(table: RatingTable) -> tuple[Array, Array]:
     """Return, for each pair of ratings of one item, its annotator pair and its confusion-table cell, sorted."""
     first, second, one, other = table.pairs()
     codes = table.code_of_pairs(first, second)
-    del first, second  # long, with many ratings
+    del first, second  # these are long if there are many ratings
     order = np.argsort(codes, kind="stable")
     pair = np.cumsum(np.diff(codes[order], prepend=-1) != 0, dtype=np.int32) - 1
     return pair, (one * len(table.labels) + other)[order].astype(np.int32)

@@ -1,5 +1,5 @@
 """A declared protocol's right and wrong answers, as defined by its file or the item: their share, and groups that must
-all be right.
+be right as a whole.
 
 Pure. docs/reference/measures.md defines the statistics.
 """
@@ -50,7 +50,7 @@ def right_rows(file: ProtocolFile, address: str, said: Sequence[Said], right_of:
 
 
 def _judged(address: str, said: Sequence[Said], right_of: Rights) -> Iterator[tuple[Said, str]]:
-    """Yield the judgments of tasks that have a right answer, each with it."""
+    """Yield the judgments of tasks that have a right answer, with that answer."""
     for one in said:
         if one.value != CANNOT_JUDGE and (right := right_of(address, one.row.task)):
             yield one, right

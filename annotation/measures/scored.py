@@ -1,4 +1,4 @@
-"""Answers to one question on a screen as numbers, and their means with 95% intervals. Pure.
+"""Turn answers to one question on a screen into numbers, and compute their means with 95% intervals. Pure.
 
 Only counted judgments of live tasks are used; “cannot judge” and answers without a value are left out.
 """
@@ -22,7 +22,7 @@ from annotation.protocols.schema import ProtocolFile
 from benchmarks.metrics.base import Z, wilson
 
 THESE, OTHERS = "for these annotators", "for others like them"  # as pages and reports name the intervals
-COMPARED = 10  # compare each two groups only up to this many groups
+COMPARED = 10  # compare groups in pairs only up to this many groups
 Span = tuple[float | None, float | None]
 NONE: Span = (None, None)
 Unit = Any  # a row with a `type` and a `subtype`
@@ -123,7 +123,7 @@ def summary(rows: Sequence[Scored], ends: Range) -> Figures:
 
 
 def mean_of_groups(groups: Sequence[Sequence[Scored]], ends: Range) -> Figures:
-    """The same of the plain mean of these groups' means; none of them is empty, unless all are."""
+    """Return the same for the plain mean of these groups' means; either none of the groups is empty or all are."""
     rows = [row for group in groups for row in group]
     counts = {"n_items": 0, "n_judgments": len(rows), "n_annotators": 0}
     if not rows:
@@ -143,7 +143,7 @@ def _numbered(values: Sequence[int]) -> Array:
 
 
 def _mean(rows: Sequence[Scored]) -> tuple[float, Array]:
-    """Return the mean, and what each judgment adds to its error (N × 1)."""
+    """Return the mean, and each judgment's contribution to its error (N × 1)."""
     value = math.fsum(row.value for row in rows) / len(rows)
     return value, (np.array([[row.value] for row in rows]) - value) / len(rows)
 
@@ -172,9 +172,9 @@ def _unseen(n: int) -> float:
 
 def differences(groups: Mapping[str, Sequence[Scored]], ends: Range) -> list[Figures]:
     """Return each group's mean minus that of each later one, with the intervals of `with_intervals`, if there are at
-    most `COMPARED` groups; `n_items` are those in both. What judgments of the same item, or by one annotator, have in
-    common cancels in the difference. If no item differs, there is no error to estimate, and the means are treated as
-    independent.
+    most `COMPARED` groups; `n_items` are those in both. Anything that judgments of the same item, or by one annotator,
+    have in common cancels in the difference. If no item differs, there is no error to estimate, and the means are
+    treated as independent.
     """
     if len(groups) > COMPARED:
         return []

@@ -154,7 +154,7 @@ def _scores(
     attributes: Mapping[int, Attributes],
 ) -> Figures:
     """Return the means of the judgments that have a number: overall, by type, and by each attribute of the items, with
-    the `differences` of every two of its values.
+    the `differences` between its values.
     """
     rows = [scored(one, value) for one, value in judged if value is not None]
     by = {name: of for name in file.item.attributes if (of := _by_attribute(file, name, rows, attributes))}

@@ -1,9 +1,10 @@
-"""A test whether an annotator differs from the others more than annotators usually do: skill as a random effect. Pure.
+"""Test whether an annotator differs from the others more than annotators usually do, with skill as a random effect.
+Pure.
 
 Each annotator has an estimate on the logit scale with its variance. Honest annotators also differ among themselves, by
 the variance of the others' estimates beyond their errors (Paule and Mandel 1982). An annotator far from all others does
-not inflate it: a first value is the median of single estimates of it, and annotators more than `_FAR` of its standard
-deviations away are left out. Student's t has one degree of freedom fewer than others left.
+not inflate it: a first value is the median of single estimates, and annotators more than `_FAR` of its standard
+deviations away are left out. Student's t has one degree of freedom fewer than the others left.
 
 docs/reference/measures.md has the formulas, docs/design/evidence.md how often honest annotators get a sign.
 """
@@ -192,7 +193,7 @@ Shares = Mapping[tuple[str, str], tuple[int, int]]  # by type and subtype: times
 
 
 def logit_beside(own: Shares, everyone: Shares) -> tuple[Estimate, float]:
-    """Return how much more often than everyone on such types, and everyone's logit there."""
+    """Return how much more often than everyone on the same types, and everyone's logit on them."""
     same, n = (sum(one[at] for one in own.values()) for at in (0, 1))
     typical = sum(of * (everyone[part][0] + 0.5) / (everyone[part][1] + 1) for part, (_, of) in own.items()) / n
     usual = math.log(typical / (1 - typical))

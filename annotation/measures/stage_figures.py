@@ -53,12 +53,12 @@ class StageRows:
 
     @cached_property
     def counted(self) -> Judgments:
-        """Counted judgments, including those of tasks that are no longer live."""
+        """Return counted judgments, including those of tasks that are no longer live."""
         return self.judgments[self.judgments.is_judge & self.judgments.counted]
 
     @cached_property
     def standing(self) -> Judgments:
-        """The counted ones of live tasks."""
+        """Return the counted judgments of live tasks."""
         return self.counted[self.counted.live]
 
     @cached_property
@@ -144,8 +144,8 @@ def with_steady(found: StageRows, figures: Mapping[str, Any], shares: Sequence[f
 
 def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, Any]:
     """Return the agreement that a page shows first: the chief `measure` on the view shown first (`on`), or percent
-    agreement if that has no value; `shares` are answer_shares. A scale adds its `level`, and what an item is, if it is
-    a statement or a word (`unit`).
+    agreement if that has no value; `shares` are answer_shares. A scale adds its `level`, and `unit` if an item is a
+    statement or a word.
     """
     on = figures["by_type_on"]
     view = next(one for one in figures["agreement"] if one["on"] == on)
@@ -157,7 +157,7 @@ def headline(figures: Mapping[str, Any], shares: Sequence[float]) -> dict[str, A
 
 
 def _agreement(found: StageRows, step: Callable[[], None]) -> dict[str, Any]:
-    """Everything that compares annotators, on each view of the counted answers: for the stage, annotators and types."""
+    """Return all comparisons of annotators on each view of counted answers, for the stage, annotators and types."""
     agreements = []
     seen = {name: found.table.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():

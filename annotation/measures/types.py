@@ -1,4 +1,4 @@
-"""Types that the measures share."""
+"""Types shared by the measures."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -35,4 +35,4 @@ class Stage(Protocol):
     @property
     def sample(self) -> int | None: ...
     @property
-    def sample_each(self) -> bool: ...  # the sample is this many of each type
+    def sample_each(self) -> bool: ...  # the sample has this many items of each type

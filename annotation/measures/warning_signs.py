@@ -1,9 +1,9 @@
 """Warning signs: reasons to look at an annotator's work. Nothing acts on a sign; a person decides (law 7).
 
-docs/reference/measures.md says what each rule finds, docs/design/evidence.md how often it is wrong. Every test uses
-`TEST_LEVEL`, whatever the number of annotators, so a sign does not appear or vanish with the number of others tested,
-as it would under Benjamini and Hochberg's procedure. The price is that this share of tests gives false alarms; of
-annotators who are compared with others, `FALSE_ALARMS`. A test gives a sign only if the share is also
+docs/reference/measures.md describes what each rule finds, docs/design/evidence.md how often it is wrong. Every test
+uses `TEST_LEVEL`, whatever the number of annotators, so a sign does not appear or vanish with the number of others
+tested, as it would under Benjamini and Hochberg's procedure. The price is that this share of tests gives false alarms;
+among annotators compared with others, it is `FALSE_ALARMS`. A test gives a sign only if the share is also
 `_MIN_DIFFERENCE` from the expected one, because with many judgments the smallest difference is significant.
 """
 
@@ -23,8 +23,8 @@ from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
-_FAST_WITHIN = 0.98  # quantile of Student's t: 1% of annotators differing as these do are faster
-TEST_LEVEL = 0.001  # of each test
+_FAST_WITHIN = 0.98  # quantile of Student's t: 1% of annotators who differ like these are faster
+TEST_LEVEL = 0.001  # level of each test
 # Share of honest annotators with signs about agreement or answers if skill differs with an SD of 0.5, and of 1, on the
 # logit scale (`python -m bench.coverage signs`).
 FALSE_ALARMS = (0.0065, 0.018)
@@ -34,7 +34,7 @@ _FAR = 3  # standard deviations
 FAR_FROM = 11  # annotators: among ten, none can be three standard deviations away ((n - 1) / √n < 3)
 _FEW = f"fewer than {SIGNS_FROM}"
 
-SPEED_KINDS = ("fast", "far")  # the kinds of signs that do not concern the answers
+SPEED_KINDS = ("fast", "far")  # kinds of signs that do not concern the answers
 KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",
@@ -245,7 +245,7 @@ def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Si
 
 
 class Beside(NamedTuple):
-    """`typical`: the share of screens of these types on which a typical other annotator gives the others' answer; `p`
+    """`typical`: the share of screens with these types on which a typical other annotator gives the others' answer; `p`
     for a share as low or lower, given how the others differ.
     """
 
@@ -256,10 +256,10 @@ class Beside(NamedTuple):
 def agreement_test(compared: Mapping[str, tuple[int, int, Beside | None]]) -> Figures:
     """Test whether an annotator gives the others' most frequent answer as often as a typical annotator does.
 
-    `compared` has for each view of the answers how often they did, out of how many, and the others. p is that of the
-    one-sided binomial test against the others' median, or that from their differences, whichever is larger, times the
-    number of views; `on` is the first view with the smallest p. The median is used because a few careless annotators
-    would pull a mean down towards themselves.
+    `compared` has, for each view of the answers, how often they did, out of how many, and the same for the others. p is
+    that of the one-sided binomial test against the others' median, or that from their differences, whichever is larger,
+    times the number of views; `on` is the first view with the smallest p. The median is used because a few careless
+    annotators would pull a mean down towards themselves.
     """
     found = {
         view: max(exact_tests.binomial_at_most(same, n, others.typical), others.p)

@@ -4,6 +4,6 @@ A file defines what is shown, asked, decided and measured (`schema`; `library/` 
 only VISLA's two protocols are code. Start with `base` (what a protocol is), then `registry` (all of them by name),
 `compile` (turns a file into a protocol) and `decision_rule`.
 
-Pure: no database, no Django. Every room above may import it; it imports only `annotation.wording` and the benchmark
-records.
+Pure: no database, no Django. Every room above it may import this room; it imports only `annotation.wording` and the
+benchmark records.
 """

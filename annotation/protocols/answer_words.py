@@ -7,7 +7,7 @@ from annotation.wording import readable_label
 
 
 def agreement_key(protocol: Protocol, answer: Answer) -> str:
-    """Return what equal answers have in common. If edits need confirming, that is their words."""
+    """Return a key that equal answers share. If edits need confirming, it is their text."""
     return verdict(answer) if protocol.confirms else answer.label
 
 
@@ -30,7 +30,7 @@ def outcome_in_words(protocol: Protocol, outcome: Answer) -> str:
 def fixed_choices(protocol: Protocol) -> list[Choice]:
     """Return the answers of every task: the protocol's, those that drop an item by its form, and “cannot judge”.
 
-    The rules of a protocol file drop items by values, and an answer has several of these.
+    The rules of a protocol file drop items by values, and an answer has several values.
     """
     found = list(protocol.fixed)
     if protocol.form and not protocol.file:

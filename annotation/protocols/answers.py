@@ -37,7 +37,7 @@ _APART = gettext_noop("“%(answer)s” cannot be chosen with others.")
 
 
 def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
-    """Answer → its part of a stored label. *Cannot judge* has no parts."""
+    """Return the parts of a stored label by answer. *Cannot judge* has no parts."""
     names = [one.name for one in protocol.answers]
     if label == base.CANNOT_JUDGE:
         return {}
@@ -54,7 +54,7 @@ def given(label: str, address: str, protocol: ProtocolFile) -> str:
 
 
 def _by_statement(protocol: ProtocolFile, name: str, said: str) -> dict[str, str]:
-    """Statement → the answer to it, in a check with statements of its own."""
+    """Return answers by statement, in a check with its own statements."""
     return dict(zip(protocol.answer(name).statements, said.split(","), strict=True))
 
 
@@ -104,7 +104,7 @@ def parse_one(
     protocol: ProtocolFile, answer: schema.Answer, sent: base.SubmittedFields, shown: Sequence[str],
     texts: base.TextsByIdentity, question: str, words: dict[str, str],
 ) -> str:  # fmt: skip
-    """Return the answer's part of the label, "" if nothing was given. Text that was written is put into `words`."""
+    """Return the answer's part of the label, "" if nothing was given. Any text written is put into `words`."""
     name = answer.name
     match answer:
         case schema.Pick(many=False) | schema.Pair():
@@ -162,7 +162,7 @@ Choosing = schema.Pick | schema.Rank | schema.Pair
 
 
 def option_names(protocol: ProtocolFile, answer: Choosing, shown: Sequence[str]) -> dict[str, str]:
-    """Identity → name of each of the answer's options, in the order shown; places count from 1.
+    """Return the names of the answer's options by identity, in the order shown; places count from 1.
 
     An image chosen by an earlier stage has the name of the role it fills.
     """

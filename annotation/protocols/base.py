@@ -1,4 +1,4 @@
-"""What a protocol is: the parts of an item it shows, what it asks, and how it reads answers."""
+"""The definition of a protocol: the parts of an item it shows, what it asks, and how it reads answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ Use “Cannot judge” only if you are unable to answer, for example because you
 """)
 
 
-SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")  # how a stored pick is worded
+SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")  # the wording of a stored pick
 
 
 class UnsuitableItem(ValueError):
@@ -83,7 +83,7 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Guideline:
     code: str
-    words: str  # a statement that is true of good material
+    words: str  # a statement that holds for good material
     key: str = ""  # the key that selects it
     fault: str = ""  # how its violation is worded, if annotators tick faults
 
@@ -117,11 +117,11 @@ class Form:
     describe_fields: Callable[[SubmittedFields, Sequence[str], Sequence[str]], list[Phrase]]
     script: str  # script of the judging page: "js/judging/rank.js"
     style: str = ""  # its style sheet, if css/judge.css is not enough: "css/judge-edit.css"
-    keys: tuple[tuple[str, str], ...] = ()  # for the help: what to press, and what it does
+    keys: tuple[tuple[str, str], ...] = ()  # for the help: keys to press, and what they do
     edits: tuple[str, ...] = ()  # roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
-    labels: Callable[[Sequence[str]], Iterable[str]] | None = None  # labels given these options, if they can be listed
+    labels: Callable[[Sequence[str]], Iterable[str]] | None = None  # labels possible with these options, if listable
     zooms: bool = True  # shows a picture to which the page's zoom applies
 
 
@@ -165,12 +165,12 @@ def caption_role(identity: str) -> str:
 
 
 def carried_texts(carried: Carried) -> dict[str, str]:
-    """Role → words."""
+    """Return texts by role."""
     return {key.removeprefix(CAPTION_PREFIX): words for key, words in carried.items() if key.startswith(CAPTION_PREFIX)}
 
 
 def carried_captions(carried: Carried) -> dict[str, str]:
-    """Identity → words that replace the item's own captions."""
+    """Return texts that replace the item's own captions, by identity."""
     return {caption_identity(role): words for role, words in carried_texts(carried).items()}
 
 
@@ -243,7 +243,7 @@ class View:
         return self.project(label)
 
     def on_scale(self, said: str) -> Sequence[str]:
-        """Return what a projected label counts as; nothing if it is off the scale."""
+        """Return the values that a projected label counts as; nothing if it is off the scale."""
         if not said or (self.scale.order and said not in self.scale.order):
             return ()
         if self.scale.ends and not said.removeprefix("-")[:1].isdecimal():
@@ -313,7 +313,7 @@ class Protocol:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Return the roles of the texts that a stage of this protocol gives its items."""
+        """Return the roles of the texts that a stage with this protocol gives its items."""
         if self.file is None:
             return self.edits
         return tuple(role for kind, _, role in (one.partition(".") for one in self.file.carry) if kind != "images")
@@ -333,7 +333,7 @@ class Protocol:
         return self.tasks(record.with_captions(carried_texts(carried)), carried)
 
     def would_carry(self, carries: str) -> dict[str, str]:
-        """Return what a stage of this protocol passes on with an item, as far as known before anybody has judged."""
+        """Return what a stage with this protocol passes on with an item, as far as known before anybody has judged."""
         chosen = {carries: "candidate-0"} if carries else {}
         return chosen | as_carried(dict.fromkeys(self.written, "…"))
 

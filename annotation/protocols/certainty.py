@@ -9,7 +9,7 @@ of the majority of all annotators with probability
 This is the label uncertainty of Sheng, Provost and Ipeirotis (Get another label?, KDD 2008). More than two answers do
 not change it: with a uniform prior on all shares, those of two answers depend on their own counts only.
 
-What is guaranteed: a posterior is not changed by looking at it after each judgment. So if the shares of a stage's items
+The guarantee: looking at a posterior after each judgment does not change it. So if the shares of a stage's items
 were spread as in the prior, at most 1 − c of the tasks that stopped at certainty c would get another answer from the
 majority of all annotators. It is not a bound for a single task, nor for a crowd that errs together. Tasks that stopped
 because the judgments up to the cap could not change the lead have the outcome that a vote of the whole cap would have.

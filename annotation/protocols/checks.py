@@ -1,4 +1,4 @@
-"""Check a protocol file beyond its form: whatever it names exists, and every answer leads somewhere."""
+"""Check a protocol file beyond its form: all names exist, and every answer leads somewhere."""
 
 import contextlib
 import re
@@ -19,7 +19,7 @@ from annotation.wording import counted, exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 from benchmarks.formats.own.mapping import columns_of
 
-Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
+Found = tuple[str, tuple[str | int, ...], str]  # code, path and remedy
 LONGEST_LABEL = 500  # characters in all stored answers of a screen together
 
 # Fields of the judging page other than the answers' (annotation/judging/views.py).
@@ -75,12 +75,12 @@ def _listed(names: Iterable[str]) -> str:
 
 def _known_role(protocol: ProtocolFile, reference: str, path: tuple[str | int, ...]) -> Iterator[Found]:
     if reference not in protocol.roles:
-        yield "UNKNOWN_ROLE", path, f"item has no {reference}. It has: {_listed(list(protocol.roles))}."
+        yield "UNKNOWN_ROLE", path, f"item has no {reference}. It has {_listed(list(protocol.roles))}."
 
 
 def _roles(protocol: ProtocolFile) -> Iterator[Found]:
     if not protocol.roles:
-        yield "NO_ROLE", ("item",), "Say which images, captions, texts or lists an item has."
+        yield "NO_ROLE", ("item",), "List the images, captions, texts or lists that an item has."
     seen: dict[str, str] = {}
     for reference, count in protocol.roles.items():
         kind, _, role = reference.partition(".")
@@ -100,7 +100,7 @@ def _known_answer(protocol: ProtocolFile, address: str, path: tuple[str | int, .
         table_values(protocol, address)
     except KeyError:
         names = [one.name for one in protocol.answers]
-        yield "UNKNOWN_ANSWER", path, f"There is no answer {address}. There are: {_listed(names)}."
+        yield "UNKNOWN_ANSWER", path, f"There is no answer {address}. Choose one of {_listed(names)}."
 
 
 def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
@@ -121,9 +121,9 @@ def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
         case schema.Pairs(pairs=role, design=design, per_item=per_item):
             yield from _known_role(protocol, role, ("tasks", "pairs"))
             if role in protocol.roles and (bounds(protocol.roles[role])[1] or 2) < 2:
-                yield "PAIR_OF_ONE", ("tasks", "pairs"), f"A pair takes two, but an item has only one of {role}."
+                yield "PAIR_OF_ONE", ("tasks", "pairs"), f"A pair needs two, but an item has only one {role}."
             if (design == "all") != (per_item is None):
-                advice = "Add per_item, how many pairs to draw per item." if design != "all" else "Remove per_item."
+                advice = "Add per_item, the number of pairs per item." if design != "all" else "Remove per_item."
                 yield "WRONG_DESIGN", ("tasks", "design"), advice
             if not any(isinstance(one, schema.Pair) and one.of == "pair" for one in protocol.answers):
                 yield "PAIR_NOT_ASKED", ("tasks", "pairs"), "Add an answer of kind pair with of: pair."
@@ -145,7 +145,7 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if not roles or roles[0].partition(".")[0] not in kinds:
             there = [one.partition(".")[2] for one in protocol.roles if one.partition(".")[0] in kinds]
             there += [one for one, of in bound.items() if of[0].partition(".")[0] in kinds]
-            yield "UNKNOWN_ROLE", path, f"There is no {name} to show here. There are: {_listed(there)}."
+            yield "UNKNOWN_ROLE", path, f"There is no {name} to show here. Choose one of {_listed(there)}."
             continue
         counts = [bounds(protocol.roles[role])[1] for role in roles if role in protocol.roles]
         if name not in bound and key in ("picture", "sentence", "on_request") and counts != [1]:
@@ -154,7 +154,7 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if isinstance(block, schema.Picture):
             yield from _drawn(protocol, block, ("screen", place))
         if isinstance(block, schema.Pictures) and block.layout == "row" and not _fits_row(counts):
-            advice = f"On a phone a row has room for {MOST_IN_ROW} pictures. Limit the role, as in 1..{MOST_IN_ROW}, or"
+            advice = f"On a phone, a row holds only {MOST_IN_ROW} pictures. Limit the role, as in 1..{MOST_IN_ROW}, or"
             yield "ROW_TOO_LONG", ("screen", place, "layout"), f"{advice} use layout: grid."
         if (kinds, name) in shown:
             yield "SHOWN_TWICE", path, f"{name} is on the screen already."
@@ -167,11 +167,11 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
             yield "NOT_SHOWN", ("tasks",), f"The tasks go through {name}, but the screen does not show it."
     texts = {of for one in protocol.answers if isinstance(of := getattr(one, "of", None), str)}
     if not protocol.screen and not options and not texts:
-        yield "NOTHING_SHOWN", ("screen",), "Show something: a picture or a sentence."
+        yield "NOTHING_SHOWN", ("screen",), "Show at least a picture or a sentence."
     roles = [*options, *texts, *(f"{kind}.{name}" for kinds, name in shown for kind in kinds)]
     least = [bounds(protocol.roles[role])[0] for role in roles if role in protocol.roles]
     if least and not any(least) and not names & bound.keys() and not texts & bound.keys():
-        advice = "An item may lack everything that the screen shows. Give one role at least 1."
+        advice = "An item may lack everything that the screen shows. Require at least 1 for one role."
         yield "NOTHING_SHOWN", ("screen",), advice
 
 
@@ -213,7 +213,7 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
         if one.name in _ENVELOPE:
             yield "NAME_TAKEN", (*path, "name"), f"The judging page uses {one.name} itself. Choose another name."
         if len(protocol.answers) > 1 and not one.ask:
-            yield "NOT_ASKED", path, "Add ask, its question: each of several answers needs one."
+            yield "NOT_ASKED", path, "Add ask, its question. If there are several answers, each needs one."
         for role in _all_options(protocol, one):
             yield from _known_role(protocol, role, (*path, "of"))
         if isinstance(one, schema.Pick | schema.Rank | schema.Pair):
@@ -233,7 +233,7 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
         with contextlib.suppress(KeyError):  # an unknown role, which has its own problem
             longest += _longest(protocol, one) + 1
     if all(values.may_ask_nothing(protocol, one) for one in protocol.answers):
-        advice = "An item may lack all that the answers are about. Give one of their lists at least 1, as in 1.."
+        advice = "An item may lack all that the answers are about. Require at least 1 in one of their lists, as in 1.."
         yield "NOTHING_ASKED", ("answers",), advice
     if longest > LONGEST_LABEL:
         advice = f"Ask less on one screen: its answers can take {longest} characters, but {LONGEST_LABEL} are stored."
@@ -260,7 +260,7 @@ def _options(
         most = None if any(high is None for _, high in counts) else sum(high or 0 for _, high in counts)
     kinds = {role.partition(".")[0] == "images" for role in roles}
     if len(kinds) > 1:
-        yield "MIXED_ROLES", (*path, "of"), "Options are all pictures or all texts."
+        yield "MIXED_ROLES", (*path, "of"), "Options must be all pictures or all texts."
     if len(set(roles)) < len(roles):
         yield "VALUE_TWICE", (*path, "of"), "A role is named twice."
     if isinstance(one, schema.Rank) and (most is None or most > MOST_KEYS):
@@ -297,10 +297,10 @@ def _how_many(one: schema.Pick, there: tuple[int, int | None], path: tuple[str |
         advice = "Write how many must be chosen: 2, or from a smaller number to a larger one, 1..3."
         yield "WRONG_COUNT", (*path, "many"), advice
     elif least > fewest:
-        advice = f"An item can have only {fewest} to choose from, fewer than {least}. Ask for fewer, or give it more."
+        advice = f"An item may have only {fewest} to choose from, fewer than {least}. Ask for fewer, or require more."
         yield "WRONG_COUNT", (*path, "many"), advice
     if one.alike:
-        advice = "Remove alike: with many, each option is decided by itself."
+        advice = "Remove alike, because with many, each option is decided separately."
         yield "RULE_DOES_NOT_FIT", (*path, "alike"), advice
 
 
@@ -325,10 +325,10 @@ def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
             )
             return
     elif "step" in one.model_fields_set:
-        yield "WRONG_COUNT", (*path, "step"), "Steps go from one point to another: points: 0..100. Remove step."
+        yield "WRONG_COUNT", (*path, "step"), "Steps need a range of points, as in points: 0..100. Remove step."
     for anchor in one.anchors:
         if anchor not in steps:
-            yield "UNKNOWN_VALUE", (*path, "anchors", anchor), f"The scale has no point {anchor}: {_listed(steps)}."
+            yield "UNKNOWN_VALUE", (*path, "anchors", anchor), f"The scale lacks the point {anchor}: {_listed(steps)}."
 
 
 def _number(one: schema.Number, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -344,9 +344,9 @@ def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...
     if bool(one.of) == bool(one.statements):
         yield "NO_STATEMENTS", path, "Use either statements or, in of, a list of the item, not both."
     if one.of and one.of.startswith("images."):
-        yield "MIXED_ROLES", (*path, "of"), "Statements are texts."
+        yield "MIXED_ROLES", (*path, "of"), "Statements must be texts."
     if one.of and schema.uses_first(protocol.roles.get(one.of, "")):
-        yield "WRONG_COUNT", (*path, "of"), "A check asks about every text of its role. Give the role a count."
+        yield "WRONG_COUNT", (*path, "of"), "A check asks about every text in its role. Give the role a count."
     if one.parents and (not one.of or one.parents not in protocol.item.attributes):
         yield "UNKNOWN_ATTRIBUTE", (*path, "parents"), "Name one of item.attributes that the texts of the list have."
 
@@ -359,7 +359,7 @@ def _shown_text(
         return
     if one.of.startswith("images.") or one.of not in protocol.roles:
         there = [*bound, *(role for role in protocol.roles if not role.startswith("images."))]
-        yield "UNKNOWN_ROLE", (*path, "of"), f"There is no text {one.of}. There are: {_listed(there)}."
+        yield "UNKNOWN_ROLE", (*path, "of"), f"There is no text {one.of}. Choose one of {_listed(there)}."
     elif bounds(protocol.roles[one.of]) != (1, 1):
         yield "SEVERAL", (*path, "of"), f"An item may have several {one.of}. Make a task for each."
     if isinstance(one, schema.Words) and one.unmarked in one.marks:
@@ -369,9 +369,9 @@ def _shown_text(
 def _marked(protocol: ProtocolFile, one: schema.Points | schema.Boxes, path: tuple[str | int, ...]) -> Iterator[Found]:
     shown = [block.picture for block in protocol.screen if isinstance(block, schema.Picture)]
     if one.of not in shown:
-        yield "NOT_SHOWN", (*path, "of"), f"Name a picture block of the screen. There are: {_listed(shown)}."
+        yield "NOT_SHOWN", (*path, "of"), f"Name a picture block of the screen. Choose one of {_listed(shown)}."
     elif one.of not in bound_roles(protocol) and bounds(protocol.roles.get(f"images.{one.of}", "1"))[0] == 0:
-        yield "WRONG_COUNT", (*path, "of"), f"An item may lack {one.of}, and nothing could be marked. Give it 1."
+        yield "WRONG_COUNT", (*path, "of"), f"An item may lack {one.of}, and then nothing could be marked. Require 1."
     if one.least > one.most:
         yield "WRONG_COUNT", (*path, "least"), f"least is more than most, {one.most}."
     if marks.NONE in one.labels:
@@ -406,7 +406,7 @@ def _longest(protocol: ProtocolFile, one: object) -> int:
             label = max((len(name) + 1 for name in one.labels), default=0)
             return one.most * ((10 if one.kind == "points" else 20) + label)
         case schema.Words():
-            return 100  # a text has few marks usually
+            return 100  # a text usually has few marks
     return 20
 
 
@@ -432,7 +432,7 @@ def _conditions(protocol: ProtocolFile) -> Iterator[Found]:
         for fact, wanted in one.when.item.items():
             yield from _of_item(protocol, fact, wanted, (*path, "item", fact))
         if not one.when.all and not one.when.any and not one.when.item:
-            advice = "Say after which answers this question is asked, or of which items: item: {images.second: 1..}."
+            advice = "State after which answers this is asked, or about which items: item: {images.second: 1..}."
             yield "UNREACHABLE_ANSWER", path, advice
         yield from _reachable(protocol, one, path)
 
@@ -444,16 +444,16 @@ def _of_item(protocol: ProtocolFile, fact: str, wanted: Sequence[str], path: tup
     elif role and attribute:
         if attribute not in protocol.item.attributes:
             there = _listed(protocol.item.attributes)
-            yield "UNKNOWN_ATTRIBUTE", path, f"item has no attribute {attribute}. It has: {there}."
+            yield "UNKNOWN_ATTRIBUTE", path, f"item has no attribute {attribute}. It has {there}."
     elif role and (len(wanted) != 1 or not re.fullmatch(r"\d{1,3}(\.\.\d{0,3})?", wanted[0])):
         yield "WRONG_COUNT", path, "Write how many an item must have: 1, 2..9, or 1.. for one or more."
     elif role and not schema.overlap(wanted[0], protocol.roles[role]):
         has = schema.how_many(protocol.roles[role])
-        yield "UNREACHABLE_ANSWER", path, f"An item always has {has} of {role}, so that this question is never asked."
+        yield "UNREACHABLE_ANSWER", path, f"An item always has {has} of {role}, so this question is never asked."
 
 
 def _blind(protocol: ProtocolFile, address: str, wanted: Sequence[str], path: tuple[str | int, ...]) -> Iterator[Found]:
-    """Yield a question that comes only after some options, since it would reveal which these are."""
+    """Yield each question that comes only after some options, since that would reveal which options they are."""
     with contextlib.suppress(KeyError):
         members = _members(protocol, address)
         named = [value for value in wanted if values.role_of(value) in members]
@@ -469,7 +469,7 @@ def _asks_for(answer: schema._Asked, name: str) -> bool:
 
 
 def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int, ...]) -> Iterator[Found]:
-    """Yield a question that can never be asked, because no answer to an earlier one meets all its conditions."""
+    """Yield each question that can never be asked, because no answer to an earlier one meets all its conditions."""
     needed: dict[str, set[str]] = {}
     todo, seen = [one], {one.name}
     sets = {other.name for other in protocol.answers if is_set(other)}
@@ -504,16 +504,16 @@ def _known_values(
                 yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It is a number from {span}."
         return
     if known is None:
-        yield "NO_VALUES", path, f"{address} has no list of values to name here."
+        yield "NO_VALUES", path, f"{address} does not have a list of values to name here."
         return
     members = _members(protocol, address)
     for value in wanted:
         if value not in (*known, CANNOT_JUDGE, *more, *(one for of in members.values() for one in of)):
-            yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It has: {_listed(known)}."
+            yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It has {_listed(known)}."
 
 
 def _members(protocol: ProtocolFile, address: str) -> dict[str, list[str]]:
-    """Role → the names that tables may use for its members."""
+    """Return the names that tables may use for each role's members."""
     answer = protocol.answer(address.partition(".")[0])
     if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
         return {}
@@ -538,7 +538,7 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
         if unknown:
             continue
         if one.answer in seen:
-            yield "DECIDED_TWICE", (*path, "answer"), f"There is a rule for {one.answer} already."
+            yield "DECIDED_TWICE", (*path, "answer"), f"There is already a rule for {one.answer}."
         seen.add(one.answer)
         answer = protocol.answer(one.answer.partition(".")[0])
         fits = "." in one.answer and one.rule in ("majority", "dawid_skene", "at_least", "unanimous")
@@ -567,13 +567,13 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             advice = "A study estimates one answer. Decide the others by majority, at_least or unanimous."
             yield "TWO_ESTIMATES", (*path, "rule"), advice
         if isinstance(one, schema.AtLeast) and not one.is_met(protocol.judgments, protocol.judgments):
-            few = f"A task gets only {counted(protocol.judgments, 'judgment')}, fewer than m."
-            advice = few if isinstance(one.m, int) else "A share is at most all judgments: write 2/3, not 3/2."
+            few = f"A task gets only {counted(protocol.judgments, 'judgment')}, which is fewer than m."
+            advice = few if isinstance(one.m, int) else "A share cannot be more than 1. Write 2/3, not 3/2."
             yield "M_OUT_OF_K", (*path, "m"), advice
         over = getattr(one, "over", None)
         if over and over not in protocol.item.attributes:
             there = _listed(protocol.item.attributes)
-            yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {over}. It has: {there}."
+            yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {over}. It has {there}."
 
 
 def _table(
@@ -581,18 +581,18 @@ def _table(
 ) -> Iterator[Found]:
     known = table_values(protocol, one.answer)
     if isinstance(protocol.answer(one.answer.partition(".")[0]), schema.Number):
-        known = []  # a number not in the table is kept
+        known = []  # numbers not in the table are kept
     if known is None:
-        yield "NO_VALUES", (*path, "answer"), f"{one.answer} has no list of values to decide by."
+        yield "NO_VALUES", (*path, "answer"), f"{one.answer} does not have a list of values to decide by."
         return
     more = (ELSE,) if of_sets or isinstance(one, schema.AtLeast | schema.Unanimous) else ()
     yield from _known_values(protocol, one.answer, one.keep, (*path, "keep"))
     yield from _known_values(protocol, one.answer, list(one.drop), (*path, "drop"), *more)
     for value in set(one.keep) & one.drop.keys():
-        yield "KEPT_AND_DROPPED", (*path, "drop", value), f"{value} is kept too. Choose one."
+        yield "KEPT_AND_DROPPED", (*path, "drop", value), f"{value} is also kept. Choose one."
     if values.is_of_right(protocol, one):
         if not isinstance(protocol.right.get(one.answer), str | schema.ByItem):
-            advice = f"Say what is right, for all tasks alike, such as right: {{{one.answer}: {{from: label}}}}."
+            advice = f"Define the right answer for all tasks alike, such as right: {{{one.answer}: {{from: label}}}}."
             yield "NO_RIGHT_ANSWER", (*path, "of"), advice
         known = []  # any value can be wrong, and else covers them all
     elif isinstance(one, schema.AtLeast) and one.of:
@@ -601,7 +601,7 @@ def _table(
             yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
     decided = {*_kept(one), *one.drop}
     if missing := _unsaid(protocol, one.answer, [*known, *more], decided):
-        advice = f"Say what happens to {_listed(missing)}: list each in keep, or in drop with its reason."
+        advice = f"Define what happens to {_listed(missing)}: list each in keep, or in drop with its reason."
         yield "DROP_NOT_TOTAL", (*path, "drop"), advice
 
 
@@ -646,7 +646,7 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         levels = (*_AGREEMENT[kind], *(["set"] if of_set else []))
         if one.agreement and one.agreement not in levels:
             fitting = _listed(levels)
-            advice = f"{address} is a {kind}; agreement on it can be: {fitting}."
+            advice = f"{address} is a {kind}; its agreement can be {fitting}."
             yield "AGREEMENT_DOES_NOT_FIT", (*path, "agreement"), advice
         known = table_values(protocol, address)
         for name, view in one.views.items():
@@ -656,16 +656,16 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
                 continue
             yield from _known_values(protocol, address, list(view), at, ELSE)
             if known is not None and ELSE not in view and (missing := _unsaid(protocol, address, known, view)):
-                yield "VIEW_NOT_TOTAL", at, f"Say what {_listed(missing)} become, or add else."
+                yield "VIEW_NOT_TOTAL", at, f"Define what {_listed(missing)} become, or add else."
         if one.score == "mean" and kind not in NUMERIC:
-            yield "BOUND_ON_NOMINAL", (*path, "score"), f"{address} has no number to take the mean of."
+            yield "BOUND_ON_NOMINAL", (*path, "score"), f"{address} doesn’t have a number to take the mean of."
         elif one.score and one.score not in ("mean", *(seen for view in one.views.values() for seen in view.values())):
             yield from _known_values(protocol, address, [one.score], (*path, "score"))
     bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(bound_roles(protocol))
     for name, of in protocol.group.items():
         if isinstance(of, schema.Over):
             if not of.over and not of.every:
-                yield "MISSING_KEY", ("group", name), "Say over which column of the items, over: sentence."
+                yield "MISSING_KEY", ("group", name), "Name a column of the items, as in over: sentence."
             continue
         over = of.within if isinstance(of, schema.Comparison) else of
         if isinstance(of, schema.Comparison):
@@ -673,7 +673,7 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         for through in over:
             if through not in bound:
                 there = _listed(bound)
-                yield "UNKNOWN_ROLE", ("group", name), f"The tasks have no {through}. They have: {there}."
+                yield "UNKNOWN_ROLE", ("group", name), f"The tasks have no {through}. They have {there}."
 
 
 def _comparison(protocol: ProtocolFile, of: schema.Comparison, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -694,7 +694,7 @@ def _combined(protocol: ProtocolFile) -> Iterator[Found]:
             yield (
                 "WRONG_VALUE",
                 path,
-                f"Say how to combine answers, with one key of {_listed(type(score).model_fields)}.",
+                f"Define how to combine answers, with one of the keys {_listed(type(score).model_fields)}.",
             )
             continue
         listed = isinstance(terms := getattr(score, score.rule), list)
@@ -702,12 +702,12 @@ def _combined(protocol: ProtocolFile) -> Iterator[Found]:
             at = (*path, score.rule, place if listed else one)
             yield from _known_answer(protocol, one, at)
             if one in names and names[one] not in NUMERIC:
-                advice = f"{one} has no number to combine; name answers of kind {_listed(NUMERIC)}."
+                advice = f"{one} doesn’t have a number to combine. Name answers of kind {_listed(NUMERIC)}."
                 yield "BOUND_ON_NOMINAL", at, advice
         if len(terms) > len(set(terms)):
             yield "VALUE_TWICE", (*path, score.rule), "Name each answer once. A table has weights: {fit: 2, style: 1}."
         if score.rule == "mean" and min(score.weights.values()) <= 0:
-            yield "WRONG_VALUE", (*path, "mean"), "Weights of a mean are above 0. Use sum where one takes away."
+            yield "WRONG_VALUE", (*path, "mean"), "A mean’s weights must be above 0. Use sum to subtract."
 
 
 def _orders(
@@ -726,16 +726,16 @@ def _orders(
 
 def _right(protocol: ProtocolFile) -> Iterator[Found]:
     if protocol.group and not protocol.right:
-        yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers. Say which these are, under right."
+        yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers. Define them under right."
     sets = [one.name for one in protocol.answers if is_set(one)]
     for name, said in protocol.right.items():
         path = ("right", name)
         if name == "from" and len(protocol.answers) > 1 and name not in (one.name for one in protocol.answers):
-            advice = f"Say to which answer: right: {{{protocol.answers[0].name}: {{from: {said}}}}}."
+            advice = f"State for which answer: right: {{{protocol.answers[0].name}: {{from: {said}}}}}."
             yield "UNKNOWN_ANSWER", path, advice
             continue
         if isinstance(said, list) and not (said and name in sets):
-            yield "WRONG_VALUE", path, "Name one value: only a pick of many has several right ones."
+            yield "WRONG_VALUE", path, "Name one value, because only a pick of many has several right ones."
             continue
         if isinstance(said, str | list):
             yield from _known_values(protocol, name, [said] if isinstance(said, str) else said, path)
@@ -748,7 +748,7 @@ def _right(protocol: ProtocolFile) -> Iterator[Found]:
             names = task.split("/")
             if len(names) != len(parts) or not all(name in of for name, of in zip(names, parts, strict=True)):
                 there = _listed(map("/".join, product(*parts) if parts else ()))
-                yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. There are: {there}."
+                yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. Choose one of {there}."
             yield from _known_values(protocol, name, [value], (*path, task))
 
 

@@ -18,9 +18,9 @@ from annotation.wording import exact, gettext_noop
 
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
-MARKS = "js/judging/marks.js"  # the same with marks on pictures
+MARKS = "js/judging/marks.js"  # for marks on pictures
 _CHOSEN = "candidate"  # role of the images that stages choose from
-_BAR = 36  # characters of a row of answers on a phone
+_BAR = 36  # characters in a row of answers on a phone
 _PICK_PICTURE = gettext_noop("pick a picture")
 _PICK_SENTENCE = gettext_noop("pick a sentence")
 _TIE = gettext_noop("answer it with a tie")
@@ -161,8 +161,8 @@ def _keys_of_long(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
 
 
 def _layout(file: ProtocolFile) -> _Layout | None:
-    """Return the layout of three sentences ranked below a picture, ties allowed; or of two sentences compared twice
-    another, each time with a tie. Their templates show nothing else.
+    """Return the layout of three sentences ranked below a picture, ties allowed; or of two sentences compared twice,
+    each time with a tie. Their templates show nothing else.
     """
     options = [role for one in file.answers for role in _options(one, file)]
     if any(role.startswith("images.") for role in options):
@@ -252,7 +252,7 @@ def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -
 
 
 def _drops(file: ProtocolFile) -> dict[str, str]:
-    """Stored answer, or its role → why it would drop the item on its own. For a form: answer and value."""
+    """Return why each stored answer, or its role, would drop the item on its own; for a form, by answer and value."""
     plain = is_plain(file)
     found: dict[str, str] = {}
     for rule in file.decide:
@@ -331,7 +331,7 @@ _SLIDER = ("E", gettext_noop("go to the slider, which arrow keys move"))
 
 
 def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
-    """Return what the keys do on this screen, for its help."""
+    """Return what the keys do on this screen, for the help."""
     several = len(file.answers) > 1 or isinstance(file.answers[0], schema.Check | schema.Rank)
     found = [("↑ ↓", gettext_noop("mark what is above or below"))] if several else []
     given = given_keys(file)

@@ -1,4 +1,4 @@
-"""Questions asked about some items only: `when` with `item`, on what an item has or its attributes. Pure.
+"""Questions asked only about some items: `when` with `item`, depending on what an item has or its attributes. Pure.
 
 Conditions are on the whole item, never on a task's parts, so they cannot reveal the right option (law 4).
 """
@@ -15,13 +15,13 @@ class Never(schema.When):
 
 
 def depends_on_items(answer: schema.Answer) -> bool:
-    """Return whether some items are not asked the question, whatever was answered before."""
+    """Return whether the question is not asked about some items, whatever was answered before."""
     return answer.when is not None and bool(answer.when.item)
 
 
 def about(file: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> ProtocolFile:
-    """Return the file for one item: conditions on items that are met are removed, and those that are not become
-    `Never`, as do those of questions that wait for one never asked. `parts` are the identities of the item by role.
+    """Return the file for one item: conditions on items are removed if met, and otherwise become `Never`, as do those
+    of questions that wait for one never asked. `parts` are the identities of the item by role.
     """
     never: set[str] = set()
     found = []

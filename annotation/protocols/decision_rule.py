@@ -1,4 +1,4 @@
-"""The decision rule: what the counted judgments of a task decide about its item.
+"""The decision rule: how a task's counted judgments decide about its item.
 
 With an overlap of one, the answer decides. With more, there are two steps:
 
@@ -49,7 +49,7 @@ KEPT, DROPPED, OPEN = "kept", "dropped", "open"
 class Decision:
     """`outcome` is the winning answer's identity, empty while open and on an unresolved tie.
 
-    `reason` says why an item was dropped, or what an open task waits for; `by` how it was decided: only_answer,
+    `reason` is why an item was dropped, or what an open task is waiting for; `by` is how it was decided: only_answer,
     unanimous, majority, dawid_skene, tie_rule or, if the kind was clear and images were tied, first_of_equals; or,
     if tied answers are only measured, no_majority. `content` is that of the first winning answer
     (protocols.base.Answer), `posterior` the probability of its kind if that decided.
@@ -118,7 +118,7 @@ def is_edit(label: str) -> bool:
 
 
 def verdict(answer: Answer) -> str:
-    """Return what answers with the same verdict share: the words, or the label if there are none."""
+    """Return a key that answers with the same verdict share: the text, or the label if there is none."""
     return json.dumps(answer.texts, sort_keys=True) if answer.texts else answer.label
 
 
@@ -128,7 +128,7 @@ def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
 
 
 def without_ties(decision: Decision) -> Decision:
-    """Return the decision for a stage that measures, in which a tie does not drop the item."""
+    """Return the decision for a stage that measures, where a tie does not drop the item."""
     level = decision.reason == _TIE_UNRESOLVED
     return Decision(KEPT, by="no_majority") if level else decision
 
@@ -162,7 +162,7 @@ def _settled(outcome: str, by: str, reason: DropReason, posterior: float | None 
 
 
 class Rule(NamedTuple):
-    """A stage's settings that decide its tasks."""
+    """The settings by which a stage decides its tasks."""
 
     protocol: Protocol
     overlap: int
@@ -182,7 +182,7 @@ class Rule(NamedTuple):
         return replace(decision, content=next(winning, AnswerContent()))
 
     def adjudicated(self, answer: Answer) -> Decision:
-        """Return what an adjudicator's answer decides."""
+        """Return the decision for an adjudicator's answer."""
         why = self.protocol.reason(answer.label)
         return Decision(DROPPED if why else KEPT, answer.label, why, ADJUDICATOR, answer.content)
 
@@ -200,7 +200,7 @@ class Rule(NamedTuple):
         return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
     def votes(self, answers: Sequence[str]) -> list[str]:
-        """Return what a task's judgments count as votes for, if certainty decides whether it gets more."""
+        """Return what each judgment is a vote for, if certainty decides whether a task gets more."""
         return self.kinds(answers)
 
     def estimated_kinds(self, answers: Sequence[str]) -> list[str]:

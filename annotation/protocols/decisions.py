@@ -36,7 +36,7 @@ def decide_item(
     if len(labels) < (judgments or protocol.judgments):
         return Decision(OPEN)
     found = by_each_rule(protocol, labels, posteriors, of_item)
-    if not found:  # it measures
+    if not found:  # a file that only measures
         return _unanimous_or_not(labels)
     for state in (DROPPED, OPEN):
         for one in found:
@@ -124,7 +124,7 @@ def _alike(protocol: ProtocolFile, rule: schema._Decided, said: Sequence[str]) -
 
 
 def _reasons(rule: schema._Table) -> Callable[[str], str]:
-    """Outcome → why it drops the item, or ""."""
+    """Return the reasons for dropping the item by outcome, "" if kept."""
 
     def reason(outcome: str) -> str:
         value = values.in_table(outcome, [*rule.keep, *rule.drop])
@@ -136,7 +136,7 @@ def _reasons(rule: schema._Table) -> Callable[[str], str]:
 
 
 def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str], of: str = "") -> Decision:
-    """Decide by a table; `of` is the value that enough people must give."""
+    """Decide by a table; `of` is the value that enough people must have given."""
     named = [*rule.keep, *rule.drop, *([of] if of else [])]
     counts = Counter(values.in_table(one, named) for one in said)
     (leader, most), *others = counts.most_common()

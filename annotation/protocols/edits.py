@@ -1,4 +1,4 @@
-"""What screens for rewriting sentences share: how words are read, and the guidelines they must keep. Pure.
+"""Code shared by screens for rewriting sentences: how texts are read, and the guidelines they must follow. Pure.
 
 The guidelines are those of VISLA App. A.1, in our own words; each protocol adapts them to what it shows.
 """
@@ -52,7 +52,7 @@ def place_of_option(identity: str, shown: Sequence[str]) -> str:
 
 
 def guideline_answers(sent: SubmittedFields, guidelines: Sequence[Guideline]) -> dict[str, bool]:
-    """Code → whether the guideline holds, for those that were marked."""
+    """Return whether each marked guideline holds, by code."""
     said = {one.code: sent.get(one.code) for one in guidelines}
     return {code: word == _HOLDS for code, word in said.items() if word in (_HOLDS, BROKEN)}
 

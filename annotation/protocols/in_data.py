@@ -14,7 +14,7 @@ from annotation.protocols.schema import ProtocolFile
 
 
 def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | None = None) -> dict[str, str] | None:
-    """Answer → its value (for a text, the text itself), without questions that were not asked or answered.
+    """Return values by answer (for a text, the text itself), without questions that were not asked or answered.
 
     None for a withdrawn answer, or if the annotator could not judge. ValueError if the label has a different number of
     parts than the file has answers.
@@ -27,7 +27,7 @@ def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | N
 
 
 def names_of(file: ProtocolFile, shows: Iterable[str], options: Sequence[str]) -> dict[str, str]:
-    """Identity → the file's name for it: `caption-positive-0` → `positive`."""
+    """Return the file's names by identity: `caption-positive-0` → `positive`."""
     found = {one: values.option_name(file, one) for one in [*shows, *options]}
     for answer in file.answers:
         if is_plain(file):
@@ -41,7 +41,7 @@ def rules_of(
     file: ProtocolFile, labels: Sequence[str], judgments: int, posteriors: Mapping[str, Posterior] | None = None,
     of_item: Attributes = MappingProxyType({}),
 ) -> list[dict[str, str | None]]:  # fmt: skip
-    """Return each rule's decision from a task's counted judgments, in the order given; none while there are too few.
+    """Return each rule's decision from a task's counted judgments, in the order given; none if there are too few.
 
     An adjudicator's decision does not change it. `posteriors` and `of_item` as in `decide_item`.
     """
@@ -61,7 +61,7 @@ def rules_of(
 
 
 def text_roles(file: ProtocolFile) -> dict[str, str]:
-    """Answer → its text's role in the next stage, else the answer's own name; only for answers that are texts."""
+    """Return, for answers that are texts, the text's role in the next stage, or else the answer's own name."""
     carried = {name: reference.partition(".")[2] for reference, name in file.carry.items()}
     return {
         one.name: carried.get(one.name, one.name) for one in file.answers if isinstance(one, schema.Text | schema.Edit)

@@ -1,5 +1,5 @@
-"""A protocol file in sentences, for readers of a study: what was asked, the possible answers, and how agreement is
-measured. For how items are decided, see rule_words. Pure.
+"""Describe a protocol file in sentences, for readers of a study: what was asked, the possible answers, and how
+agreement is measured. For how items are decided, see rule_words. Pure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _LEVELS = {
     "ordinal": "ordinal, by the order of the values",
     "interval": "interval, by the distance of the values",
     "rank": "by the order of the options",
-    "set": "by the options that two answers share",
+    "set": "by the options two answers share",
     "points": "by the share of points that are close together (F1)",
     "boxes": "by the share that boxes have in common (mean IoU)",
 }
@@ -119,7 +119,7 @@ def measures_in_words(file: ProtocolFile) -> list[str]:
 
 
 def _of(file: ProtocolFile, name: str, preposition: str) -> str:
-    """Return ` to quality`; "" for the only answer."""
+    """Return ` to quality`; "" if there is only one answer."""
     return f" {preposition} {name}" if len(file.answers) > 1 or name not in {one.name for one in file.answers} else ""
 
 
@@ -156,7 +156,7 @@ def _term(name: str, weight: float) -> str:
 def _grouped(file: ProtocolFile, group: schema.Group) -> str:
     if isinstance(group, schema.Comparison):
         same = f"among the tasks with the same {' and '.join(group.within)}"
-        return f"right if more annotators gave {group.compare} where it is right than elsewhere, {same}"
+        return f"right if more annotators gave {group.compare} when it is right than otherwise, {same}"
     if isinstance(group, schema.Over):
         items = f"{group.every} items in a row" if group.every else "the items"
         same = f" with the same {' and '.join(group.over)}" if group.over else ""

@@ -1,4 +1,4 @@
-"""What a protocol file takes from an item's own data: its right answers, and the values that groups go over. Pure.
+"""Data that a protocol file takes from an item itself: its right answers, and the values that define groups. Pure.
 
 A column is any place of the row that the item came from, as in a mapping of columns: a further column of its file
 (`label`), one inside an object (`answer.text`), part of one (`{identifier[:-2]}`). The names of the item's roles are
@@ -25,7 +25,7 @@ _AROUND = " .,:;()[]\"'"  # around a letter or word given as the answer: “(B)�
 
 
 def asks_items(file: ProtocolFile) -> bool:
-    """Return whether the file needs more of an item than annotators see: attributes, or values of its own."""
+    """Return whether the file needs more of an item than annotators see: attributes, or the item's own values."""
     return bool(file.item.attributes) or bool(columns(file))
 
 
@@ -43,7 +43,7 @@ def roles(file: ProtocolFile) -> list[str]:
 
 
 def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:
-    """Answer → the place of its right value, for answers that items know."""
+    """Return where items have the right value, by answer."""
     return {name: right for name, right in file.right.items() if isinstance(right, schema.ByItem)}
 
 
@@ -61,7 +61,7 @@ def attributes_of(file: ProtocolFile, item: ItemRecord) -> Attributes:
 
 
 def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
-    """Raise UnsuitableItem if the item has no right answer, or one that cannot be given."""
+    """Raise UnsuitableItem unless the item has a right answer that can be given."""
     for name, of in rights(file).items():
         said = cell(row := _row(item), of.column)
         if said is None or not as_text(said).strip():
@@ -79,7 +79,7 @@ def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
 
 
 def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> ItemRecord:
-    """Return a made-up item whose data mean an answer, chosen by its number, in each column the file names.
+    """Return a made-up item whose data give an answer, chosen by its number, in each column that the file names.
     Answers that share a column share it."""
     meta: dict[str, object] = {**item.meta}
     for name, of in rights(file).items():
@@ -89,7 +89,7 @@ def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> Ite
 
 
 def _row(item: ItemRecord) -> dict[str, Any]:
-    """Column → value; the item's fields come before the names of roles."""
+    """Return values by column; the item's fields come before the names of roles."""
     parts: dict[str, list[str]] = {}
     for role, value in chain(
         ((one.role, one.text) for one in item.captions), ((one.role, one.name) for one in item.images)

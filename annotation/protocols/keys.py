@@ -1,5 +1,5 @@
-"""The keys of a protocol file's answers: each is shown, none does two things, and none looks like another
-answer: an answer whose label is a key has that key or none.
+"""The keys for a protocol file's answers. Each is shown, does only one thing, and does not look like another answer: an
+answer whose label is a key has that key or none.
 """
 
 import re
@@ -12,8 +12,8 @@ from annotation.protocols.base import Choice
 from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile
 
-# The judging page's, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
-# looks like it.
+# Keys of the judging page on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an
+# answer looks like it.
 RESERVED = frozenset("ufhzs?؟/")
 MARK = "m"  # goes to the picture that is marked
 _LETTERS = "abdegijklmnopqrtvwxy"
@@ -56,8 +56,8 @@ def looks_like(label: str) -> tuple[str, ...]:
 
 
 def given_keys(protocol: ProtocolFile) -> dict[str, list[Choice]]:
-    """Answer → its points and then fixed answers, its word marks, or its mark labels, with their keys, of
-    which every layout has the first. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
+    """Return, by answer, its points and then fixed answers, its word marks, or its mark labels, with their keys; every
+    layout has the first key. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
 
     With several answers on a screen, keys apply to the marked answer, so they must differ within each.
     """
@@ -131,7 +131,7 @@ def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
     for value, label in [*labels.items(), *anchors.items()]:
         for look in looks_like(label):
             if (other := looks.setdefault(look, value)) != value:
-                raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
+                raise KeysTaken(place, f"{value} is called {label}, like {other}. Label it in words.")
     numbered = isinstance(answer, schema.Pick | schema.Rank | schema.Pair) and answer.of
     taken = {*RESERVED, *(_PLACES if numbered else ""), *(_TYPING if typed else ""), *(MARK if on_picture else "")}
     for look, value in looks.items():

@@ -1,4 +1,4 @@
-"""Where the screen of a protocol file shows the parts of a task, in the order of `tasks.tasks_of`."""
+"""The places where a protocol file's screen shows the parts of a task, in the order of `tasks.tasks_of`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def _of_role(rest: Sequence[str], name: str, kinds: Sequence[str]) -> list[str]:
 
 
 def drawn_by(block: schema.Picture) -> list[tuple[str, str]]:
-    """Return what is drawn on the picture: `points` or `boxes`, and the text or attribute that holds them."""
+    """Return what is drawn on the picture: `points` or `boxes`, and the text or attribute that has them."""
     return [(kind, name) for kind, name in (("points", block.points), ("boxes", block.boxes)) if name]
 
 
@@ -73,7 +73,7 @@ def shown_name(block: schema.Block) -> tuple[str, Sequence[str]]:
 
 
 def bound_roles(file: ProtocolFile) -> dict[str, list[str]]:
-    """Name → the roles whose members it stands for in a task."""
+    """Return, by name, the roles whose members it stands for in a task."""
     match file.tasks:
         case schema.Each(each=each):
             return {name: list(roles) for name, roles in each.items()}

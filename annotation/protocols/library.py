@@ -24,17 +24,17 @@ def text_of(name: str) -> str:
 
 @cache
 def shipped(name: str) -> ProtocolFile:
-    """Return the library's protocol. KeyError if it has none of that name."""
+    """Return the library's protocol with this name. KeyError if there is none."""
     return read_stored(text_of(name), name)
 
 
 def read_stored(text: str, name: str) -> ProtocolFile:
-    """Return the protocol in a text known to have no problems."""
+    """Return the protocol in a text known to be free of problems."""
     return read_protocol(text, f"{name}.yaml", ProblemLog())
 
 
 def named_or_file(given: str, log: ProblemLog) -> ProtocolFile:
-    """Return the library's protocol of that name, or the one in the file at that path. Raises Unreadable."""
+    """Return the library's protocol with that name, or the one in the file at that path. Raises Unreadable."""
     return read_protocol(text_of_named_or_file(given, log), Path(given).name, log)
 
 
@@ -44,7 +44,7 @@ def text_of_named_or_file(given: str, log: ProblemLog) -> str:
     if path.suffix not in ENDINGS and given in names():
         return text_of(given)
     if not path.is_file():
-        advice = f"Name a file's path, or a protocol of the library: {', '.join(names())}."
+        advice = f"Give the path of a file, or the name of a library protocol: {', '.join(names())}."
         log.error("NO_SUCH_PROTOCOL", given, None, "", advice)
         raise Unreadable
     try:

@@ -19,7 +19,7 @@ from annotation.protocols.base import BOXES, POINTS
 WHOLE = 10_000  # the width or the height of a picture
 OUTSIDE = "is outside the picture"
 NONE = "none"  # nothing to mark
-HALF = 0.5  # overlap or likeness from which two answers count as agreeing
+HALF = 0.5  # the overlap or similarity from which two answers agree
 _SIZES = {POINTS: 2, BOXES: 4}
 _PARTING, _WITHIN = ",", ":"
 
@@ -54,7 +54,7 @@ def _mark(kind: str, said: str, labels: Collection[str]) -> Mark:
     if kind == BOXES and not (at[0] < at[2] and at[1] < at[3]):
         raise NotMarks("is a box without a size")
     if label not in (labels or ("",)):
-        raise NotMarks("has no label of this question")
+        raise NotMarks("has none of this question’s labels")
     return Mark(at, label)
 
 

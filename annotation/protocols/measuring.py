@@ -1,4 +1,4 @@
-"""What agreement on an answer is computed on: its level of measurement, and its views."""
+"""The basis for computing agreement on an answer: its level of measurement, and its views."""
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
@@ -36,11 +36,11 @@ _BY_KIND = {
     "boxes": "boxes",
     "text": "",
     "edit": "",
-}  # the others: nominal
+}  # other answers are nominal
 
 
 def level_of(protocol: ProtocolFile, address: str) -> str:
-    """`nominal`, `ordinal`, `interval`, `rank`, `set`, `points` or `boxes`; "" for texts, which have no agreement."""
+    """Return `nominal`, `ordinal`, `interval`, `rank`, `set`, `points` or `boxes`; "" for texts, which have none."""
     if (said := protocol.measure.get(address)) and said.agreement:
         return said.agreement
     if "." not in address and is_set(protocol.answer(address)):
@@ -49,8 +49,8 @@ def level_of(protocol: ProtocolFile, address: str) -> str:
 
 
 def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict[str, View]:
-    """Return each projection of the compiled protocol with its scale; `answer` is the label itself. Answers that are
-    texts have no agreement, unless there is nothing else.
+    """Return each projection of the compiled protocol with its scale; `answer` is the label itself. Texts have no
+    agreement, unless there is nothing else.
     """
     names = [one.name for one in protocol.answers]
     alone = names[0] if len(names) == 1 else ""
@@ -70,7 +70,7 @@ def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict
 
 
 def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | None]]:
-    """Return for each view but `answer` its answer or statement, and the table it is seen through, if any."""
+    """Return, for each view except `answer`, its answer or statement, and the table it is seen through, if any."""
     found: dict[str, tuple[str, Mapping[str, str] | None]] = {}
     for answer in protocol.answers:
         if len(protocol.answers) > 1:
@@ -194,7 +194,7 @@ def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]
 
 
 def seen_as(answer: schema.Answer, view: Mapping[str, str], value: str) -> str:
-    """Return an answer as a view has it; for a set of options, each as the view has it."""
+    """Return an answer as seen in a view; for a set of options, each option as seen in the view."""
     if is_set(answer):
         return option_sets.as_label({seen_through(view, one) for one in option_sets.chosen(value)})
     return seen_through(view, value)
@@ -221,8 +221,8 @@ def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
 
 
 def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
-    """Return for each text of a list the places (from 1) of those that must hold for it to count: `tasks_of` refuses
-    items whose parents are not places of the list.
+    """Return, for each text in a list, the places (from 1) of texts that must hold for it to count; `tasks_of` refuses
+    items whose parents are not places in the list.
     """
     if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
         return []

@@ -1,4 +1,4 @@
-"""Answers that are typed: free numbers, and points of scales with more points than there are buttons for. Pure.
+"""Typed answers: free numbers, and points on scales with more points than buttons. Pure.
 
 A number is stored as people write it in English, without redundant characters: `3`, `-0.5`.
 """
@@ -13,7 +13,7 @@ from annotation.protocols.base import InvalidAnswer
 from annotation.protocols.values import written
 from annotation.wording import gettext_noop
 
-FIELD = "number"  # ending of the name of the field it is typed in
+FIELD = "number"  # ending of the name of the field in which it is typed
 _WRITTEN = re.compile(r"([+-]?)(?=.?\d)(\d*)(?:([.,٫])(\d+))?")
 _LONGEST = 30
 _WHOLE = gettext_noop("Write a whole number from %(least)s to %(most)s.")
@@ -64,7 +64,7 @@ def is_number(value: str) -> bool:
 
 
 def read(typed: str, sign: str = ".") -> Decimal | None:
-    """Return the number that was typed, None if it is not a number. `sign` is the decimal sign of the annotator's
+    """Return the number typed; None if it is not a number. `sign` is the decimal sign of the annotator's
     language; others are read too unless they may stand between thousands. Raises InvalidAnswer.
     """
     plain = unicodedata.normalize("NFKC", typed).strip().replace("\u2212", "-")
@@ -78,7 +78,7 @@ def read(typed: str, sign: str = ".") -> Decimal | None:
 
 
 def checked(answer: schema.Answer, typed: str, sign: str = ".") -> str:
-    """Return what was typed as it is stored. Raises InvalidAnswer."""
+    """Return what was typed, as stored. Raises InvalidAnswer."""
     number, span = read(typed, sign), span_of(answer)
     if number is None or not span.has(number):
         message, said = advice(answer)
@@ -87,7 +87,7 @@ def checked(answer: schema.Answer, typed: str, sign: str = ".") -> str:
 
 
 def has(answer: schema.Answer, value: str) -> bool:
-    """Return whether a number is one of the answer's, written as it is stored."""
+    """Return whether a number is one of the answer's, written as stored."""
     number = read(value) if is_number(value) else None
     return number is not None and span_of(answer).has(number) and written(number) == value
 

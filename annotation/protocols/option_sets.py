@@ -1,8 +1,8 @@
 """Answers that are sets of options, to a pick of many.
 
 A stored set has its options sorted, with commas between them. If items have different numbers of options, the number in
-each such role follows: `candidate-0,candidate-3;5` of five candidates. So agreement also knows what was not chosen. A
-fixed answer called `none` is chosen without others.
+each such role follows: `candidate-0,candidate-3;5` of five candidates. This lets agreement use what was not chosen,
+too. A fixed answer called `none` is chosen without others.
 """
 
 from collections import Counter
@@ -37,13 +37,13 @@ def as_label(options: Iterable[str]) -> str:
 
 
 def with_counts(protocol: ProtocolFile, answer: schema.Pick, options: Iterable[str], shown: Sequence[str]) -> str:
-    """Return the set as it is stored; `shown` are the names of all options on the screen."""
+    """Return the set as stored; `shown` are the names of all options on the screen."""
     counts = [str(_count(shown, role)) for role in _open_roles(protocol, answer)]
     return as_label(options) + (_COUNTS + _OF_ROLES.join(counts) if counts else "")
 
 
 def has_counts(protocol: ProtocolFile, answer: schema.Pick, said: str) -> bool:
-    """Return whether the set has numbers of options as the file requires, and ones that an item can have."""
+    """Return whether the set has the numbers of options that the file requires, and that an item can have."""
     roles, counts = _open_roles(protocol, answer), said.partition(_COUNTS)[2].split(_OF_ROLES)
     if len(roles) != len(counts) or not all(one.isdecimal() and len(one) < 4 for one in counts):
         return False
@@ -106,7 +106,7 @@ def is_split(answer: schema.Pick, said: Sequence[str]) -> bool:
 
 
 def closest_vote(said: Sequence[str]) -> list[str]:
-    """Return the votes for and against the option closest to half of them; "" for those who were not asked."""
+    """Return the votes for and against the option closest to half of them; "" for annotators who were not asked."""
     counts = Counter(option for one in said for option in chosen(one))
     closest = min(sorted(counts), key=lambda option: abs(counts[option] * 2 - len(said)), default="")
     return [(values.YES if closest in chosen(one) else values.NO) if one else "" for one in said]

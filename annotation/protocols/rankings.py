@@ -1,4 +1,4 @@
-"""Rankings as they are stored: options from best to worst with `>`, and `=` between ties. Pure."""
+"""Rankings as stored: options from best to worst with `>`, and `=` between ties. Pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -11,12 +11,12 @@ def tiers(ranking: str) -> list[list[str]]:
 
 
 def ranks_of(ranking: str) -> dict[str, int]:
-    """Option → its tier from 1, the best."""
+    """Return each option's tier, from 1 for the best."""
     return {option: rank for rank, tier in enumerate(tiers(ranking), 1) for option in tier}
 
 
 def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:
-    """Option → its mean rank from 1; options that tie share the mean of their ranks."""
+    """Return each option's mean rank, from 1; tied options share the mean of their ranks."""
     found: dict[str, list[float]] = {}
     for ranking in rankings:
         passed = 0

@@ -20,14 +20,14 @@ from benchmarks.formats.own.ratings import ALL, LAST, REFUSE, RatingsMapping
 from benchmarks.records import ItemRecord, Origin
 
 _EMPTY = "This cell is empty."
-_MOST_WORDS = 2_000_000  # in all rows together: agreement treats each word as a separate value
-_PLACE = "[1-9][0-9]{0,3}"  # of a word: texts have at most 4,000 characters
+_MOST_WORDS = 2_000_000  # in all rows together, since agreement treats each word as a separate value
+_PLACE = "[1-9][0-9]{0,3}"  # place of a word; texts have at most 4,000 characters
 _MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]+)*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """`question`: which of the item's tasks, if it has several. `texts`: what was written."""
+    """`question`: which of the item's tasks, if it has several. `texts`: the texts written."""
 
     item: str
     annotator: str
@@ -50,7 +50,7 @@ class RatedFile:
     attributes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
 
     def with_attributes(self, protocol: ProtocolFile) -> ProtocolFile:
-        """Return the protocol with the attributes that the mapping names as well."""
+        """Return the protocol with the mapping's attributes added."""
         known = list(dict.fromkeys((*protocol.item.attributes, *self.mapping.attributes)))
         return protocol.model_copy(update={"item": protocol.item.model_copy(update={"attributes": known})})
 
@@ -61,8 +61,8 @@ def read_rated(
 ) -> RatedFile:  # fmt: skip
     """Return the ratings in the file's order, each with the label that a judgment would have. Errors are in the log.
 
-    `mapping`: its JSON; without one, columns are guessed by name. `repeated`: what to do with a second rating of a task
-    by an annotator, as in `measures.ratings_file`. Right answers by item are read from the file, unless its items are
+    `mapping`: its JSON; without one, columns are guessed by name. `repeated`: how to treat a second rating of a task by
+    one annotator, as in `measures.ratings_file`. Right answers by item are read from the file, unless its items are
     known (`has_items`). Raises Unreadable.
     """
     how = ratings.understood(path, mapping, log, [one.name for one in protocol.answers])
@@ -73,7 +73,7 @@ def rated(
     all_given: Iterable[ratings.Given], how: RatingsMapping, protocol: ProtocolFile, log: ProblemLog,
     repeated: str = REFUSE, has_items: bool = False,
 ) -> RatedFile:  # fmt: skip
-    """Return these answers as `read_rated` returns those of a file. Raises Unreadable."""
+    """Return these answers as `read_rated` returns a file's. Raises Unreadable."""
     found = RatedFile(how)
     places: dict[tuple[str, str], int] = {}  # task and annotator → where their rating is
     shapes: dict[tuple[str, str], object] = {}  # what the answers to a question imply about their task
@@ -96,7 +96,7 @@ def rated(
                 log.error("WRONG_VALUE", file, number, columns[name], f"{advice} Correct one of the two.")
             words += shape if isinstance(shape, int) else 0
         if words > _MOST_WORDS:
-            advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
+            advice = f"Split this file, since its texts have more than {_MOST_WORDS:,} words in total."
             log.error("TOO_LONG", file, number, "", advice)
             raise Unreadable
         _add_attributes(found.attributes.setdefault(one.task, {}), given, of_item, protocol, log)
@@ -137,7 +137,7 @@ def _add_attributes(
 
 
 def _of_item(given: ratings.Given, protocol: ProtocolFile, log: ProblemLog) -> Attributes:
-    """Return the row's data on its item: its right answers, and what groups go over."""
+    """Return the row's data about its item: its right answers, and the values that define groups."""
     if not item_data.columns(protocol):
         return NO_ATTRIBUTES
     item = ItemRecord(given.item, "", "", (), (), meta=dict(given.row))
@@ -171,7 +171,7 @@ def _label(
     cells = {name: _spelled(said, [CANNOT_JUDGE]) for name, said in cells.items()}
     if CANNOT_JUDGE in cells.values():
         for name in (name for name, said in cells.items() if said not in ("", CANNOT_JUDGE)):
-            advice = f"Leave this cell empty, or remove {CANNOT_JUDGE} from the row: it stands for all questions."
+            advice = f"Leave this cell empty, or remove {CANNOT_JUDGE} from the row: it applies to all questions."
             log.error("WRONG_VALUE", file, row, columns[name], advice)
         return CANNOT_JUDGE
     parts: dict[str, str] = {}
@@ -196,12 +196,12 @@ def _label(
 
 
 def _may_be_open(protocol: ProtocolFile, answer: schema.Answer) -> bool:
-    """Return whether some items are not asked the question: the table doesn't show which."""
+    """Return whether the question is not asked about some items; the table doesn't show which."""
     return depends_on_items(answer) or values.may_ask_nothing(protocol, answer)
 
 
 def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[str, str]:
-    """Return the cell as it is stored, and what is wrong with it."""
+    """Return the cell as stored, and what is wrong with it."""
     match answer:
         case schema.Number():
             return _number(answer, said)
@@ -326,7 +326,7 @@ def _too_long_or_short(said: str, shortest: int, longest: int) -> str:
 
 
 def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
-    """Yield what each answer reveals of its item, equal in all rows: how many statements or words, which options."""
+    """Yield what each answer reveals about its item, equal in all rows: how many statements or words, which options."""
     for name, said in answers.parts_of(label, protocol).items():
         match protocol.answer(name):
             case schema.Pick(many=many) if many and ";" in said:
@@ -346,7 +346,7 @@ def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.
 
 
 def _spelled(said: str, known: Iterable[str]) -> str:
-    """Return the known word that equals the cell but for case and outer spaces; otherwise the cell."""
+    """Return the known word that equals the cell except for case and outer spaces; otherwise the cell."""
     word = said.strip().casefold()
     return next((one for one in known if one.casefold() == word), said)
 

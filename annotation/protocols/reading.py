@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 class _Unread(ValueError):
-    """Raised on YAML that no protocol file needs; the message is a remedy."""
+    """Raised for YAML that no protocol file needs; the message is a remedy."""
 
     def __init__(self, node: yaml.Node | None, advice: str, code: str = "NOT_YAML", path: Path = ()):
         super().__init__(advice)
@@ -34,7 +34,7 @@ class _Unread(ValueError):
         self.code = code
 
 
-_TOO_MUCH = f"Shorten this: a file has at most {_MOST_PARTS:,} keys and values."
+_TOO_MUCH = f"Shorten this. A file can have at most {_MOST_PARTS:,} keys and values."
 _TOO_DEEP = f"Nest keys and lists at most {_DEEPEST} deep."
 
 
@@ -45,7 +45,7 @@ class Core(yaml.SafeLoader):
     parts = depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Stop before much has been read: a long file's nodes take 40 times its length."""
+        """Stop before much has been read, because a long file's nodes take 40 times its length."""
         self.parts += 1
         self.depth += 1
         if self.parts > _MOST_PARTS:
@@ -70,7 +70,7 @@ _TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 }
 for tag, (pattern, _) in islice(_TYPES.items(), 4):  # everything else is a text
     Core.add_implicit_resolver(tag, pattern, None)
-# Control characters but tab and line break, and halves of pairs: databases and pages cannot hold them.
+# Control characters except tab and line break, and lone surrogates: databases and pages cannot hold them.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -143,10 +143,10 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     """Return the node's value. Every path gets its line in `lines`; duplicate keys are logged."""
     if node is None:
         return None
-    if len(path) > _DEEPEST or path in lines:  # an alias of another part has its own path
+    if len(path) > _DEEPEST or path in lines:  # an alias for another part has its own path
         raise _Unread(node, _TOO_DEEP)
     lines[path] = node.start_mark.line + 1
-    if len(lines) > _MOST_PARTS:  # of aliases, too
+    if len(lines) > _MOST_PARTS:  # aliases count, too
         raise _Unread(node, _TOO_MUCH, "TOO_LONG")
     if isinstance(node, yaml.SequenceNode):
         return [_build(one, (*path, place), lines, file, log) for place, one in enumerate(node.value)]
@@ -169,7 +169,7 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
 def _scalar(node: yaml.ScalarNode, path: Path) -> Any:
     """Return the value of a node without parts, as in JSON; its tag may ask for another."""
     if node.tag not in _TYPES:
-        advice = f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only."
+        advice = f"Remove the tag {node.tag:.60}: a file can have only texts, numbers, true and false."
         raise _Unread(node, advice, path=path)
     pattern, value_of = _TYPES[node.tag]
     if not pattern.match(node.value):
@@ -192,7 +192,7 @@ def _require_characters(node: yaml.ScalarNode, path: Path) -> None:
 
 
 def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:
-    """Return the steps of an error's location that are keys of the data. The others name the form that was tried."""
+    """Return the steps of an error's location that are keys of the data. The others name the form tried."""
     path: list[int | str] = []
     for place, step in enumerate(location):
         if isinstance(data, dict) and step in data:
@@ -221,7 +221,7 @@ _WANTED = {
     "a valid number": "a number",
     "a valid boolean": "true or false",
 }
-_EXAMPLES = {  # of required keys
+_EXAMPLES = {  # for required keys
     "name": "name: my-question",
     "title": "title: My question",
     "ask": "ask: Is the sentence true of the picture?",
@@ -244,12 +244,12 @@ _YAML = {  # the parser's message → what to do
     "could not find expected ':'": "Write a colon and a space after the key, in this line or the one before.",
     "expected <block end>": "Indent this line like the ones that it belongs with.",
     "expected ',' or": "Close the bracket or brace that was opened before this line.",
-    "expected alphabetic or numeric character": "Put the text in quotes: its first character has a meaning of its own.",
-    "expected the node content, but found": "Put the text in quotes: its first character has a meaning of its own.",
-    "found undefined alias": "Put the text in quotes: * at its beginning has a meaning of its own.",
+    "expected alphabetic or numeric character": "Put the text in quotes: its first character has a special meaning.",
+    "expected the node content, but found": "Put the text in quotes: its first character has a special meaning.",
+    "found undefined alias": "Put the text in quotes: ** at the beginning has a special meaning.",
     "found unexpected end of stream": "Close the quotes that were opened before.",
     "found unknown escape": "Put the text in single quotes, or write \\\\ for one \\.",
-    "cannot start any token": "Put the text in quotes: its first character has a meaning of its own.",
+    "cannot start any token": "Put the text in quotes: its first character has a special meaning.",
 }
 
 _IN_BRACKETS = re.compile(r"expected ',' or .* but got '([?\[{:]|<scalar>)'")
@@ -275,7 +275,7 @@ _PATTERNS = {
         "Write how many there are: 2, 2..9, 1.. for one or more, or first for the first of them."
     ),
     POINTS: "Write how many points there are, 5, or from one to another, 0..100.",
-    FACT: "Name a role with its kind, images.second, one of its attributes, images.second.model, or one of the item.",
+    FACT: "Name a role with its kind (images.second), an attribute of it (images.second.model), or an item attribute.",
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
     r"^[1-9][0-9]?/[1-9][0-9]?$": "Write a number of judgments, or a share of them as a fraction, such as 2/3.",
@@ -297,7 +297,7 @@ def _advice(error: ErrorDetails) -> str:
         case "union_tag_not_found":
             by = str(context["discriminator"]).strip("'")
             keys = f"one of the keys {', '.join(_keys_at(error['loc']))}" if "(" in by else f"the key {by}"
-            return f"Say what this is, using {keys}."
+            return f"State what this is, using {keys}."
         case "union_tag_invalid":
             return f"There is no {context['tag']!r} here. Use one of {context['expected_tags']}.".replace("'", "")
         case "string_pattern_mismatch":

@@ -1,4 +1,4 @@
-"""The protocols that a stage can ask: built-in ones by name, and published protocol files as `NAME@VERSION`.
+"""The protocols that a stage can use: built-in ones by name, and published protocol files as `NAME@VERSION`.
 
 A built-in protocol is a file of the library whose stages' own settings decide, or a module here with a form that a file
 cannot express. The library's other files keep their own names until a study publishes them. If a benchmark names roles
@@ -40,7 +40,7 @@ _find_text: FindText = _nothing_published
 
 
 def find_published_with(find: FindText) -> None:
-    """Set how the texts of published files are found; the app does so when it starts."""
+    """Set the function that finds published files' texts; the app does this when it starts."""
     global _find_text
     _find_text = find
 
@@ -69,7 +69,7 @@ def base_name(name: str) -> str:
 
 
 def is_unpublished(name: str) -> bool:
-    """Return whether this is a file of the library that a study must publish first."""
+    """Return whether this is a library file that a study must publish first."""
     return VERSION_SIGN not in name and base_name(name) not in PROTOCOLS
 
 
@@ -116,7 +116,7 @@ def _mapped(name: str) -> Protocol:
         return found
     base, mapping = roles.split(name)
     asked = protocol_named(base)
-    if asked.made_from is None:  # a protocol in code has no declared roles
+    if asked.made_from is None:  # protocols in code don't declare roles
         raise KeyError(name)
     try:
         return _keep(name, roles.with_roles(asked.made_from, mapping), decides=asked.file is not None)
@@ -131,5 +131,5 @@ def _keep(name: str, file: ProtocolFile, decides: bool = True) -> Protocol:
 
 
 def forget_published() -> None:
-    """For tests, in which the same name is published anew."""
+    """Forget published protocols, for tests that publish the same name again."""
     _compiled.clear()

@@ -42,7 +42,7 @@ def joined(base: str, roles: Roles) -> str:
 
 
 def in_words(roles: Roles) -> str:
-    """`picture → scene, prompt → text`."""
+    """Return `picture → scene, prompt → text`."""
     return ", ".join(f"{role.partition('.')[2]} → {to}" for role, to in sorted(roles.items()))
 
 
@@ -71,7 +71,7 @@ def read_roles(given: str, files: Sequence[ProtocolFile]) -> list[dict[str, str]
             raise CannotMap(f"{one}: name the role with its kind: {', '.join(several)}.")
         if not any(meant):
             there = dict.fromkeys(known for file in files for known in mappable(file))
-            raise CannotMap(f"{one}: there is no role {role}. There are: {', '.join(there)}.")
+            raise CannotMap(f"{one}: there is no role {role}. Choose one of {', '.join(there)}.")
         for mapping, of in zip(found, meant, strict=True):
             mapping |= dict.fromkeys(of, to)
     return found
@@ -82,7 +82,7 @@ def with_roles(file: ProtocolFile, roles: Roles) -> ProtocolFile:
     if not roles:
         return file
     if unknown := roles.keys() - set(mappable(file)):
-        raise CannotMap(f"{file.name} has no {', '.join(sorted(unknown))}. It has: {', '.join(mappable(file))}.")
+        raise CannotMap(f"{file.name} has no {', '.join(sorted(unknown))}. It has {', '.join(mappable(file))}.")
     _require_distinct(file, roles)
     try:
         found = ProtocolFile.model_validate(_Renaming(file, roles).renamed())
@@ -151,7 +151,7 @@ class _Renaming:
     def _right(self, address: str, right: Any) -> Any:
         if not isinstance(right, dict):
             return self._values(address, right)
-        if "from" in right:  # a column of the data, which no annotator sees
+        if "from" in right:  # a column in the data, which annotators don't see
             meant = right.get("values", {})
             return (
                 {**right, "values": {said: self._values(address, of) for said, of in meant.items()}} if meant else right
@@ -192,7 +192,7 @@ class _Renaming:
     def _options(self, address: str) -> dict[str, str]:
         """Map an answer's option names to those of the benchmark."""
         name = address.partition(".")[0]
-        answer = next((one for one in self.file.answers if one.name == name), None)  # else a fact about the item
+        answer = next((one for one in self.file.answers if one.name == name), None)  # otherwise a fact about the item
         if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
             return {}
         options = values.options_of(self.file, answer)

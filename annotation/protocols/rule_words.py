@@ -1,4 +1,4 @@
-"""How the judgments of a stage decide an item, in sentences. Pure.
+"""Describe in sentences how a stage's judgments decide an item. Pure.
 
 `deciding` is for a stage, whether the protocol file or settings decide; `each_rule` is for a file on its own.
 """
@@ -26,7 +26,8 @@ _ALIKE = " Different images count as the same answer; the one picked most often 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How many people judge a task: `overlap`, or one at a time up to `cap`; `agreement_overlap` on some items.
+    """The number of people who judge a task: `overlap`, or one at a time up to `cap`; `agreement_overlap` on some
+    items.
 
     `overlap` is 0 if it is not decided yet.
     """
@@ -60,7 +61,7 @@ class Asked:
         return f"at least {least} of {self.people}" if self.overlap else f"at least {_people(least)}"
 
     def more(self) -> str:
-        """Return a sentence on tasks that more people judge; "" if there are none."""
+        """Return a sentence about tasks that more people judge; "" if there are none."""
         found = ""
         if self.agreement_items:
             items = counted(self.agreement_items, "item")
@@ -73,7 +74,7 @@ class Asked:
 
 
 def deciding(protocol: Protocol, asked: Asked, rule: str = MAJORITY, tie: str = "drop") -> str:
-    """Return sentences on what keeps an item and what drops it. A file that decides has its own rule and tie."""
+    """Return sentences about what keeps an item and what drops it. A file that decides has its own rule and tie."""
     if protocol.confirms:
         return f"{_CONFIRMED.format(asked.cap or CONFIRM_CAP)} {_dropped_if(_of_protocol(protocol))}"
     if protocol.file and protocol.file.decide:
@@ -89,7 +90,7 @@ def deciding(protocol: Protocol, asked: Asked, rule: str = MAJORITY, tie: str = 
 
 
 def _of_protocol(protocol: Protocol) -> dict[str, str]:
-    """What drops an item, in words → why. An image chosen by an earlier stage is one of the options."""
+    """Return why an item is dropped, by what drops it, in words. An image from an earlier stage is an option."""
     labels = {one.identity: f"“{one.label}”" for one in protocol.fixed} | {CANNOT_JUDGE: "“Cannot judge”"}
     if (file := protocol.made_from) and len(file.decide) == 1:
         drops: Mapping[str, str] = getattr(file.decide[0], "drop", {})
@@ -100,7 +101,7 @@ def _of_protocol(protocol: Protocol) -> dict[str, str]:
 
 
 def each_rule(file: ProtocolFile, asked: Asked = Asked()) -> list[str]:
-    """Return for each rule what keeps an item and what drops it, after its question if there are several answers."""
+    """Return, for each rule, what keeps an item and what drops it, after its question if there are several answers."""
     return [f"{_asks(file, one.answer)}{_rule(file, one, asked)}" for one in file.decide]
 
 

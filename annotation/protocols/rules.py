@@ -34,7 +34,7 @@ from annotation.protocols.schema import ProtocolFile
 
 
 class FileRule(Rule):
-    """A rule decided by a file; of the stage's settings only the overlap counts."""
+    """A rule from a file; only the overlap comes from the stage's settings."""
 
     of_item: Attributes = NO_ATTRIBUTES  # attributes of the item and its parts
 
@@ -90,7 +90,7 @@ class FileRule(Rule):
 
     @property
     def asks_items(self) -> bool:
-        """Return whether an item's own data also decide it: `parents` of its texts, or its right answer."""
+        """Return whether an item's own data affect the decision: `parents` of its texts, or its right answer."""
         bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
         has_parents = any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
         return has_parents or any(values.is_of_right(self.file, rule) for rule in self.file.decide)
@@ -179,7 +179,7 @@ def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = 
 
 
 def least_judgments(file: schema.ProtocolFile) -> tuple[int, str]:
-    """Return the fewest judgments per task that the file's rules need, and why; 1 and "" if any number will do."""
+    """Return the fewest judgments per task that the file's rules need, and why; 1 and "" if any number is enough."""
     alike = [one.m for one in file.decide if isinstance(one, schema.AtLeast) and isinstance(one.m, int)]
     if max(alike, default=1) > 1:
         return max(alike), f"At least {max(alike)} people must give the same answer"

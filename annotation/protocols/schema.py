@@ -24,7 +24,7 @@ from pydantic import (
 from annotation.wording import exact
 
 VERSION = "protocol/1"
-LARGEST = 10**15  # number that floating point still tells from its neighbours
+LARGEST = 10**15  # a number that floating point can still tell from its neighbours
 MOST_KEYS = 9  # options have the keys 1 to 9, and so do the ranks of a ranking
 MOST_OPTIONS = 200  # in a pick, as many as an item can have captions
 MOST_TASKS = 1_000  # per item
@@ -79,7 +79,7 @@ Reference = Annotated[
 ]
 _CountText = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$", max_length=8)]
 Count = Annotated[_CountText, BeforeValidator(_count, json_schema_input_type=int | _CountText)]
-Address = Annotated[str, StringConstraints(max_length=33)]  # an answer, or one of its statements: holds.same
+Address = Annotated[str, StringConstraints(max_length=33)]  # an answer, or one of its statements, such as holds.same
 _ValueText = Annotated[str, StringConstraints(max_length=40)]
 Value = Annotated[_ValueText, BeforeValidator(as_value, json_schema_input_type=_ValueText | float)]
 Seen = Annotated[str, StringConstraints(max_length=200), BeforeValidator(as_value)]
@@ -132,7 +132,7 @@ References = Annotated[_References, BeforeValidator(_one_or_more, json_schema_in
 class Each(Strict):
     """A task for each member of a role, or for each combination of members of several. Names stand for the member."""
 
-    each: Annotated[dict[Name, References], Field(min_length=1, max_length=5)]  # the task's name has that of each
+    each: Annotated[dict[Name, References], Field(min_length=1, max_length=5)]  # the task's name contains each
 
 
 class Pairs(Strict):
@@ -554,7 +554,7 @@ class Combined(Strict):
 
     @property
     def rules(self) -> list[str]:
-        """Return the keys that it has; a file without mistakes has one."""
+        """Return the keys present; a file without mistakes has one."""
         return [name for name, of in self if of is not None]
 
     @property
@@ -563,7 +563,7 @@ class Combined(Strict):
 
     @property
     def weights(self) -> dict[str, float]:
-        """Answer → weight."""
+        """Return weights by answer."""
         of = getattr(self, self.rule)
         return of if isinstance(of, dict) else dict.fromkeys(of, 1.0)
 
@@ -585,7 +585,7 @@ def _form_of_right(value: object) -> str:
     return "tasks" if isinstance(value, dict) else "set" if isinstance(value, list) else "value"
 
 
-_BY_TASK: dict[str, Any] = {"not": {"required": ["from"]}}  # of two forms, a JSON Schema takes only one
+_BY_TASK: dict[str, Any] = {"not": {"required": ["from"]}}  # a JSON Schema accepts only one of two forms
 Right = Annotated[
     Annotated[Value, Tag("value")]
     | Annotated[_Values, Tag("set")]
@@ -657,7 +657,7 @@ class ProtocolFile(Strict):
 
     @cached_property  # asked twelve times for each rating of a file; no copy of a file changes its roles
     def roles(self) -> Mapping[str, str]:
-        """`images.scene` → its count."""
+        """Return counts by role, such as `images.scene`."""
         item = self.item
         kinds = {"images": item.images, "captions": item.captions, "texts": item.texts, "lists": item.lists}
         return {f"{kind}.{role}": count for kind, roles in kinds.items() for role, count in roles.items()}

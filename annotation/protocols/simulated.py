@@ -1,4 +1,4 @@
-"""How simulated annotators answer a protocol file, so that its results have structure. Pure.
+"""Simulate annotators' answers to a protocol file, with some structure in the results. Pure.
 
 The truth about an item is its right answer, or else drawn from the item and the same for everybody. Annotators err at
 the stated rate: on a scale by one point, in a number by up to a tenth of its range, in a check by statement, in marked

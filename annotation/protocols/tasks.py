@@ -39,7 +39,7 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
         lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
         raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")
     if all(isinstance(one.when, Never) for one in file_about(protocol, item, carried).answers):
-        raise base.UnsuitableItem(f"item {item.key} is asked none of the questions of {protocol.name}")
+        raise base.UnsuitableItem(f"item {item.key} is not asked any of the questions in {protocol.name}")
     bindings = list(_bindings(protocol, item, parts))
     _require_pictures(protocol, item, parts, [bound for _, bound in bindings])
     found = [_task(protocol, parts, question, bound) for question, bound in bindings]
@@ -93,7 +93,7 @@ def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[st
             TopologicalSorter(parents).prepare()
         except CycleError as error:
             circle = " → ".join(map(str, error.args[1]))
-            lacks = f"item {item.key}: by {one.parents}, texts of {one.of} depend on themselves: {circle}"
+            lacks = f"item {item.key}: according to {one.parents}, texts in {one.of} depend on themselves: {circle}"
             raise base.UnsuitableItem(f"{lacks}; remove one of these places") from None
 
 
@@ -132,7 +132,7 @@ def _require_pictures(
 
 
 def needs_in_words(role: str, count: str) -> str:
-    """Return what an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
+    """Return what an item must have: `2 to 9 candidate images`, or in a user-defined role `1 image as “scene”`."""
     many = schema.how_many(count)
     return _parts_in_words(role, many, one=many == "1")
 
@@ -144,7 +144,7 @@ def _parts_in_words(role: str, many: str, one: bool) -> str:
 
 
 def _count(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]]) -> int:
-    """Return how many tasks an item with these parts has, if its file does not say."""
+    """Return how many tasks an item with these parts has, if the file does not specify that."""
     match protocol.tasks:
         case schema.Each(each=each):
             return math.prod(sum(len(parts[role]) for role in roles) for roles in each.values())
@@ -196,7 +196,7 @@ def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[st
 def _balanced(pairs: Sequence[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
     """Return `count` of the pairs, each time one whose members came up least so far, which may reach a dead end."""
     left, drawn = list(pairs), []
-    partners = Counter(itertools.chain.from_iterable(pairs))  # of each member, in the pairs that are left
+    partners = Counter(itertools.chain.from_iterable(pairs))  # how often each member occurs in the remaining pairs
     often = dict.fromkeys(partners, 0)
     for _ in range(count):
         fewest = min(often[one] for one, count in partners.items() if count)

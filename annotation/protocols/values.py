@@ -69,7 +69,7 @@ def fixed_of(answer: object) -> dict[str, schema.Fixed]:
 
 
 def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
-    """Return what tables may name: roles, fixed answers, points. None if the values are not finite. Raises KeyError.
+    """Return what tables may name: roles, fixed answers, points. None if there is no finite list. Raises KeyError.
 
     The address is an answer's name, or for one statement of a check `holds.same`.
     """
@@ -116,7 +116,7 @@ def member_names(protocol: ProtocolFile, role: str) -> list[str]:
 
 
 def member_count(protocol: ProtocolFile, role: str) -> int:
-    """Return the least number of members of a role, and the largest unless that is open."""
+    """Return the least number of members in a role, and the largest unless it is open."""
     least, most = bounds(protocol.roles[role])
     return least if most is None else most
 

@@ -62,7 +62,7 @@ You can look at the picture, but only the text counts.
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
-    """Return the task: second positives, then candidates; one to nine, since the keys 1 to 9 pick them."""
+    """Return the task: second positives, then candidates; one to nine, because the keys 1 to 9 pick them."""
     base.require_parts(item, captions=["positive", "negative"])
     options = (*item.captions_as(_RESULT_ROLE), *item.captions_as("candidate"))
     if not 1 <= len(options) <= 9:

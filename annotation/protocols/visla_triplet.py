@@ -1,4 +1,4 @@
-"""VISLA §3.3: check that two positives and a negative keep the guidelines, and edit them if they don't.
+"""VISLA §3.3: check that two positives and a negative follow the guidelines, and edit them if they don't.
 
 The negative can also be replaced by another of its nearest candidates. What cannot be corrected is dropped.
 """
@@ -90,7 +90,7 @@ def _parse(
 def _changes(
     sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity
 ) -> dict[str, tuple[str, str]]:
-    """Changed role → its words now, and the identity they were made from. Raises InvalidAnswer."""
+    """Return, for each changed role, its current text, and the identity it was made from. Raises InvalidAnswer."""
     put = edits.option_at_place(sent["use"], shown) if sent.get("use") else ""
     stand = {}
     for field, role in _ROLES.items():
@@ -107,8 +107,8 @@ def _changes(
 def _sentence_and_source(
     field: str, typed: str | None, others: Sequence[str], put: str, texts: base.TextsByIdentity
 ) -> tuple[str, str]:
-    """Return a sentence's words and source. `others` can replace it, and `put` is the one that did; words that equal
-    those of one of these have it as their source.
+    """Return a sentence's words and source. `others` can replace it, and `put` is the one that did; text that equals
+    one of these has it as its source.
     """
     was = base.caption_identity(_ROLES[field])
     words = edits.one_line(texts[was] if typed is None else typed)

@@ -14,7 +14,7 @@ from annotation.protocols.layout import drawn_by
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
-MOST = 300  # answers to a screen
+MOST = 300  # most answers to a screen
 _FEW = 64  # answers to one question that has too many to list
 _LISTED = 5  # options or statements up to which all combinations are listed
 _DRAWN = {"points": "[[0.5, 0.5]]", "boxes": "[[0.1, 0.2, 0.5, 0.6]]"}  # marks on a made-up picture
@@ -48,7 +48,7 @@ def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit:
 
 
 def texts_of(record: ItemRecord) -> dict[str, str]:
-    """Identity → text of the item's captions."""
+    """Return the texts of the item's captions by identity."""
     found: dict[str, str] = {}
     for role in dict.fromkeys(one.role for one in record.captions):
         own = [one.text for one in record.captions if one.role == role]

@@ -91,7 +91,7 @@ class Files:
             yield as_object(line, f"{name}, line {number}")
 
     def protocol_files(self, stages: Iterable[Mapping]) -> dict[str, ProtocolFile]:
-        """Stage name → protocol file, for the stages (as in the manifest) that use one, in their order."""
+        """Return protocol files by stage name, for the stages (as in the manifest) that use one, in order."""
         return {
             stage["name"]: asked_under(read_stored(self.read(file["path"]).decode(), file["name"]), stage["protocol"])
             for stage in sorted(stages, key=lambda stage: stage["position"])
@@ -105,7 +105,7 @@ class Files:
 
     def batches(self, name: str, rows: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield `rows` rows of a .parquet file at a time, with all columns or only these. If it read ahead, pyarrow
-        would keep whole columns of what it has read until the end."""
+        would keep whole columns until the end."""
         with self.open(name) as source, pq.ParquetFile(source, buffer_size=BUFFER, pre_buffer=False) as file:
             yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
@@ -117,9 +117,9 @@ class ReleaseFiles(Files):
     def manifest(self) -> dict:
         found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
-            raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
+            raise NotARelease(f"{MANIFEST} does not state that {MADE_BY} made it.")
         if found.get("kind") != KIND:
-            raise NotARelease("This is an export of a study. Make a release of it first.")
+            raise NotARelease("This is a study’s export. Make a release from it first.")
         try:
             check_version(found)
         except UnknownSchemaVersion as why:

@@ -39,7 +39,7 @@ def build(
 ) -> dict:
     """Write the release to the empty folder `out` and return its manifest. Raises Refused if a split would be empty.
 
-    What an `earlier` version had in a split stays there. `original(sha256)` gives the bytes of an image, if the
+    Items stay in the split they had in an `earlier` version. `original(sha256)` gives the bytes of an image, if the
     export only names images.
     """
     source = ExportReader(export, original)
@@ -134,7 +134,7 @@ def _split_rule(plan: Plan) -> str:
 
 
 def summary(manifest: Mapping) -> dict:
-    """Return what lists of releases show: the manifest without single files."""
+    """Return the manifest without single files, for lists of releases."""
     forms: Counter[str] = Counter()
     for name, file in manifest["files"].items():
         forms[name.partition("/")[0] if "/" in name else ""] += file["bytes"]

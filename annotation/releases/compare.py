@@ -1,4 +1,5 @@
-"""Compare two releases by item id: which items came, left or changed, and why; and what differs in the set-up. Pure.
+"""Compare two releases by item id: which items were added, dropped or changed, and why; and what differs in the set-up.
+Pure.
 
 Everything is read from the files of both releases; docs/reference/release-changes.md lists groups and codes of reasons.
 Only the states of all items, and the lines of items that differ, are kept in memory.
@@ -43,7 +44,7 @@ BESIDE = {"name", "position", "instructions"}  # keys of a stage that are compar
 ADJUDICATOR = "adjudicator"
 RESULT = ("state", "outcome", "reason", "content")
 UNKNOWN = {"code": "unknown"}
-DECIDING = {  # settings that decide what a stage asks, and how its answers decide
+DECIDING = {  # settings that determine what a stage asks, and how its answers decide
     "protocol", "overlap", "cap", "certainty", "rule", "tie_rule", "takes", "carries", "promotion", "sample",
     "stratify", "seed", "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers",
     "drops", "confirms", "confirm_cap", "alike", "protocol_file", "strategy", "audit target_half_width",
@@ -69,7 +70,7 @@ class _Item:
 
     @property
     def fate(self) -> dict:
-        """Return its state in the words of the files."""
+        """Return its state in the files' words."""
         found: dict[str, str | None] = {"state": self.state}
         if self.state in (DROPPED, NOT_ASKED):
             found |= {"stage": self.line["stage"], "reason": self.line["reason"]}
@@ -83,7 +84,7 @@ class _Side:
     """One of the two releases."""
 
     states: dict[str, str] = field(default_factory=dict)  # of all decided items
-    packed: dict[str, bytes] = field(default_factory=dict)  # lines of items that differ from the other's
+    packed: dict[str, bytes] = field(default_factory=dict)  # lines of items that differ between the two
     open: dict[str, dict[Asked, dict]] = field(default_factory=dict)  # decisions of items that are open only here
     votes: Mapping[str, Mapping[Asked, Counter]] = field(default_factory=dict)
     judges: Mapping[str, Mapping[Asked, Collection[str]]] = field(default_factory=dict)
@@ -108,12 +109,12 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What items' reasons depend on besides the items."""
+    """The data on which items' reasons depend, besides the items."""
 
     setup: Mapping
-    corrections: Mapping[str, list[dict]]  # by item, as reasons: those only in b
-    complete: tuple[bool, bool]  # of each release: its files name every item that it imported
-    others_moved: bool  # some item came into the data, or left it
+    corrections: Mapping[str, list[dict]]  # by item, as reasons: corrections only in b
+    complete: tuple[bool, bool]  # for each release, whether its files name every item that it imported
+    others_moved: bool  # whether some item was added to the data or dropped
     shared: Collection[str]  # items that b had to move to another split because of a shared image
 
     @property
@@ -121,7 +122,7 @@ class _Context:
         return self.setup.get("stages", {})
 
     def excluded(self, way: str) -> dict[str, str]:
-        """Annotator → reason of those excluded since ("added"), or no longer ("removed")."""
+        """Return reasons by annotator, for those excluded since ("added") or no longer excluded ("removed")."""
         return {one["annotator"]: one.get("reason", "") for one in self.setup.get("exclusions", {}).get(way, [])}
 
     def stage_reasons(self, stage: str) -> list[dict]:
@@ -266,7 +267,7 @@ def _lines_of_corrections(release: ReleaseFiles) -> Iterator[dict]:
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:
-    """Return what each open item was asked, as decisions whose votes are unknown; `state` is "open" if none came."""
+    """Return the questions about each open item, as decisions with unknown votes; `state` is "open" if none came."""
     found: dict[str, dict[Asked, dict]] = defaultdict(dict)
     names = ("stage", "question", "round", "outcome", "reason", "decided_by")
     for task in release.lines("tasks.jsonl"):
@@ -280,7 +281,7 @@ def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, di
 
 
 def _judgments(release: ReleaseFiles, items: Collection[str], people: Collection[str]) -> tuple[Mapping, Mapping]:
-    """Return by item id and question the counted answers, and those of `people` whose judgments count."""
+    """Return, by item id and question, the counted answers, and those of `people` whose judgments count."""
     votes: dict[str, dict[Asked, Counter]] = defaultdict(lambda: defaultdict(Counter))
     judges: dict[str, dict[Asked, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in _counted(release, items) if items else ():
@@ -478,7 +479,7 @@ def _by_votes(before: Mapping, after: Mapping) -> dict:
     return {"code": "was_open" if was_open and more > 0 else "judgments", "more": more, "votes": votes}
 
 
-# Differences in an item that is in the data of both, and why
+# Differences in an item that is in both releases' data, and why
 
 
 def _changes(a: Mapping, b: Mapping) -> dict:
@@ -507,7 +508,7 @@ def _captions(line: Mapping, as_imported: bool = False) -> dict[str, str]:
 
 
 def _attributes(line: Mapping) -> dict[str, dict]:
-    """Return the attributes of its captions; those of images are compared with the rest of an image."""
+    """Return the attributes of its captions; images' attributes are compared with the rest of the image."""
     return {name: caption["attributes"] for name, caption in _named_captions(line) if "attributes" in caption}
 
 
@@ -523,7 +524,7 @@ def _named_captions(line: Mapping) -> Iterator[tuple[str, Mapping]]:
 def _reasons_of_changes(
     a: _Item, b: _Item, changes: Collection[str], context: _Context, corrections: Sequence[dict]
 ) -> list[dict]:
-    """Return corrections, then the decisions of stages that decide what changed, then changes that neither explains."""
+    """Return corrections, then decisions of stages that determine what changed, then unexplained changes."""
     by_stages = {"captions", "negative_image"} & set(changes)
     found = [*corrections, *(_reasons(a, b, context) if by_stages else [])]
     others = set(changes) - ({"captions", "images"} if corrections else set())

@@ -1,4 +1,4 @@
-"""The differences that `compare` found, in plain sentences. Pure."""
+"""Describe the differences found by `compare` in plain sentences. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -6,7 +6,7 @@ from annotation.releases.compare import ADJUDICATOR, NAMING
 
 SHOWN = 20  # items per group
 LENGTH = 200  # characters per value
-SHORT = {  # reasons for which items are counted
+SHORT = {  # reasons by which items are counted
     "corrected": "corrected",
     "withdrawn": "withdrawn",
     "put_back": "put back",
@@ -14,18 +14,18 @@ SHORT = {  # reasons for which items are counted
     "asked_again": "asked again in a later round",
     "estimate": "the Dawid–Skene estimate changed",
     "exclusion": "an annotator was excluded, or no longer is",
-    "imported": "imported in one release only",
+    "imported": "imported in only one release",
     "imported_again": "the material was imported again",
     "instructions": "the instructions changed",
     "judgments": "other judgments count",
     "settings": "settings changed",
     "split": "moved with other items into another split",
-    "stage": "a stage asks about it in one release only",
+    "stage": "a stage asks about it in only one release",
     "unknown": "the files give no reason",
     "was_open": "was open",
 }
 LEFT_OUT = {
-    "check_item": "it is a check item there",
+    "check_item": "it is a check item in that stage",
     "not_sampled": "it is not in its sample",
     "not_suitable": "it lacks what the stage asks about",
     "withdrawn": "it was withdrawn",

@@ -1,4 +1,4 @@
-"""A frozen release's zip, and one file of it: entries are stored uncompressed, so a file is a stretch of the zip."""
+"""Download a frozen release's zip, or a file in it: entries are uncompressed, so a file is a range of the zip."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ def download_release(request: HttpRequest, release: Release) -> HttpResponseBase
 def download_file(request: HttpRequest, release: Release, name: str) -> HttpResponseBase:
     """Return one file, by its path in the release's folder; 404 if there is none.
 
-    It is always a download, and of no content type but text or bytes.
+    It is always a download, with no content type except text or bytes.
     """
     with removed_is_404(), kept.open(release.file) as file, zipfile.ZipFile(file) as archive:
         try:
@@ -66,7 +66,7 @@ def _opener(release: Release) -> Callable[[], File]:
 
 @contextmanager
 def removed_is_404() -> Iterator[None]:
-    """Answer 404 if somebody removed a file from the storage, since that is not an error of ours."""
+    """Respond with 404 if somebody removed a file from the storage, since that is not an error of ours."""
     try:
         yield
     except FileNotFoundError:

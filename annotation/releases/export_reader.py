@@ -1,4 +1,4 @@
-"""Read an export from its folder a row at a time: all that a release is made from. Pure.
+"""Read an export from its folder a row at a time: everything a release is made from. Pure.
 
 `items.jsonl` and `data.parquet` have the kept items in the same order, so their lines are read side by side.
 """
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def weight(self) -> int:
-        """The bytes of its images."""
+        """Return the number of bytes of its images."""
         return sum(len(image["bytes"]) for _, image in self.images())
 
     def images(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -58,7 +58,7 @@ class ExportReader(Files):
 
     @property
     def columns(self) -> dict[str, str]:
-        """Column of the split → its part (benchmarks.formats.base.SPLIT)."""
+        """Return the split's columns with their parts (benchmarks.formats.base.SPLIT)."""
         return self.manifest["columns"]
 
     def rows(self, splits: Mapping[str, str]) -> Iterator[Row]:
@@ -98,7 +98,7 @@ def exclusions(judgments: Iterable[pa.RecordBatch], annotators: Iterable[Mapping
 
 
 def record(line: Mapping) -> ItemRecord:
-    """Return the item in a line of one of the files of items, with its final words."""
+    """Return the item in a line of one of the files of items, with its final texts."""
     return ItemRecord(
         key=line["id"],
         type=line["type"],

@@ -1,4 +1,4 @@
-"""The form for a new release: a name and a version, what it includes, what is public, and the producer's own words."""
+"""The form for a new release: a name and a version, what it includes, what is public, and the producer's statements."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -46,17 +46,17 @@ SPLIT_CHOICES = {
 RISKS = {  # what to consider before making a part public
     "times": "Someone who knows when a person worked may find out who A-01 is.",
     "annotators": "In small groups, a number may reveal who A-01 is.",
-    "comments": "Read them first: people write names and opinions.",
+    "comments": "Read them first, because people write names and opinions.",
     "gold": "Anyone who reads them can pass every check. Wait until these checks are no longer in use.",
 }
-NAME_HINT = "The name that others cite, also the folder's name: letters, digits, dots, hyphens."
+NAME_HINT = "The name that others will cite, and the name of the folder. Use letters, digits, dots and hyphens."
 VERSION_HINT = "Two or three numbers, such as 1.0 or 1.0.2."
 SEED_HINT = "The same seed draws the same splits. Items stay in the split they had in an earlier version."
 NEEDED = "Choose at least one."
 
 
 class PlanForm(Form):
-    """The next release of `study`. It starts from the last one, except for what is public: that is chosen each time.
+    """The next release of `study`. It starts from the last release, except that what is public is chosen each time.
 
     `instead` is a release that was never frozen, whose place and values it takes.
     """
@@ -123,14 +123,14 @@ class PlanForm(Form):
 
     @property
     def positions(self) -> set[int]:
-        """Return the positions of the chosen stages, with those they depend on; none: all."""
+        """Return the positions of the chosen stages, with those they depend on; empty for all."""
         chosen = {int(one) for one in self["stages"].value() or () if str(one).isdecimal()}
         found = _with_sources(self.study_stages, chosen)
         return set() if len(found) == len(self.study_stages) else found
 
     def clean(self) -> dict:
         super().clean()
-        if self.cleaned_data.get("splits") != OWN:  # they are hidden then
+        if self.cleaned_data.get("splits") != OWN:  # the fields are hidden then
             for name in SPLIT_NAMES:
                 self.errors.pop(name, None)
         if not self.errors:

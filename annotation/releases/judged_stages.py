@@ -1,4 +1,4 @@
-"""The judgments of an export or a release for stages with protocol files, as ratings that the files decide. Pure."""
+"""The judgments in an export or a release for stages with protocol files, as ratings for the files to decide. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _BATCH = 10_000
 @dataclass
 class JudgedStage:
     """`rows` are the counted judgments of live tasks in the order given. `wanted` has the number of judgments each task
-    needs, and `attributes` those of the parts of its item.
+    needs, and `attributes` its item's parts' attributes.
     """
 
     name: str

@@ -30,7 +30,7 @@ OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
 class CannotFreeze(ValueError):
-    """`problems` are sentences by field of the plan; "" has those of no field."""
+    """`problems` has sentences by field of the plan; "" has those about no field."""
 
     def __init__(self, sentence: str = "", **problems: str):
         self.problems = {"": sentence} if sentence else problems
@@ -59,7 +59,7 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
 def _taken(plan: Plan) -> str:
     taken = f"There is already a {plan.title}"
     if Release.objects.filter(name=plan.name, version=plan.version).exclude(frozen_at=None).exists():
-        return f"{taken}. Give the next version."
+        return f"{taken}. Use the next version."
     return f"{taken}, not frozen: it is being built, or its build failed and you can discard it on its page."
 
 
@@ -87,13 +87,13 @@ def _check_plan(study: Study, plan: Plan) -> None:
         raise CannotFreeze(stages=str(why)) from None
     named = Release.objects.filter(name__iexact=plan.name)  # names of folders, and of tasks in lmms-eval, ignore case
     if others := named.exclude(study=study).first():
-        raise NameTaken(name=f"Another study has releases of this name, such as {others}. Choose another.")
+        raise NameTaken(name=f"Another study has releases with this name, such as {others}. Choose another name.")
     if others := named.exclude(name=plan.name).first():
-        raise NameTaken(name=f"{others} differs only in capitals. Write the name as there, or choose another.")
+        raise NameTaken(name=f"{others} differs only in capitals. Write the name in the same way, or choose another.")
 
 
 def try_again(*, release: Release, by: str, created_by=None) -> Job:
-    """Create another job for a release that failed. Raises CannotFreeze if there is nothing to try again."""
+    """Create another job for a release that failed. Raises CannotFreeze if there is nothing to retry."""
     with transaction.atomic():
         found = _unfinished(release)
         job = _queue(found.study, str(found), by, created_by)
@@ -114,7 +114,7 @@ def _unfinished(release: Release) -> Release:
     if found is None:
         raise CannotFreeze(f"{release} was discarded.")
     if found.frozen_at:
-        raise CannotFreeze(f"{found} is frozen and cannot change. Make another version.")
+        raise CannotFreeze(f"{found} is frozen and cannot change. Make a new version.")
     if found.job and found.job.state not in OVER:  # read after the lock, since its previous holder may have changed it
         raise CannotFreeze(f"{found} is still being built. Cancel that first, or wait.")
     return found

@@ -1,4 +1,4 @@
-"""The releases of a study as lists show them, in any state."""
+"""A study's releases for lists, in any state."""
 
 from django.db.models import QuerySet
 
@@ -16,7 +16,7 @@ def releases_of(study: Study) -> QuerySet[Release]:
 
 
 def open_items(study: Study) -> int:
-    """How many items a release made now would leave out because they are not decided; an audit leaves most open."""
+    """Return how many undecided items a release made now would leave out; an audit leaves most open."""
     tasks = Task.objects.filter(stage__study=study, kind=Kind.JUDGE, live=True, decided=None)
     return tasks.exclude(stage__strategy=Strategy.AUDIT).order_by().values("item").distinct().count()
 
@@ -29,7 +29,7 @@ def release_state(release: Release) -> str:
 
 
 def list_row(release: Release) -> dict:
-    """Return the data that a list shows of a release."""
+    """Return the data about a release for a list."""
     counted, state = release.summary.get("splits", {}), release_state(release)
     splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
     return {

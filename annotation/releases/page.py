@@ -31,13 +31,13 @@ KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever change
 CARD = "README.md"
 COUNTS = ("imported", *STATES)
 TABLES = "Documents and tables"
-OF_TABLES = "The dataset card, the figures, every judgment and decision, what was dropped or left out and why."
+OF_TABLES = "The dataset card, the statistics, every judgment and decision, and what was dropped or left out and why."
 FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in FORMS.items()}
 
 
 @dataclass
 class Group:
-    """The files of one form, or those outside the forms. `files` are the first of them."""
+    """The files of one form, or files outside the forms. `files` are the first of them."""
 
     release: int
     name: str
@@ -142,7 +142,7 @@ def comparison_context(release: Release, against: str) -> dict:
 
 def _changes(release: Release, other: Release, compute: bool) -> dict | None:
     """Return the changes from the other to this one, as in `compare`, with the first CHANGED items of each group. This
-    takes a while: unless `compute`, None if they never were computed."""
+    takes a while; without `compute`, None if they were never computed."""
     key = f"release-changes:{other.sha256}:{release.sha256}"
     if (known := cache.get(key)) or not compute:
         return known
@@ -154,7 +154,7 @@ def _changes(release: Release, other: Release, compute: bool) -> dict | None:
 
 
 def _in_sentences(found: Mapping) -> dict:
-    """Return the differences in words: those of the set-up, and of the items of each group."""
+    """Return the differences in words: in the set-up, and in each group's items."""
     groups = [
         {
             "title": title,
@@ -171,7 +171,7 @@ def _in_sentences(found: Mapping) -> dict:
     }
 
 
-# Contents of a release if it were made now
+# The contents of a release made now
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,17 +204,17 @@ class Outlook:
 
     @property
     def waiting(self) -> list[Stage]:
-        """The open stages that have no items yet."""
+        """Return the open stages that have no items yet."""
         return [stage for stage in self._open if stage.position in self.empty]
 
     @property
     def _open(self) -> list[Stage]:
-        """The stages in which somebody can still answer."""
+        """Return the stages in which somebody can still answer."""
         return [one for one in self.stages if one.state == StageState.OPEN and one.study.state != StudyState.CLOSED]
 
 
 def outlook(study: Study, positions: Collection[int], by: str) -> Outlook:
-    """Return the outlook for the stages at these positions; none: for all."""
+    """Return the outlook for the stages at these positions (empty: all)."""
     stages = [one for one in study.stages.order_by("position") if not positions or one.position in positions]
     latest = funnel.latest(study, positions, by)
     whole = latest.data or {"by_type": [], "stages": [], "measuring": []}

@@ -19,13 +19,13 @@ from benchmarks.predictions.names import NAMES
 from benchmarks.runs.reported import HUMAN, ReportedRow
 
 FIGURES = "figures.json"
-CANNOT = (AttributeError, KeyError, TypeError, ValueError, Unreadable)  # raised by files of another shape
+CANNOT = (AttributeError, KeyError, TypeError, ValueError, Unreadable)  # raised if a file has another shape
 
 _Group = Mapping[str, Any]  # a type, a subtype or None, and measures
 
 
 def people_of(folder: Path, kind: str, log: ProblemLog) -> list[ReportedRow]:
-    """Return a row for each baseline and each stage whose measure models of that kind have too. If the figures have
+    """Return a row for each baseline and each stage whose measure models of that kind also have. If the figures have
     another shape, the log gets a note and there are no rows."""
     try:
         with Files(folder) as files:
@@ -97,7 +97,7 @@ def _figures(measures: Mapping[str, Any]) -> dict[str, Any]:
 def _share(of: Mapping[str, Any]) -> dict[str, float | int | None]:
     found = {name: of[name] for name in ("share", "low", "high", "n")}
     if not all(0 <= found[name] <= 1 for name in ("share", "low", "high") if found[name] is not None):
-        raise ValueError(f"{found} is no share")
+        raise ValueError(f"{found} is not a share")
     if not isinstance(found["n"], int) or (found["low"] is None) != (found["high"] is None):
-        raise ValueError(f"{found} is no share")
+        raise ValueError(f"{found} is not a share")
     return found

@@ -1,4 +1,4 @@
-"""The decisions about a release before it is made, and what only its producer can state. Pure."""
+"""The decisions about a release before it is made, and facts that only its producer can state. Pure."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,12 +13,12 @@ SPLITS = {  # preset's name → percentage of the items in each split
     "80/20": {"train": 80, "validation": 20},  # as BiVLC's TROHN-Img (§5)
     "80/10/10": {"train": 80, "validation": 10, "test": 10},
 }
-FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source")  # besides parquet, which is always there
+FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "vlmevalkit", "source")  # besides parquet (always included)
 USUAL_FORMS = ("jsonl", "csv", "source")
 SHARD_MB, SHARD_LIMITS = 500, (1, 5000)
 PUBLIC = {  # what can be public besides the minimum
     "times": "when each judgment was given and how long it took, pace and pay",
-    "annotators": "the figures of each annotator: agreement with others, answers, checks",
+    "annotators": "each annotator’s statistics: agreement with others, answers, checks",
     "comments": "what people wrote with their answers: reasons of judgments and notes of adjudicators",
     "gold": "the correct answers of checks, practice and comprehension questions",
 }
@@ -40,12 +40,12 @@ WORDS = (
     Word("contact", "Contact", "An address for questions: e-mail or web.", long=False),
     Word("licence", "Licence", "For the annotations, as an SPDX identifier: CC-BY-4.0, MIT …", long=False),
     Word("citation", "How to cite", "BibTeX, or a sentence."),
-    Word("language", "Language", "Of the captions, as a code: en, es, eu …", long=False),
+    Word("language", "Language", "The captions’ language, as a code: en, es, eu …", long=False),
     Word("collection", "Where the material comes from", "Sources of images and captions, and how they were chosen."),
     Word("timeframe", "Time frame", "First and last day of its collection: 2026-01-31 to 2026-03-15.", long=False),
     Word("preprocessing", "Preprocessing", "What was done to it before the import: filtered, cropped, cleaned."),
     Word("platform", "Platform and recruitment", "Where annotators were recruited and how they were chosen."),
-    Word("demographics", "Annotators", "What is known of them as a group. Leave out what was not asked."),
+    Word("demographics", "Annotators", "What is known about them as a group. Leave out what was not asked."),
     Word("ethics", "Consent and ethics", "What annotators were told, and any review board's decision."),
     Word("biases", "Biases and limits", "Biases of the material or the judgments; what the split does not show."),
     Word("sensitive", "Personal or sensitive material", "Faces, names, anything that a reader must know about."),
@@ -60,7 +60,7 @@ class Plan:
     """The input of the page's form, the command and the API; `problems` checks it for all of them, and `as_json` stores
     it in one form.
 
-    `splits` are percentages that add up to 100; `stages` are positions, none: all; `words` are by Word.name.
+    `splits` are percentages that add up to 100; `stages` are positions (empty: all); `words` are by Word.name.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its splits, in order."""
+        """Return the names of its splits, in order."""
         return tuple(name for name in SPLIT_NAMES if name in self.splits)
 
     def as_json(self) -> dict:
@@ -101,7 +101,7 @@ class Plan:
         if not VERSION.fullmatch(self.version):
             found["version"] = "Write two or three numbers separated by dots: 1.0 or 1.0.0."
         if set(self.splits) - set(SPLIT_NAMES) or sum(self.splits.values()) != 100 or min(self.splits.values()) < 1:
-            found["splits"] = f"Give {', '.join(SPLIT_NAMES)}, or some of them, whole percentages that add up to 100."
+            found["splits"] = f"Use whole percentages that add up to 100 for {', '.join(SPLIT_NAMES)}, or some of them."
         if unknown := set(self.forms) - set(FORMS):
             found["forms"] = f"Unknown format: {', '.join(sorted(unknown))}. Choose from {', '.join(FORMS)}."
         if not SHARD_LIMITS[0] <= self.shard_mb <= SHARD_LIMITS[1]:

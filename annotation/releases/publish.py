@@ -1,6 +1,6 @@
 """Put a release on a hub of data sets: a data repository, with the version as its tag. No Django.
 
-Nothing is sent before `push` is called. The environment decides where to and with whose rights: HF_ENDPOINT, HF_TOKEN.
+Nothing is sent before `push` is called. The environment sets the destination and the token: HF_ENDPOINT, HF_TOKEN.
 A version never changes: an existing tag with other content is refused, and a tag is set last, when the hub lists every
 file with the right hash. So an interrupted upload is not a version; run again, it sends what is missing.
 """
@@ -33,7 +33,7 @@ ERRORS = {  # by the hub's status
     409: "Someone else is changing {repo}. Run this again.",
     412: "Someone else changed {repo} in the meantime. Run this again.",
     413: "A file is larger than the hub accepts. Make the release with smaller shards.",
-    429: "The hub asks you to wait. Run this again in a few minutes: files already there are not sent again.",
+    429: "The hub asks you to wait. Run this again in a few minutes: files already there will not be sent again.",
 }
 Say = Callable[[str], None]
 
@@ -145,7 +145,7 @@ def _same(there: "RepoFile", path: Path, sha256: str) -> bool:
 
 
 def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None:
-    """Refuse files of no release, which are not ours to remove; an earlier version's files go (its tag keeps them)."""
+    """Refuse files of no release, which are not ours to remove; earlier versions' files go (their tags keep them)."""
     there = {one.path for one in _tree(api, to.repo)}
     others = there - set(wanted) - OF_THE_HUB
     if not others:
@@ -157,7 +157,7 @@ def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None
         others -= set(earlier.get("files", {})) if earlier.get("kind") == "release" else set()
     if others:
         raise CannotPush(
-            f"{to.address} has files that belong to no release: {listed(sorted(others))}. Use a separate repository."
+            f"{to.address} has files that are not in any release: {listed(sorted(others))}. Use another repository."
         )
 
 

@@ -1,6 +1,6 @@
 """The public part of an export: its tables, its figures and its manifest, reduced. Pure.
 
-The minimum has no times, no results of single annotators, no free comments and no right answers of checks; each of
+The minimum leaves out times, single annotators' results, free comments and right answers of checks; each of
 releases.plan.PUBLIC adds its part. A column or key stays even if its values do not: it is null, so that all
 releases have the same tables. The public figures can be computed again from the other public files
 (verification/).
@@ -24,7 +24,7 @@ from annotation.releases.export_reader import DATA, ExportReader
 
 TIMES, COMMENTS, GOLD = "times", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
-LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # an image may have several of each
+LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # an image may have several values of each
 
 Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the comprehension questions and the practice
 
@@ -35,7 +35,8 @@ CONTENT = b'"content": {"'  # an answer that is more than a pick, in a line of J
 GIVEN = "given"
 JUDGMENTS = TABLES["judgments"].file
 
-# What depends on when judgments were given or how long they took, including the order of an annotator's screens.
+# Everything that depends on when judgments were given or how long they took, including the order of an annotator's
+# screens.
 TIMED_STAGE = {"pace", "cost", "series"}
 TIMED_SEAT = {"median_seconds", "active_minutes", "paid"}
 TIMED_PAGE = {"median_seconds", "bands", "times"}
@@ -75,7 +76,7 @@ def _hidden(file: str, public: Collection[str]) -> list[str]:
     return next(table for table in TABLES.values() if table.file == file).hidden(public)
 
 
-# Most lines of these tables are copied as the export has them.
+# Most lines of these tables are copied unchanged from the export.
 
 
 def _lines(export: ExportReader, name: str, quiet: bool) -> Iterator[bytes]:
@@ -100,7 +101,7 @@ def _without(lines: Iterable[bytes], names: Collection[str]) -> Iterator[bytes]:
 
 
 def _uncommented(line: Mapping) -> dict:
-    """Return a line without the reasons written with its answers and those of its decisions."""
+    """Return a line without the reasons written with its answers and decisions."""
     found = dict(line)
     if "content" in line:
         found["content"] = _without_reason(line["content"])
@@ -110,7 +111,7 @@ def _uncommented(line: Mapping) -> dict:
 
 
 def _annotators(export: ExportReader, passed: Passed, public: Collection[str]) -> Iterator[dict]:
-    """Yield annotators by pseudonym, with who was excluded and why. How each did in a stage is a personal result."""
+    """Yield annotators by pseudonym, with who was excluded and why. Their results in a stage are personal."""
     of_line, of_seat = (dict.fromkeys(hidden(one, public)) for one in (TABLES["annotators"].columns, SEATS))
     for line in export.lines("annotators.jsonl"):
         number = int(line["annotator"].removeprefix("A-"))
@@ -139,7 +140,7 @@ def images(export: ExportReader) -> Iterator[dict]:
 
 
 def _embedded(export: ExportReader) -> dict[str, set[str]]:
-    """Hash → the names of the image in the split; its bytes are not read."""
+    """Return the names of images in the split by hash, without reading their bytes."""
     found: dict[str, set[str]] = {}
     columns = [f"{field.name}.path" for field in export.schema(DATA) if pa.types.is_struct(field.type)]
     for batch in export.batches(DATA, 1000, columns) if columns else ():
@@ -213,7 +214,7 @@ def _order(export: ExportReader) -> np.ndarray:
 
 
 def _keys(export: ExportReader) -> list[np.ndarray]:
-    """Return for each row the number of its task, when it was given in microseconds, and its slot."""
+    """Return, for each row, its task's number, when it was given (in microseconds), and its slot."""
     parts, before, last = [], None, 0
     for batch in export.batches(JUDGMENTS, BATCH, [*TASK_KEY, "created_at", "slot"]):
         words = [pc.cast(batch.column(name), pa.string()) for name in TASK_KEY]
@@ -233,7 +234,7 @@ def _keys(export: ExportReader) -> list[np.ndarray]:
 
 
 def _write_figures(export: ExportReader, folder: Path, public: Collection[str]) -> Passed:
-    """Return how each annotator did in each stage. The figures are not kept: their pairs take much memory."""
+    """Return each annotator's results in each stage. The figures are not kept, because their pairs take much memory."""
     figures = export.json("figures.json")
     write_json(folder / "figures.json", _public_figures(figures, public))
     stages = figures["annotators"]["stages"]

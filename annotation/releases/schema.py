@@ -1,7 +1,7 @@
 """The tables, columns and keys of a release, and the version of this schema, which its manifest names. Pure.
 
-A release never changes, so neither does a version that releases were made with (docs/reference/verifying.md). Tables
-are those of exports/columns.py.
+A release never changes, so a schema version with which releases were made doesn't either (docs/reference/verifying.md).
+Tables are those of exports/columns.py.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def check_version(manifest: Mapping) -> None:
     """Raise UnknownSchemaVersion if this Winnow does not know the release's schema version."""
     found = manifest.get(KEY)
     if type(found) is not int or found < 1:
-        raise UnknownSchemaVersion(f"{KEY} is {found!r:.60}, and must be a whole number from 1.")
+        raise UnknownSchemaVersion(f"{KEY} is {found!r:.60}, but must be a whole number from 1.")
     if found > VERSION:
         raise UnknownSchemaVersion(
             f"This release has schema version {found!s:.60}, and this Winnow reads version {VERSION}. Another Winnow "

@@ -1,4 +1,4 @@
-"""Where earlier versions of a release had its items. `benchmarks.construction.splitting` assigns the others. Pure."""
+"""Items' splits in earlier versions of a release. `benchmarks.construction.splitting` assigns the others. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

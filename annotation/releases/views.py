@@ -1,4 +1,4 @@
-"""The pages of a study's releases: the list, a new one, one with its files; and the actions on an unfinished one."""
+"""Pages for a study's releases: the list, a new release, one with its files; and actions on an unfinished one."""
 
 from django.contrib import messages
 from django.db import transaction
@@ -33,7 +33,8 @@ def release_list(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def release_new(request: StaffRequest, pk: int) -> HttpResponse:
-    """Show a form with all of the plan, beside what it would contain now; `look` counts this for the chosen stages.
+    """Show a form with the whole plan, beside what the release would contain now; `look` counts this for the chosen
+    stages.
 
     `instead` is the number of a release that failed, whose place it takes.
     """
@@ -62,7 +63,7 @@ def release_new(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def release_detail(request: StaffRequest, pk: int) -> HttpResponse:
-    """Show its contents or its progress; htmx gets only the progress while it is made. `?against=3`: beside another."""
+    """Show its contents or its progress; htmx gets only the progress meanwhile. `?against=3`: compared with another."""
     release = permissions.release_for(request.user, pk)
     shown = {"section": "studies", "study": release.study, **page.release_context(release)}
     if request.htmx and "against" not in request.GET:

@@ -46,7 +46,7 @@ def _came_out(report: Found, stage: Found) -> Iterator[str]:
 def _kept(funnel: Found) -> Iterator[str]:
     settled = funnel["kept"] + funnel["dropped"]
     if not settled:
-        yield f"Nothing is decided yet, of {counted(funnel['imported'], 'item')}."
+        yield f"None of {counted(funnel['imported'], 'item')} has been decided yet."
         return
     share, ends = percent(funnel["kept"] / settled), to_percent(*wilson(funnel["kept"], settled))
     still = f" Still open: {counted(funnel['open'], 'item')}." if funnel["open"] else ""

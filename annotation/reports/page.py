@@ -91,7 +91,7 @@ def _level(stages: Sequence[Mapping]) -> str | None:
 
 
 def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
-    """Return the annotators who judged most, in their order."""
+    """Return the annotators who judged the most, in their order."""
     busy = [row for row in rows if row["judged"]]
     chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
     return [busy[at] for at in chosen]
@@ -179,7 +179,7 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
         steps, name = [row["stages"][place] for row in ends], f"stage {stage['stage']} ({title_of(stage['protocol'])})"
         add(f"entered {name}", steps, "entered")
         add(f"kept by {name}", steps, "kept")
-        add("of those that entered", steps, "kept_share", share=True)
+        add("of the items that entered", steps, "kept_share", share=True)
     add("finally kept", ends, "kept")
     add("of imported", ends, "kept_share", share=True)
     add("dropped", ends, "dropped")

@@ -51,7 +51,7 @@ SPREAD = ("judged", "active_minutes", "per_hour", "pay_reached")
 SUMMED = ("judgments_counted", "judgments_gone", "judgment_rows", "withdrawn", "surplus", "flags", "flags_open")
 COSTS = ("active_minutes", "cost")
 FUNNELS = ("imported", *STATES, *(f"{state}_share" for state in STATES))
-CUT = ("comprehension", "instructions")  # omitted stage settings: right answers, and what appears elsewhere
+CUT = ("comprehension", "instructions")  # omitted stage settings: right answers, and texts that appear elsewhere
 
 
 def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFigures:

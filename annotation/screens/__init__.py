@@ -1,4 +1,4 @@
-"""Screens: what an annotator sees for a lease, and how its submitted fields become an answer.
+"""Screens: what an annotator sees for a lease, and how its submitted fields become an answer. `judging`, `checks` and
 
-`judging`, `checks` and the rooms above import it. Start with `screens.build_screens`, then `read_answer.parse_answer`.
+the rooms above them import it. Start with `screens.build_screens`, then `read_answer.parse_answer`.
 """

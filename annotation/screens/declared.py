@@ -28,8 +28,8 @@ from annotation.screens.questions import file_for
 _LONG = 24  # characters from which an answer does not fit a row with others
 _LONG_ANCHOR = 40  # the same for the words of a point
 _ROW = 4  # answers in a row
-_NARROW = 5  # points; with more, their words are below them all
-_LETTERS = 56  # letters in a row on a phone: words that do not fit are below the points, too
+_NARROW = 5  # points; with more, labels are below them all
+_LETTERS = 56  # letters in a row on a phone; labels that do not fit are below the points, too
 _CHOSEN = schema.Pick | schema.Pair
 
 Context = dict[str, Any]
@@ -38,7 +38,7 @@ Context = dict[str, Any]
 def context(
     file: ProtocolFile, lease: Lease, options: Sequence[Part], parts: Mapping[str, Part], given: SubmittedFields
 ) -> Context:
-    """Return what `judging/_declared.html`, and a layout's template, needs besides the context of every screen.
+    """Return the context that `judging/_declared.html`, or a layout's template, needs besides that of every screen.
     `texts`: the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not;
     `requested`: pictures. `questions`: see `_question`. Options shared by several questions, or ranked, are shown once:
     `numbered` sentences, and pictures in `shown`. `columns`: whether there are pictures, words or both below the
@@ -78,7 +78,7 @@ def context(
 
 
 def _point_to_pictures(asked: Sequence[Context], groups: Sequence[Context]) -> None:
-    """Name pictures by their place in questions about them: no role is revealed."""
+    """Name pictures by place in questions about them, so that no role is revealed."""
     marked = [one for group in groups for one in group["pictures"] if one["marked"]]
     for place, picture in enumerate(marked, 1):
         picture["place"] = place

@@ -1,4 +1,4 @@
-"""Points and boxes drawn over a picture: the material's own, and those that people have set."""
+"""Points and boxes drawn over a picture: the material's own, and people's marks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ Tagged = tuple[str, int, Mark]  # the tag, the colour from 1, and the mark
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """In the picture's pixels, as SVG has them: independent of any language."""
+    """A shape in the picture's pixels, as in SVG, independent of language."""
 
     tag: str
     tone: int
@@ -62,7 +62,7 @@ def drawing(size: tuple[int, int], tagged: Iterable[Tagged], inside: Sequence[fl
 def drawings(
     file: ProtocolFile, shows: Sequence[str], sizes: Mapping[str, tuple[int, int]], given: Iterable[tuple[str, str]]
 ) -> dict[str, Drawing]:
-    """Identity of a picture → its marks in stored answers. `given` are (tag, label): the person or the answer, each
+    """Return pictures' marks in stored answers, by identity. `given` are (tag, label): the person or the answer, each
     with a colour.
     """
     questions = [one for one in file.answers if isinstance(one, schema.Points | schema.Boxes)]

@@ -1,4 +1,4 @@
-"""Why a request of an annotator is refused: a sentence for them, and an HTTP status."""
+"""Reasons for refusing an annotator's request: a sentence for them, and an HTTP status."""
 
 from django.utils.translation import gettext
 
@@ -28,7 +28,7 @@ class NotOpen(Refused):
 
 
 class AnsweredElsewhere(Refused):
-    """The screen got another answer after the page was made: `stored` is that judgment, `given` the one refused."""
+    """The screen got another answer after the page was made: `stored` is that judgment, `given` the refused one."""
 
     def __init__(self, stored: Judgment, given: Judgment):
         self.stored, self.given = stored, given

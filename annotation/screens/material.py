@@ -1,4 +1,4 @@
-"""The texts and pictures of identities, for one screen or many.
+"""The texts and pictures behind identities, for one screen or many.
 
 A text that an earlier stage wrote replaces the item's own caption of that role.
 """
@@ -34,7 +34,7 @@ WHERE used.item_id {which}
 
 
 _PARTS = _parts("= ANY(%(items)s)")
-_PARTS_OF_ONE = _parts("= %(item)s")  # used most: PostgreSQL would plan the other one again at every click
+_PARTS_OF_ONE = _parts("= %(item)s")  # used most, because PostgreSQL would plan the other query again at every click
 _CAPTIONS = """
 SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
 """
@@ -63,7 +63,7 @@ class _Stored(NamedTuple):
 
 
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
-    """For each lease: identity → part. One query, and another if an annotator's edit is among the options."""
+    """Return the parts for each lease, by identity. Makes one query; two if an annotator's edit is an option."""
     captions, pictures = _stored_parts({lease.task.item_id for lease in leases})
     edits = _edited_texts(
         {identity for lease in leases for identity in lease.shown if identity.startswith(EDIT_PREFIX)}
@@ -83,26 +83,26 @@ def _carried(task: Task) -> dict[str, Part]:
 
 
 def texts_of(task: Task, shown: Iterable[str] = ()) -> dict[str, str]:
-    """Identity → text of all captions of the task's item, and of the edits among the identities `shown`."""
+    """Return the texts, by identity, of all captions of the task's item, and of edits among the identities `shown`."""
     found = dict(fetch(_CAPTIONS, item=task.item_id))
     found |= carried_captions(task.carried)
     return found | _edited_texts(identity for identity in shown if identity.startswith(EDIT_PREFIX))
 
 
 def attribute_of(item: int | None, image: str, name: str) -> Any:
-    """Return an image's attribute of that name, by the image's identity; None if it has none."""
+    """Return an image's attribute by name, given the image's identity; None if it has none."""
     found = fetch(_ATTRIBUTE, item=item, image=image, name=name)
     return found[0][0] if found else None
 
 
 def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
-    """`edit-17` → the words that judgment 17 gave the one sentence its protocol lets people edit."""
+    """Return edited texts: `edit-17` is judgment 17's text for the one sentence its protocol lets people edit."""
     judgments = [int(identity.removeprefix(EDIT_PREFIX)) for identity in identities]
     return dict(fetch(_EDITS, judgments=judgments)) if judgments else {}
 
 
 def _stored_parts(items: Iterable[int]) -> tuple[dict[int, dict[str, Part]], dict[int, dict[str, _Stored]]]:
-    """Return for each item: identity → caption, and identity → image."""
+    """Return each item's captions and images, by identity."""
     captions: dict[int, dict[str, Part]] = defaultdict(dict)
     pictures: dict[int, dict[str, _Stored]] = defaultdict(dict)
     first, *more = items
@@ -146,7 +146,7 @@ def _picture(opaque: str, width: int, height: int, of: _Stored) -> Part:
     if ending := VIDEOS.get(of.format):
         start, end = _address_around_name("video", ending)
         part["video"] = SafeString(f"{start}{of.opaque}{end}")
-        return part  # its poster is hardly seen
+        return part  # its poster is rarely seen
     if widths := _widths(width, height):
         start, end = _address_around_name("small-image")
         part["srcset"] = SafeString(f"{start}{opaque}{end} {widths[0]}w, {url} {widths[1]}w")

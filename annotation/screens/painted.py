@@ -1,6 +1,6 @@
 """Check whether a browser can paint a screen, by what the judging page's scripts rely on in its HTML.
 
-The trial of a protocol file and the simulated crowd have no browser; this shows them what an annotator could not see or
+The trial of a protocol file and the simulated crowd have no browser; this finds what an annotator could not see or
 answer. tests/browser checks that a screen that passes is painted.
 """
 
@@ -13,7 +13,7 @@ _VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "source", "wbr"))
 
 
 def unpainted(html: str) -> str:
-    """Return what keeps a browser from showing the screen of a page or fragment, to end a sentence; "" if nothing."""
+    """Return what keeps a browser from showing a page's or fragment's screen, to complete a sentence; "" if nothing."""
     found = _Screen()
     found.feed(html)
     if not found.lease:
@@ -34,7 +34,7 @@ def unpainted(html: str) -> str:
 class _Screen(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.depth = self.hidden = self.frame = 0  # depths of the open element, and at which these begin; 0: outside
+        self.depth = self.hidden = self.frame = 0  # depths of the open element, and where these begin; 0: outside
         self.lease = self.heading = self.shows = False
         self.fields = self.empty_frames = self.pictures = 0
         self.asked: set[str] = set()

@@ -1,4 +1,4 @@
-"""The questions of a protocol file that a task's item is asked, if the file restricts them."""
+"""The questions in a protocol file that are asked about a task's item, if the file restricts them."""
 
 from annotation.models import Task
 from annotation.protocols.conditions import depends_on_items

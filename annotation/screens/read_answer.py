@@ -1,6 +1,6 @@
 """Convert a screen's submitted fields to the stored answer, and back.
 
-A protocol is given by its name, or as itself if it has no name that stages know: a draft's.
+A protocol is given by name, or as an object if stages don't know its name, as for a draft.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) 
 
 
 def parse_form(task: Task, shown: Sequence[str], protocol: Protocol, sent: SubmittedFields) -> Answer:
-    """Return the answer in the fields of a form, with numbers as they are stored. Raises InvalidAnswer."""
+    """Return the answer in a form's fields, with numbers as stored. Raises InvalidAnswer."""
     assert protocol.form is not None
     file = protocol.made_from
     parse = partial(answers.parse, file_for(file, task)) if file else protocol.form.parse

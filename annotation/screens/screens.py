@@ -53,9 +53,9 @@ class Screen:
 
 
 def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
-    """Return one screen for each lease, as its task's stage asks it: most are of `stage`.
+    """Return one screen for each lease, as its task's stage asks it; most are in `stage`. Makes one query for any
 
-    One query whatever the number of leases, none for none; another if a lease is of another stage.
+    number of leases (none without leases), and another if a lease is in another stage.
     """
     if not leases:
         return []
@@ -75,7 +75,7 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
 
 
 def screens_under(leases: Sequence[Lease], protocol: Protocol, spoken: str) -> list[Screen]:
-    """Return one screen for each lease of no stage, as the protocol asks it."""
+    """Return one screen for each lease that has no stage, as the protocol asks it."""
     parts = material.parts_of_leases(leases) if leases else []
     return [build_screen(lease, protocol, there, spoken) for lease, there in zip(leases, parts, strict=True)]
 

@@ -1,6 +1,6 @@
-"""Screens for trying a stage: leases that are in no database, so that nothing about them can be stored or counted.
+"""Screens for trying a stage: leases that are not in the database, so nothing about them can be stored or counted.
 
-Everything about them follows from a seed, so that the next request finds the same screens.
+Everything about them follows from a seed, so the next request finds the same screens.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _RANK_BITS = 62  # bits of Task.rank
 
 
 def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
-    """Return leases of random tasks of the stage; of tasks that random items would have, if none has reached it."""
+    """Return leases of random tasks of the stage; or, if it has none, of tasks that random items would have."""
     start = Random(seed).getrandbits(_RANK_BITS)
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).select_related("item").order_by("rank")
     found = {task.pk: task for task in (*tasks.filter(rank__gte=start)[:wanted], *tasks[:wanted])}
@@ -31,12 +31,12 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
 
 
 def leases_under(protocol: Protocol, items: Iterable[Item], seed: int, wanted: int) -> list[Lease]:
-    """Return leases of tasks that the items would have under a protocol of no stage; none for unsuitable items."""
+    """Return leases of tasks that the items would have under a protocol without a stage; none for unsuitable items."""
     return [lease_of(task, seed) for task in tasks_of_items(protocol, items, {}, seed)[:wanted]]
 
 
 def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
-    """Return the tasks that the items would have, in random order, of no stage yet; none for unsuitable items.
+    """Return the tasks that the items would have, in random order, without a stage; none for unsuitable items.
 
     The items are those of `queries.with_material`; `carried` is what earlier stages would have brought along if an item
     has nothing itself.

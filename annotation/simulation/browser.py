@@ -14,16 +14,16 @@ REDIRECTS = {301, 302, 303, 307, 308}
 
 
 class Unreachable(Exception):
-    """No server answers at that address."""
+    """No server responds at that address."""
 
 
 @dataclass
 class Form:
-    """`values` are those of its hidden inputs."""
+    """`values` are its hidden inputs' values."""
 
     action: str
     values: dict[str, str] = field(default_factory=dict)
-    others: list[str] = field(default_factory=list)  # other addresses its buttons send it to
+    others: list[str] = field(default_factory=list)  # other addresses that its buttons send it to
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Page:
     html: str = ""
 
     def form(self, name: str) -> Form | None:
-        """Return the form with a hidden input of that name."""
+        """Return the form that has a hidden input with that name."""
         return next((form for form in self.forms if name in form.values), None)
 
 
@@ -101,7 +101,7 @@ class Visitor:
             except (http.client.HTTPException, OSError) as error:
                 self.connection.close()
                 if attempt == TRIES - 1:
-                    raise Unreachable(f"No server answers at {self.base} ({error}).") from error
+                    raise Unreachable(f"No server responds at {self.base} ({error}).") from error
         raise AssertionError("unreachable")
 
     def close(self) -> None:

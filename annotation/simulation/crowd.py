@@ -50,7 +50,7 @@ REST = 0.2  # seconds after which a waiting annotator looks again
 
 @dataclass(frozen=True)
 class Plan:
-    """`limit` bounds all judgments together; `pace` is the share of the thinking time to wait for."""
+    """`limit` bounds the total number of judgments; `pace` is the share of the thinking time to wait for."""
 
     url: str
     annotators: int = 10
@@ -87,7 +87,7 @@ class Report:
         return [error for tally in self.tallies for error in tally.errors]
 
 
-# What they answer
+# Their answers
 
 
 def truth_of(task: Task, protocol: str) -> list[str]:
@@ -155,7 +155,7 @@ class Simulated:
             self.page = self.visitor.send(before.action, {**before.values, **self._before()})
             return "other"
         if screen := self.page.form("lease"):
-            if lacks := unpainted(self.page.html):  # nobody answers what they cannot see
+            if lacks := unpainted(self.page.html):  # nobody can answer what they cannot see
                 self.tally.errors.append(f"{self.tally.pseudonym}: a screen could not be shown: it {lacks}")
                 return self._skip(screen)
             return self._skip(screen) if self.rng.random() < self.plan.skip_rate else self._judge(screen)
@@ -216,7 +216,7 @@ class Simulated:
         return "other"
 
     def _undo(self) -> None:
-        """Withdraw the last answer; its screen comes back and is answered in its turn."""
+        """Withdraw the last answer; its screen comes back and is answered when its turn comes."""
         form = self.page.form("undo_key")
         if form and self._send(form.action, form.values):
             self.tally.undone += 1
@@ -226,7 +226,7 @@ class Simulated:
         """Send it; return whether it was accepted. After a refusal or a late answer, the page is opened again."""
         self.page = self.visitor.send(url, values)
         what = url.rstrip("/").split("/")[-1]
-        if self.page.status >= 400 and (what, self.page.status) != ("undo", 409):  # too late for it, as for anybody
+        if self.page.status >= 400 and (what, self.page.status) != ("undo", 409):  # too late to undo, as for anybody
             self._note(what)
         if self.page.status < 400 and (self.page.form("lease") or self.page.form("version") or self.page.state):
             return True
@@ -325,7 +325,7 @@ def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda j
 
 
 def running_at(var: Path) -> str:
-    """Return the address that a running `up` left in its lock; else PORT on this machine."""
+    """Return the address that a running `up` left in its lock, or else PORT on this machine."""
     try:
         holder = json.loads((var / "lock").read_text())
         return holder["url"]

@@ -1,1 +1,1 @@
-"""How templates write figures, moments and answers. Python rooms above may call the same functions."""
+"""Tags and filters that write numbers, moments and answers. Python rooms above may call the same functions."""

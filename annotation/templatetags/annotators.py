@@ -1,4 +1,4 @@
-"""Tags of the annotators' pages: signs, shares, probabilities."""
+"""Tags for the annotators' pages: signs, shares, probabilities."""
 
 from collections.abc import Mapping
 
@@ -10,18 +10,18 @@ register = template.Library()
 
 
 def sign_name(kind: str) -> str:
-    """A sign in a word or two."""
+    """Return a sign in a word or two."""
     return warning_signs.KINDS[kind]
 
 
 @register.filter
 def share(same: Mapping[str, int]) -> float | None:
-    """The share of {"same", "n"}: how often they gave the same answer as most of the others."""
+    """Return the share of {"same", "n"}: how often they gave the same answer as most of the others."""
     return counts.ratio(same["same"], same["n"])
 
 
 def probability(p: float | None) -> str:
-    """`0.023`, `< 0.0001`: more digits help nobody."""
+    """Return `0.023` or `< 0.0001`; more digits would be useless."""
     if p is None:
         return "–"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"

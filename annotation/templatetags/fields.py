@@ -1,4 +1,4 @@
-"""The value of a form field by name, for templates that name fields in a loop."""
+"""Return the value of a form field by name, for templates that name fields in a loop."""
 
 from collections.abc import Mapping
 
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def field(fields: Mapping[str, str], name: str) -> str:
-    """`given|field:guideline.code`: the value of that field, or ""."""
+    """Return the value of that field, or "": `given|field:guideline.code`."""
     return fields.get(name, "")

@@ -1,6 +1,6 @@
-"""The tables of figures on a study's pages and in its report, each declared once: `{% measures_table lines … %}`.
+"""The tables of statistics on a study's pages and in its report, each declared once: `{% measures_table lines … %}`.
 
-Those that only the report has are in `report_tables`.
+Tables only for the report are in `report_tables`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ def bold(value: float | None, write: Any) -> object:
 
 
 def ends(row: Row) -> object:
-    """A share's interval; `*` if it is over items."""
+    """Return a share's interval, with `*` if it is over items."""
     return format_html("{}{}", exact_to_percent(row["low"], row["high"]), "*" if row.get("over") == "items" else "")
 
 
@@ -39,7 +39,7 @@ def kind(row: Row) -> str:
 
 
 def kind_in_order(row: Row) -> object:
-    """A type, or beneath it a subtype."""
+    """Return a type, or below it a subtype."""
     if row["subtype"] is None:
         return kind_name(row["type"])
     return format_html('<span class="indented">{}</span>', kind_name(row["subtype"], none="no subtype"))
@@ -49,7 +49,7 @@ RIGHT = [number("right", "share", percent), number("95%", html=ends), number("n"
 
 
 def measure_cell(at: int) -> Any:
-    """A measure of a row's `cells`: value with the letter of its note, and beneath it the interval and the count."""
+    """Return a measure in a row's `cells`: value with its note's letter, and below it the interval and the count."""
 
     def shown(row: Row) -> object:
         of = row["cells"][at]
@@ -62,7 +62,7 @@ def measure_cell(at: int) -> Any:
 
 @register.simple_tag
 def measures_table(rows: Rows, head: str, caption: str, name: str = "") -> Table:
-    """The measures of agreement, of a whole stage."""
+    """Return the agreement measures for a whole stage."""
 
     def named(row: Row) -> object:
         left = row.get("left_out") if row["value"] is not None else 0
@@ -99,7 +99,7 @@ def _baseline_measure(row: Row) -> object:
 
 @register.simple_tag
 def scores_table(rows: Rows, head: str, measures: Iterable[tuple[str, str]]) -> Table:
-    """A human baseline by type or by annotator, in columns of measures."""
+    """Return a human baseline by type or by annotator, with measures as columns."""
     of_type = [Column("type", html=kind_in_order), number("items", "items")]
     of_annotator = [Column("annotator", "annotator"), number("answered", "answered"), number("correct", "right")]
     columns = of_type if head == "type" else of_annotator
@@ -114,7 +114,7 @@ def scores_table(rows: Rows, head: str, measures: Iterable[tuple[str, str]]) -> 
 
 @register.simple_tag
 def views_table(figures: Mapping[str, Any], rows: Rows, scaled: bool) -> Table:
-    """A stage's measures (`dashboard.study_page.agreement_rows`) on the answer and on coarser views of it."""
+    """Return a stage's measures (`dashboard.study_page.agreement_rows`) on the answer and on coarser views of it."""
 
     def cell(at: int) -> Any:
         def shown(row: Row) -> object:
@@ -148,7 +148,7 @@ def views_table(figures: Mapping[str, Any], rows: Rows, scaled: bool) -> Table:
 
 @register.simple_tag
 def outcomes_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
-    """How many tasks have which outcome, and why."""
+    """Return how many tasks have each outcome, and why."""
     settled, dropped = ("answered", "cannot be judged") if protocol.measures else ("kept", "dropped")
     outcomes = figures["outcomes"]
 
@@ -166,7 +166,7 @@ def outcomes_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
 
 @register.simple_tag
 def types_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
-    """A stage's outcomes by type and subtype."""
+    """Return a stage's outcomes by type and subtype."""
     settled, dropped = ("answered", "cannot be judged") if protocol.measures else ("kept", "dropped")
     questions = protocol.measures or figures["progress"]["items"] != figures["progress"]["tasks"]
     columns = [
@@ -185,7 +185,7 @@ def types_table(figures: Mapping[str, Any], protocol: Protocol) -> Table:
 
 @register.simple_tag
 def dropped_table(reasons: Rows, caption: str, study: int = 0) -> Table:
-    """Why items were dropped, or not asked about; `study`: whose items the counts lead to."""
+    """Return why items were dropped, or not asked about; counts link to the items of `study`."""
 
     def linked(row: Row) -> object:
         query = urlencode({"stage": row["stage"], "outcome": row["reason"]})
@@ -213,7 +213,7 @@ def batches_table(batches: Mapping[str, Any]) -> Table:
 
 @register.simple_tag
 def confusion_table(square: Mapping[str, Any], label: str, caption: str) -> Table:
-    """How often two labels meet: `square` as `dashboard.agreement_page` makes it."""
+    """Return how often two labels meet; `square` is from `dashboard.agreement_page`."""
     columns = [Column("", "name"), *(_square_cell(head, at, "{:,}".format) for at, head in enumerate(square["heads"]))]
     none = "No task has been judged twice yet."
     return Table("", columns, square["rows"], label=label, caption=caption, css="figures confusion", empty=none)
@@ -221,7 +221,7 @@ def confusion_table(square: Mapping[str, Any], label: str, caption: str) -> Tabl
 
 @register.simple_tag
 def estimated_confusion_table(confusion: Mapping[str, Mapping[str, float]], label: str) -> Table:
-    """The probability that an annotator gives each kind of answer (columns) to items of each kind (rows)."""
+    """Return the probability that an annotator gives each kind of answer (columns) to items of each kind (rows)."""
     rows = [
         {"name": readable_label(true), "cells": [(share, given == true) for given, share in row.items()]}
         for true, row in confusion.items()
@@ -233,7 +233,7 @@ def estimated_confusion_table(confusion: Mapping[str, Mapping[str, float]], labe
 
 
 def _square_cell(head: str, at: int, write: Any) -> Column:
-    """A column of a square whose diagonal is marked."""
+    """Return a column of a square with its diagonal marked."""
 
     def shown(row: Row) -> object:
         value, same = row["cells"][at]
@@ -285,7 +285,7 @@ def scores_by_type_table(rows: Rows) -> Table:
 
 @register.simple_tag
 def steps_table(whole: Row) -> Table:
-    """Items in each stage and what became of them, by type and subtype."""
+    """Return the items in each stage and what became of them, by type and subtype."""
 
     def step(at: int, name: str, head: str, group: str) -> Column:
         def shown(row: Row) -> object:

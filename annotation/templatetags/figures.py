@@ -1,4 +1,4 @@
-"""How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
+"""Write a study's numbers on its pages: rounded for people, with every digit in a `data` element."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ register.filter("title_of", lambda direction: title_of(BASELINE_PROTOCOLS[direct
 
 SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 NOTHING = "–"
-_NAME = re.compile(r"\bA-\d\d+(’s)?")  # of an annotator
+_NAME = re.compile(r"\bA-\d\d+(’s)?")  # an annotator's name
 
 Written = Callable[..., str]
 
 
 def exact(register: template.Library) -> Callable[[Written], Written]:
-    """Decorator of `write(value, …)`: templates get what it writes as `<data value="0.7164179104477612">71.6%</data>`.
+    """Decorate `write(value, …)`: templates get its result as `<data value="0.7164179104477612">71.6%</data>`.
 
     Called from Python, it returns only the text.
     """
@@ -58,7 +58,7 @@ def data(value: float, shown: str) -> str:
     return format_html('<data value="{}">{}</data>', repr(float(value)), shown)
 
 
-METHODS = {  # of intervals and tests; their names stand where they are computed
+METHODS = {  # methods of intervals and tests; their names are defined where they are computed
     "agreement": INTERVAL_METHODS,
     "share": base.INTERVAL_METHOD,
     "baseline": over_annotators.INTERVAL_METHOD,
@@ -70,13 +70,13 @@ METHODS = {  # of intervals and tests; their names stand where they are computed
 
 @register.simple_tag
 def method(of: str) -> str:
-    """The name of a method, for templates, which name none themselves."""
+    """Return the name of a method, for templates, which don't name any themselves."""
     return METHODS[of]
 
 
 @register.simple_tag
 def heads(*words: str) -> str:
-    """The head of a table, a cell for each column; `#` before a word marks a column of numbers."""
+    """Return the head of a table, a cell for each column; `#` before a word marks a column of numbers."""
     cells = ((mark_safe(' class="number"') if word.startswith("#") else "", word.lstrip("#")) for word in words)
     row = format_html_join("", '<th scope="col"{}>{}</th>', cells)
     return format_html("<thead><tr>{}</tr></thead>", row)
@@ -84,13 +84,13 @@ def heads(*words: str) -> str:
 
 @register.filter
 def standing(found: Mapping[str, Any]) -> str:
-    """The state of an audit's target, from its figures."""
+    """Return the state of an audit's target, from its statistics."""
     return sentence.standing(found["met"], found["judged"] == found["items"], found.get("futile", False))
 
 
 @register.filter
 def without_errors(found: Mapping[str, Any] | None) -> str:
-    """An audit's result without annotators' errors, from its figures."""
+    """Return an audit's result corrected for annotators' errors, from its statistics."""
     return sentence.corrected_in_words(Corrected(**found) if found else None)
 
 
@@ -100,22 +100,22 @@ def percent(share: float | None) -> str:
 
 
 def exact_percent(share: float | None) -> str:
-    """With the decimals that papers report."""
+    """Return a percentage with as many decimals as in papers."""
     return NOTHING if share is None else f"{share * 100:.2f}%"
 
 
 def to_percent(low: float | None, high: float | None) -> str:
-    """Both ends of an interval, with one sign for the two."""
+    """Return both ends of an interval, with one percent sign."""
     return NOTHING if low is None or high is None else f"{between(low, high, _points)}%"
 
 
 def bounds(low: float, high: float) -> str:
-    """An interval of a share; one that begins at 0 only by its end."""
+    """Return a share's interval; if it begins at 0, only its end."""
     return to_percent(low, high) if low else f"at most {percent(high)}"
 
 
 def between(low: float, high: float, write: Callable[[float], str]) -> str:
-    """Both ends of an interval as `write` writes them."""
+    """Return both ends of an interval as written by `write`."""
     return f"{write(low)}{_to(low)}{write(high)}"
 
 
@@ -124,13 +124,13 @@ def _points(share: float) -> str:
 
 
 def _to(low: float) -> str:
-    """A dash after a minus would be hard to read."""
+    """Return a dash, or a word after a minus, where a dash would be hard to read."""
     return " to " if low < 0 else " – "
 
 
 @register.filter("to_percent")
 def exact_to_percent(low: float | None, high: float | None) -> str:
-    """The same, each end with full precision in `data`."""
+    """Return the same, with each end in full precision in `data`."""
     if low is None or high is None:
         return NOTHING
     return format_html("{}{}{}%", data(low, _points(low)), _to(low), data(high, _points(high)))
@@ -138,7 +138,7 @@ def exact_to_percent(low: float | None, high: float | None) -> str:
 
 @register.filter
 def intervals(figure: Mapping[str, Any], is_share: bool = False) -> str:
-    """The intervals of a score, and whom they hold for (measures.scored.intervals), after a comma."""
+    """Return a score's intervals, and for whom they hold (measures.scored.intervals), after a comma."""
     write = exact_to_percent if is_share else to_decimals
     each = [f"{write(low, high)} {whom}" for low, high, whom in scored.intervals(dict(figure))]
     alone = ", no interval from one item" if figure["n_items"] == 1 else ""
@@ -151,7 +151,7 @@ def to_decimals(low: float | None, high: float | None) -> str:
 
 @register.filter
 def span(figure: Mapping[str, Any], places: int = 2) -> str:
-    """The interval of a measure (measures.agreement.figure), or a dash where there is none."""
+    """Return a measure's interval (measures.agreement.figure), or a dash if there is none."""
     if figure["low"] is None:
         return NOTHING
     low, high = (data(figure[end], decimals(figure[end], places)) for end in ("low", "high"))
@@ -169,13 +169,13 @@ def decimals(value: float | None, places: int = 2) -> str:
 
 
 def points(difference: float | None) -> str:
-    """Percentage points with their sign."""
+    """Return percentage points with their sign."""
     return NOTHING if difference is None else signed(100 * difference, 1, "+")
 
 
 @exact(register)
 def money(amount: float | None, currency: str) -> str:
-    """Whole units for amounts of a hundred or more."""
+    """Return an amount, in whole units from a hundred on."""
     if amount is None:
         return NOTHING
     written = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.2f}"
@@ -189,26 +189,26 @@ def hours(minutes: float | None) -> str:
 
 @register.filter
 def latest_span(hours: float) -> str:
-    """Up to an hour before now: "the last hour", "1 minute"."""
+    """Return a span of up to an hour before now: "the last hour", "1 minute"."""
     minutes = max(1, round(hours * 60))
     return "the last hour" if minutes >= 60 else counted(minutes, "minute")
 
 
 @register.filter
 def active_rate(row: Mapping[str, float]) -> str:
-    """An annotator's answers per hour of active time; a dash if there is too little for a rate."""
+    """Return an annotator's answers per hour of active time; a dash if there is too little time for a rate."""
     rate = hourly_rate(int(row["answers"]), row["active_minutes"] / 60)
     return NOTHING if rate is None else data(rate, f"{rate:,.0f}")
 
 
 def labels(takes: list[str]) -> str:
-    """What a stage takes from another, in words."""
+    """Return what a stage takes from another, in words."""
     return " and ".join(readable_label(one) for one in takes)
 
 
 @register.filter
 def kappa_name(level: str | None) -> str:
-    """What agreement of two annotators is called on labels of that level; without one, they have no order."""
+    """Return the name of two annotators' agreement on labels of that level; without a level, labels have no order."""
     return mean_of_pairs_on(level or NOMINAL).pair_head
 
 
@@ -219,38 +219,38 @@ def measure_named(key: str) -> Measure:
 
 @register.filter
 def headline_unit(headline: Mapping[str, Any]) -> str:
-    """What its n counts."""
+    """Return what its n counts."""
     return units_in_words(BY_KEY[headline["measure"]], headline["n"], headline.get("unit", ""))
 
 
 @register.filter
 def near_words(level: str | None) -> str:
-    """What an annotator's share of agreement with the others counts (measures.agreement.agreement_with_majority)."""
+    """Return what an annotator's share of agreement counts (measures.agreement.agreement_with_majority)."""
     if level == RANK:
-        return "most pairs of options in the order of the others’ mean ranks"
+        return "ordered most pairs of options like the others’ mean ranks"
     if level == SET:
-        return "shared half or more with the set of what more than half of the others chose"
+        return "shared at least half with the options chosen by more than half of the others"
     if level in (POINTS, BOXES):
-        return "marks whose agreement with those of the others was 0.5 or more on average"
+        return "made marks that agreed with the others’ to 0.5 or more on average"
     if level:
-        return "at most one step from the others’ median, or half a step on a scale of up to four points"
+        return "was at most one step from the others’ median, or half a step on a scale of up to four points"
     return "gave the same answer as most of the others"
 
 
 def top_share(places: Sequence[int]) -> float | None:
-    """The share of picks at the most-picked position."""
+    """Return the share of picks at the most-picked position."""
     return max(places) / sum(places) if sum(places) else None
 
 
 @register.filter
 def unbroken(sentence: str) -> SafeString:
-    """The sentence with annotators' names that do not break at their hyphen."""
+    """Return the sentence, keeping annotators' names from breaking at their hyphen."""
     return mark_safe(_NAME.sub(r'<span class="nowrap">\g<0></span>', escape(sentence)))
 
 
 @register.filter
 def local(at: str | None) -> str:
-    """A `time` element in UTC, which the page's script rewrites to the reader's zone; the title stays."""
+    """Return a `time` element in UTC, which the page's script rewrites to the reader's zone; the title stays."""
     if not at:
         return NOTHING
     written = datetime.fromisoformat(at).astimezone(UTC).strftime("%a %d %b, %H:%M UTC")
@@ -259,7 +259,7 @@ def local(at: str | None) -> str:
 
 @register.filter
 def utc(at: str | None) -> str:
-    """`21 Nov 2026, 17:44 UTC`: for paper, where no script can convert it to the reader's zone."""
+    """Return `21 Nov 2026, 17:44 UTC`, for paper, where no script can convert it to the reader's zone."""
     if not at:
         return NOTHING
     moment = datetime.fromisoformat(at).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""The tables of what a stage's paper reports, on the study's page and in its report, each declared once."""
+"""The tables of the results that a stage's paper reports, on the study's page and in its report, each declared once."""
 
 from django import template
 
@@ -42,7 +42,7 @@ def guidelines_table(rows: Rows, holds: object) -> Table:
 
 @register.simple_tag
 def editors_table(rows: Rows, confirms: bool) -> Table:
-    """What each annotator did; and if annotators confirm edits, what became of their edits."""
+    """Return what each annotator did and, if annotators confirm edits, what became of their edits."""
     group, edits = ("judgments", "their edits") if confirms else ("", "")
     columns = [
         Column("annotator", "annotator"),
@@ -83,7 +83,7 @@ def right_by_annotator_table(rows: Rows) -> Table:
 
 @register.simple_tag
 def origins_table(rows: Rows, whole: Rows, origins: list[str]) -> Table:
-    """How often each origin's negative caption was better."""
+    """Return how often each origin's negative caption was better."""
     columns = [
         Column("type", lambda row: kind_name(row["type"])),
         Column("criterion", "words"),

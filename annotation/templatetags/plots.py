@@ -1,4 +1,4 @@
-"""How the tables of figures are written (annotation/charts/study.py): rounded, with every digit in an attribute."""
+"""Write the tables of figures (annotation/charts/study.py): rounded, with every digit in an attribute."""
 
 from datetime import datetime
 
@@ -24,14 +24,14 @@ FORMS = {
 
 @register.simple_tag
 def plot_rows(plot: Plot) -> SafeString:
-    """The body of a figure's table, without spaces: there are up to 300 rows."""
+    """Return the body of a figure's table, without spaces, because there are up to 300 rows."""
     tags = ("th", *["td"] * (len(plot.columns) - 1))
     rows = ((mark_safe("".join(map(_cell, row, plot.columns, tags))),) for row in plot.rows)
     return format_html("<tbody>{}</tbody>", format_html_join("\n", "<tr>{}</tr>", rows))
 
 
 def _cell(value: Value, column: Column, tag: str) -> SafeString:
-    """Its `data-value` is the value with all its digits; for text, the text is the value."""
+    """Return a cell whose `data-value` is the value with all digits; for text, the text is the value."""
     scope = mark_safe(' scope="row"') if tag == "th" else ""
     if column.form == "text":
         text = format_html('<bdi dir="auto">{}</bdi>', value) if value else ""
@@ -44,5 +44,5 @@ def _cell(value: Value, column: Column, tag: str) -> SafeString:
 
 @register.filter
 def on_paper(at: str) -> str:
-    """A moment (ISO 8601) as printed figures write it, in UTC: no script can convert it to the reader's zone."""
+    """Return a moment (ISO 8601) for printed figures, in UTC, since no script can convert it to the reader's zone."""
     return datetime.fromisoformat(at).strftime("%-d %B %Y, %H:%M UTC")

@@ -1,4 +1,4 @@
-"""The tables that only a study's report has, each declared once."""
+"""The tables only for a study's report, each declared once."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -44,7 +44,7 @@ def stages_table(stages: Rows) -> Table:
 
 @register.simple_tag
 def funnel_table(funnel: Mapping[str, Any]) -> Table:
-    """Items by type and subtype, step by step: steps across if there are many types (`upright`), else types across."""
+    """Return items by type and subtype, step by step, with steps across if there are many types (`upright`)."""
     lines, kinds = funnel["lines"], funnel["kinds"]
 
     def written(line: Row, value: Any) -> object:
@@ -85,7 +85,7 @@ def measuring_table(rows: Rows) -> Table:
         number("share", "answered_share", percent),
         number("open", "open"),
     ]
-    return Table("", columns, rows, caption="Stages that measure and drop nothing", shown_caption=True)
+    return Table("", columns, rows, caption="Stages that only measure", shown_caption=True)
 
 
 @register.simple_tag
@@ -123,7 +123,7 @@ def agreement_by_pair_table(view: Mapping[str, Any]) -> Table:
 
 @register.simple_tag
 def spreads_table(rows: Rows, currency: str) -> Table:
-    """Distributions over annotators."""
+    """Return distributions over annotators."""
     units: dict[str, Callable[[float | None], str]] = {
         "hours": hours,
         "money": lambda amount: money(amount, currency),
@@ -147,7 +147,7 @@ def spreads_table(rows: Rows, currency: str) -> Table:
 
 @register.simple_tag
 def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: str | None) -> Table:
-    """`judged`: how many did; `pay`: the study, whose `pay_per_hour` and `currency` count."""
+    """Return annotators. `judged`: how many judged; `pay`: the study, whose `pay_per_hour` and `currency` apply."""
 
     def named(row: Row) -> object:
         state = "excluded" if row["excluded"] else "left" if row["left"] else ""
@@ -183,7 +183,7 @@ def annotators_table(people: Rows, judged: int, pay: Mapping[str, Any], level: s
     ]
     caption = "Each annotator who judged"
     if len(people) < judged:
-        caption = f"The {len(people)} annotators who judged most, of {judged:,}"
+        caption = f"The {len(people)} annotators who judged the most, of {judged:,}"
     return Table("", columns, people, caption=caption, shown_caption=True, css="figures long people", cards=True)
 
 
@@ -203,7 +203,7 @@ def exclusions_table(rows: Rows) -> Table:
 
 @register.simple_tag
 def cost_table(stages: Rows, all: Mapping[str, Any], pay: Mapping[str, Any]) -> Table:
-    """Without `judgment_rows`, which also have the undos themselves and the answers that were taken back."""
+    """Return costs, without `judgment_rows`, which include undos and withdrawn answers."""
     paid = partial(money, currency=pay["currency"])
 
     def when(stage: Row) -> object:
@@ -228,7 +228,7 @@ def cost_table(stages: Rows, all: Mapping[str, Any], pay: Mapping[str, Any]) -> 
 
 @register.simple_tag
 def cases_table(stages: Rows, all: Mapping[str, Any]) -> Table:
-    """Flags, tasks with different answers, and adjudications."""
+    """Return flags, tasks with different answers, and adjudications."""
     columns = [
         Column("stage", html=_stage),
         number("flags", "figures.progress.flags"),

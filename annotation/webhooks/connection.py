@@ -1,7 +1,7 @@
 """HTTP connections to receivers, which never lead into the network that Winnow runs in, unless that is allowed.
 
 The check is on the address of the connection, after the name was resolved: a name that resolves differently the next
-time cannot get around it. Redirects are answers like any other, and the environment's proxies are not used.
+time cannot get around it. Redirects are responses like any other, and the environment's proxies are not used.
 """
 
 import ipaddress
@@ -18,8 +18,8 @@ from django.conf import settings
 from workers.deadlines import Network
 from workers.neighbours import Neighbour, Unresponsive
 
-SECONDS = 15  # for one delivery, from connecting to the end of the answer
-MOST_BYTES = 64 * 1024  # bytes of an answer, which nobody reads
+SECONDS = 15  # for one delivery, from connecting to the end of the response
+MOST_BYTES = 64 * 1024  # bytes of a response, which nobody reads
 AGENT = f"Winnow/{settings.VERSION}"
 PORTS = {"https": 443, "http": 80}
 NAMES = Neighbour("The name server", seconds=3, at_once=32)
@@ -40,7 +40,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Unreachable(Exception):
-    """Nothing was sent, or no answer came; the message is for managers."""
+    """Nothing was sent, or there was no response; the message is for managers."""
 
 
 def check(url: str) -> None:

@@ -29,7 +29,7 @@ def types_of(owner: Study | Benchmark) -> dict[str, str]:
 
 
 def add(*, owner: Study | Benchmark, url: str, types: Collection[str], by: str, created_by=None) -> tuple[Webhook, str]:
-    """Add a webhook; return it and its secret, which is never shown again. No `types`: all. Raises CannotChange."""
+    """Add a webhook; return it and its secret, never shown again. Without `types`, it gets all. Raises CannotChange."""
     _check(owner, url, types)
     of = {"study": owner} if isinstance(owner, Study) else {"benchmark": owner}
     with transaction.atomic():
@@ -44,7 +44,7 @@ def add(*, owner: Study | Benchmark, url: str, types: Collection[str], by: str, 
 
 
 def change(*, webhook: Webhook, url: str, types: Collection[str], by: str) -> None:
-    """Change the webhook; events that are waiting go to the new address. Raises CannotChange."""
+    """Change the webhook; waiting events will go to the new address. Raises CannotChange."""
     _check(webhook.owner, url, types)
     try:
         with transaction.atomic():
@@ -55,7 +55,7 @@ def change(*, webhook: Webhook, url: str, types: Collection[str], by: str) -> No
 
 def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
     if unknown := set(types) - set(types_of(owner)):
-        raise CannotChange(f"There is no event {min(unknown)} here.")
+        raise CannotChange(f"There is no event {min(unknown)}.")
     try:
         connection.check(url)
     except connection.Unreachable as reason:
@@ -63,7 +63,7 @@ def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
 
 
 def new_secret(*, webhook: Webhook, by: str) -> str:
-    """Return a new secret, which is never shown again. For a day, events are also signed with the previous one."""
+    """Return a new secret, which will never be shown again. For a day, events are also signed with the previous one."""
     with transaction.atomic():
         found = _locked(webhook)
         fresh, until = random_nonce(), timezone.now() + OVERLAP
@@ -79,7 +79,7 @@ def pause(*, webhook: Webhook, by: str) -> None:
 
 @transaction.atomic
 def resume(*, webhook: Webhook, by: str, skip: bool = False) -> None:
-    """Send waiting events again, at once. An event that was given up is sent first, or with `skip` left out."""
+    """Send waiting events again, at once. An event that Winnow gave up on is sent first, or with `skip` left out."""
     given_up = webhook.deliveries.filter(state=DeliveryState.FAILED)
     if skip:
         given_up.update(state=DeliveryState.SKIPPED)
@@ -108,7 +108,7 @@ def _queue(deliveries: QuerySet[Delivery]) -> int:
 
 @transaction.atomic
 def send_test(*, webhook: Webhook, by: str) -> Delivery:
-    """Queue a test event, which is sent after those that are waiting."""
+    """Queue a test event, which will be sent after waiting events."""
     _locked(webhook)
     audit.record(by=by, verb="sent a test", subject=webhook)
     owner = webhook.owner

@@ -9,7 +9,7 @@ from benchmarks.seen import SeenForm
 
 
 class WebhookForm(SeenForm):
-    """Adds or changes a webhook. With no type chosen, it gets all."""
+    """Adds or changes a webhook. Without any type chosen, it gets all events."""
 
     url = forms.CharField(
         label="Address", max_length=500, widget=forms.URLInput(attrs={"autocomplete": "off"}),

@@ -1,8 +1,9 @@
-"""Send stored events from the worker: each webhook's one after the other, in the order in which they were stored.
+"""Send stored events from the worker: each webhook's events one after the other, in the order in which they were
+stored.
 
 An event that its receiver does not confirm is sent again, after a pause that doubles with every try, and holds back the
-later ones. After the last try the webhook is paused until a manager decides: nothing is lost or overtaken.
-An event counts as delivered only once that is stored. If the worker dies before, it is sent again with the same id.
+later ones. After the last try the webhook is paused until a manager decides, so nothing is lost or overtaken.
+An event counts as delivered only once this is stored. If the worker dies before, it is sent again with the same id.
 """
 
 import json
@@ -23,8 +24,8 @@ from benchmarks import locks
 
 TRIES = 17  # tries per event, over about a day
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 4 * 3600.0  # seconds
-JITTER = 0.2  # of a pause, either way: receivers that come back don't get everything at once
-GONE = 410  # the receiver wants no more events
+JITTER = 0.2  # share of a pause, either way, so that receivers that come back don't get everything at once
+GONE = 410  # the receiver doesn't want any more events
 THREADS, FOR_SLOW = 32, 24  # each has a connection to the database
 SLOW = 1.0  # seconds per event from which a receiver is slow
 SLICE = 10  # seconds for one webhook, before the others have their turn
@@ -120,7 +121,7 @@ def _send(delivery: Delivery, receiver: Connection) -> bool:
         _mark_failed(delivery, str(reason))
         return False
     if 200 <= status < 300:
-        if delivery.tries:  # later events need not wait for a clock that was ahead when this failed
+        if delivery.tries:  # later events need not wait because a clock was ahead when this one failed
             Webhook.objects.filter(pk=webhook.pk).update(retry_at=Now())
         return _mark(delivery, DeliveryState.DELIVERED) > 0
     redirect = " Redirects are not followed." if 300 <= status < 400 else ""

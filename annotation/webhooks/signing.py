@@ -18,7 +18,7 @@ PREFIX = "whsec_"
 
 
 def secret_of(nonce: str) -> str:
-    """Return the secret as a receiver's library takes it."""
+    """Return the secret in the form for a receiver's library."""
     return PREFIX + base64.b64encode(_key(nonce)).decode()
 
 

@@ -1,4 +1,4 @@
-"""The pages of webhooks: a study's, for its managers; a benchmark's, for its maker and those who may change it; and a
+"""The webhooks' pages: a study's, for its managers; a benchmark's, for its maker and those who may change it; and a
 single webhook's.
 """
 
@@ -45,7 +45,7 @@ def benchmark_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
-    """List the webhooks; a POST adds one, and its answer shows the secret."""
+    """List the webhooks; a POST adds one, and its response shows the secret."""
     form = WebhookForm(request.POST if request.method == "POST" else None, owner=owner)
     if form.is_valid():
         by = audit.named(request.user)
@@ -86,7 +86,7 @@ def _detail_page(
         webhook.study = permissions.study_for(request.user, webhook.study_id, Role.MANAGER)
     deliveries = Table(
         "deliveries", _deliveries(request, webhook), webhook.deliveries.all()[:SHOWN], label="deliveries-title",
-        cards=True, css="figures deliveries", empty="No event yet. Send a test event to try your program.",
+        cards=True, css="figures deliveries", empty="No events yet. Send a test event to try your program.",
     )  # fmt: skip
     first = webhook.deliveries.filter(state=WAITING).order_by("pk").first()
     now = timezone.now()
@@ -180,7 +180,7 @@ def _again_since(request: StaffRequest, webhook: Webhook, by: str) -> HttpRespon
 
 
 def _tell_queued(request: StaffRequest, count: int) -> None:
-    what = f"{count:,} event{'' if count == 1 else 's'} will be sent again." if count else "No event to send again."
+    what = f"{count:,} event{'' if count == 1 else 's'} will be sent again." if count else "No events to send again."
     messages.success(request, what)
 
 

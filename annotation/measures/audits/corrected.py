@@ -41,7 +41,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model's shares, and its rank on the whole benchmark and on the valid items."""
+    """A model's shares, and its ranks on the whole benchmark and on the valid items."""
 
     name: str
     everywhere: float
@@ -76,8 +76,9 @@ class Corrected:
 
 
 def corrected(models: Sequence[Model], wrong: Mapping[int, bool], lower: bool = False) -> Corrected:
-    """Rank models on audited items (`wrong`) and on the valid ones. `lower`: less is better. Rows follow the ranking on
-    valid items, models asked in both orders last; differences are of neighbours and of models whose order changed.
+    """Rank models on audited items (`wrong`) and on the valid ones. `lower`: lower is better. Rows follow the ranking
+    on valid items, models asked in both orders last; differences are between neighbours and between models whose order
+    changed.
     """
     items = [item for item in wrong if all(item in model.right for model in models)] if models else []
     valid = [item for item in items if not wrong[item]]

@@ -15,7 +15,7 @@ def stratum(type: str, subtype: str) -> str:
 
 
 def is_stratified(settings: Mapping[str, Any]) -> bool:
-    """Return whether to stratify by type and subtype: not at any look, where every order must be equally likely."""
+    """Return whether to stratify by type and subtype: not at any look, which needs equally likely orders."""
     return bool(settings["stratify"] and not settings["any_look"])
 
 
@@ -25,9 +25,9 @@ def target_of(settings: Mapping[str, Any]) -> Target:
 
 
 def to_come(missing: Iterable[int], settled: int, needed: int, holding: int, ended: bool) -> list[int]:
-    """Return the judgments still missing for each open item that an audit of `needed` items will judge.
+    """Return the judgments still missing for each open item that an audit of `needed` items will judge. `missing` has
 
-    `missing` has those of all open items; items that lack few were begun first. `settled`: the number of all others;
+    them for all open items; items that lack few were begun first. `settled`: the number of all others;
     `holding`: the number of open items that keep later settled ones from counting.
     """
     return sorted(missing)[: 0 if ended else max(holding, needed - settled)]

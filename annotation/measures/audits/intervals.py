@@ -21,7 +21,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z
 
 ALPHA = 0.05
-CAUTIOUS = 10  # extra plain items in the variance by width with strata or scores
+CAUTIOUS = 10  # items added without strata or scores in the variance by width
 
 
 @dataclass(frozen=True, slots=True)

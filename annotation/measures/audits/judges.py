@@ -61,7 +61,7 @@ def can_correct(protocol: Protocol) -> bool:
 
 def verdict(reason: str, wrong_reasons: Collection[str]) -> bool | None:
     """Return whether a judgment calls its item wrong, given the reason for which its answer would drop it, or ""; None
-    if it leaves that open.
+    if the answer leaves that open.
     """
     if not wrong_reasons or not reason:
         return bool(reason)

@@ -1,4 +1,4 @@
-"""The order in which an audit judges items: fixed, and published by its hash, before the first judgment.
+"""The order in which an audit judges items, fixed and published as a hash before the first judgment.
 
 Nobody can then pick the items, and anyone can check from a release that nobody did.
 """

@@ -1,4 +1,4 @@
-"""The point at which an audit stops, and the number of items it needs."""
+"""When an audit stops, and how many items it needs."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from annotation.measures.audits import intervals
 from annotation.measures.audits.intervals import ALPHA, Bounds
 from annotation.measures.types import Array
 
-EVERY = 10  # items between looks by width: looking at each item would stop a little too early too often
+EVERY = 10  # items between looks by width, since looking after each item would stop a little too early too often
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Target:
 
     def __post_init__(self) -> None:
         if (self.half_width is None) == (self.at_most is None):
-            raise ValueError("Give a half-width or a bound.")
+            raise ValueError("Choose a half-width or a bound.")
         if self.at_most is not None and not self.at_any_look:
             raise ValueError("A bound needs an interval that is valid at any look.")
 
     def met(self, bounds: Bounds) -> Array:
-        """Return at which looks the audit may stop."""
+        """Return the looks at which the audit may stop."""
         if self.half_width is not None:
             return np.asarray(bounds.half_width <= self.half_width + 1e-12)
         return np.asarray(bounds.high <= (self.at_most or 0) + 1e-12)
@@ -45,8 +45,8 @@ class Target:
         return self.at_most is not None and low > self.at_most + 1e-12
 
     def stop(self, bounds: Bounds, size: int) -> int | None:
-        """Return after how many items the audit stops, because its target is met or out of reach or all items are
-        judged, given the bounds after each item so far; None: not yet.
+        """Return after how many items the audit stops because its target is met or out of reach, or all items are
+        judged, given the bounds after each item so far; None if not yet.
         """
         n = np.arange(1, len(bounds.low) + 1)
         looks = self.met(bounds) & ((n % (1 if self.at_any_look else EVERY) == 0) | (n == size))

@@ -1,4 +1,4 @@
-"""An audit of a benchmark whose truth is known: where it would stop, and whether its interval contains the truth."""
+"""Replay an audit of a benchmark with a known truth: when it would stop, and whether its interval is right."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:
 
 
 def by_stratum(truth: Truth, order: Sequence[str], n: int) -> list[dict[str, Any]]:
-    """Return each stratum's items, judged and wrong ones and its interval by width; nothing without strata."""
+    """Return each stratum's items, how many are judged and wrong, and its interval by width; nothing without strata."""
     rows = []
     for stratum in sorted(set((truth.strata or {}).values())):
         judged = [truth.wrong[key] for key in order[:n] if (truth.strata or {})[key] == stratum]

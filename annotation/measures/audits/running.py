@@ -16,7 +16,7 @@ _KEPT = 8  # results: one request or check often repeats the same computation
 
 
 def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None, scores: Array | None = None) -> Bounds:
-    """Return the interval after each judged item. `wrong` has those judged, `strata` and `scores` all, in order."""
+    """Return the interval after each judged item. `wrong` has the judged items, `strata` and `scores` all, in order."""
     if scores is not None:
         by = side_information.any_look if target.at_any_look else side_information.by_width
         return by(wrong, scores[: len(wrong)], scores)
@@ -49,8 +49,8 @@ class Progress:
     `n` counts the items until the audit `ended`, or otherwise up to the first that is still open. `met` is the target's
     state: True or False once it is certain, None until then. A bound that is out of reach does not end the audit, which
     still narrows the interval. It is `futile` once even the interval's lower end is above it. Shares are None before
-    the first item. `plan` has the total number of items needed. `band`: (n, estimate, low, high) along the way.
-    `later`: items settled after the first `n`, and while the audit runs, their effect (`ahead`).
+    the first item. `plan` has the total number of items needed. `band`: (n, estimate, low, high) at points along the
+    way. `later`: items settled after the first `n`, and while the audit runs, their effect (`ahead`).
     """
 
     items: int

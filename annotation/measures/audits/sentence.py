@@ -1,4 +1,4 @@
-"""An audit in a paragraph for a paper: the items judged, how they were chosen, the result and its guarantee."""
+"""Describe an audit for a paper: the items judged, how they were chosen, the result and its guarantee."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ RARE = 0.005  # below this share of wrong items, intervals by width can miss the
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of the target, in the same unit, after `judged` items counted (None if that is not known)."""
+    """A change of the target, in the same unit, after `judged` items counted (None if unknown)."""
 
     before: float
     after: float
@@ -62,7 +62,7 @@ def reached(found: Progress, target: Target) -> str:
 
 
 def standing(met: bool | None, ended: bool, futile: bool = False, closed: bool = False) -> str:
-    """Return the words for the target's state (`Progress.met`) after “the target is”."""
+    """Return the target's state (`Progress.met`) in words, to follow “the target is”."""
     if met is None:
         state = "not met, and with 95% confidence out of reach" if futile else "not met" if closed else "not met yet"
         return f"{state}: the stage was closed before" if closed else state
@@ -82,7 +82,7 @@ def verdict(found: Progress | Audited, target: Target) -> str:
 
 
 def dropped_how(wrong_reasons: Iterable[str]) -> str:
-    """State in words which of the dropped items count as wrong."""
+    """Describe which dropped items count as wrong."""
     reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in wrong_reasons)
     return f"dropped as {reasons}" if reasons else "dropped for any reason"
 
@@ -146,7 +146,7 @@ def _undecided(count: int) -> str:
 
 
 def _later(found: Progress) -> str:
-    """Describe what is judged but does not count yet, with the bounds that the open items leave."""
+    """Describe judged items that do not count yet, with the bounds that the open items leave."""
     if not found.later:
         return ""
     are, do = ("is", "does") if found.later == 1 else ("are", "do")

@@ -34,9 +34,9 @@ _BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 5, 0.05, 0.1  # draws, mean and varia
 _CAREFUL = 40  # the draw at which half of aGRAPA's recommended bet is placed
 _FIRST_FIT, _GROWTH = 10, 1.15  # draws before the first regression, and their growth between regressions
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
-_FINE = 50  # draws before the next look: one, or this fraction of the draws so far
+_FINE = 50  # draws before the next look: one, or the draws so far divided by this
 _KEPT = 8  # audits whose latest looks are kept
-_CELLS = 4000  # at most so many ranges of K, each bet against as a whole
+_CELLS = 4000  # at most this many ranges of K, each bet against as a whole
 _TINY = 1e-6  # the smallest divisor of a largest bet
 _STEADY = 4.0  # added to the regression's denominator, in variances of the scores
 
@@ -77,7 +77,7 @@ class _Moments:
 
 
 def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPHA) -> Bounds:
-    """Return what all draws so far leave, after each draw. The estimate is that of `by_width`."""
+    """Return the interval that all draws so far leave, after each draw. The estimate is as in `by_width`."""
     size, drawn = len(all_scores), len(wrong)
     low, high = np.zeros(drawn), np.ones(drawn)
     last = _last_look(drawn, size)
@@ -147,11 +147,11 @@ def _draws(wrong: Array, scores: Array, all_scores: Array) -> _Draws:
 
 
 def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tuple[int, int, int]]:
-    """Yield for each look the number of draws, and the fewest and the most wrong items that the looks so far leave.
+    """Yield, for each look, the number of draws, and the fewest and most wrong items that the looks so far leave.
 
     A look that leaves nothing shows that some look missed the truth: it is the last, and the ratio takes over. In a
-    large benchmark, neighbouring numbers of wrong items form a cell with a single stake. At each draw the number in it
-    that gains least counts, so that all of them have at least that money.
+    large benchmark, neighbouring numbers of wrong items form a cell with a single stake. At each draw, the number in
+    the cell that gains least counts, so that all have at least that money.
     """
     drawn, found, logs = len(wrong), np.concatenate([[0], np.cumsum(wrong)]), intervals.log_factorials(size)
     cell = -(-(size + 1) // _CELLS)
@@ -186,7 +186,7 @@ def _gained(first: Array, last: Array, size: int, found: Array, draws: _Draws, a
 
 
 def _before(of: Array) -> Array:
-    """Return for each element the sum of those before it."""
+    """Return, for each element, the sum of the elements before it."""
     return np.cumsum(of) - of
 
 

@@ -1,4 +1,4 @@
-"""A benchmark with a known truth, and a model's scores of it, as CSV files, read strictly."""
+"""Read a benchmark's known truth, and a model's scores for it, from CSV files, strictly."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ def read_scores(path: Path, truth: Truth, log: ProblemLog) -> dict[str, float]:
     if not log.count:
         for key in truth.wrong:
             if key not in scores:
-                advice = f"There is no score for item {key[:80]}. Add a row with it."
+                advice = f"There is no score for item {key[:80]}. Add a row for it."
                 log.error("VALUE_MISSING", path.name, None, "score", advice)
     largest = max((abs(value) for value in scores.values()), default=0) or 1
     return {key: value / largest for key, value in scores.items()}
@@ -58,7 +58,7 @@ def _rows(path: Path, log: ProblemLog, column: str, found: Mapping[str, object])
             if not key:
                 log.error("VALUE_MISSING", path.name, row.number, "item", "Fill in this cell, or remove the row.")
             elif key in found:
-                log.error("DUPLICATE_ID", path.name, row.number, "item", "An earlier row has this item. Keep one.")
+                log.error("DUPLICATE_ID", path.name, row.number, "item", "An earlier row has this item. Keep only one.")
             yield row, key
     except Unreadable:
         return

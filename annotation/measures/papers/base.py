@@ -28,8 +28,8 @@ class CountedJudgment(NamedTuple):
 class JudgedTask(NamedTuple):
     """A live task. `judgments` are in the order given; `state` is None while it is open.
 
-    `texts` has the item's texts by identity, as earlier stages left them, and `edits` those that annotators made in
-    this stage: `edit-17` → role → text. `origins` has the origin of each negative caption, by its position.
+    `texts` has the item's texts by identity, as earlier stages left them, and `edits` those made by annotators in this
+    stage: `edit-17` → role → text. `origins` has the origin of each negative caption, by its position.
     """
 
     type: str

@@ -1,4 +1,4 @@
-"""The fates of items whose texts annotators could edit, and who edited: shared by VISLA's two protocols. Pure.
+"""What became of items whose texts annotators could edit, and who edited: shared by VISLA's two protocols. Pure.
 
 Source: VISLA §3.2 and §3.3: a text is accepted as it is, edited, or its item is dropped; if the protocol requires
 it, a second annotator confirms an edit. Distances are those of benchmarks/metrics/lexical.py.
@@ -28,10 +28,10 @@ from benchmarks.metrics import lexical
 
 # The fates of a task; `edited`: without a second annotator, because none is needed or an adjudicator decided.
 FATES = ("accepted", "edited", "confirmed", "dropped", "to_confirm", "to_adjudicate", "open")
-JUDGMENT_KINDS = ("accepted", "edited", "rejected", "confirms", "cannot_judge")  # what a judgment is
+JUDGMENT_KINDS = ("accepted", "edited", "rejected", "confirms", "cannot_judge")  # kinds of judgments
 RESPONSES = ("confirmed", "edited_again", "rejected", "otherwise", "waiting")  # the next judgment's verdict on an edit
 _CAPTIONS = [(role, caption_identity(role)) for role in ROLES]
-_MOST_WORDS = 10  # the last class has this many changed words or more
+_MOST_WORDS = 10  # the last class has this many changed words, or more
 
 
 class _Edit(NamedTuple):

@@ -1,4 +1,4 @@
-"""Inter-annotator agreement reported in papers, by the protocol that asks their question. Pure."""
+"""Inter-annotator agreement reported in papers, by the protocol that asks the same question. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class PublishedAgreement:
     """A paper's agreement: the kappa of each of its `pairs` of annotators, on the projection `on`. `measure` is the key
-    of our mean over such pairs.
+    of our mean over pairs.
     """
 
     measure: str

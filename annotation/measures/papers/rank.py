@@ -1,7 +1,7 @@
 """Results of hard-positive-rank as in the paper: how often people rank both positives above the negative. Pure.
 
 Source: Hard Positive Truth §4.1, human performance. Two annotators rank the three captions of an example, ties allowed;
-the example is right only when both of them give the right rank.
+the example counts as right only if both give the right rank.
 """
 
 from collections import Counter
@@ -55,7 +55,7 @@ def _is_counted(task: JudgedTask) -> bool:
 
 
 def _task_is_right(task: JudgedTask) -> bool:
-    """Return whether all its annotators rank both positives above the negative; “cannot judge” does not."""
+    """Return whether all its annotators rank both positives above the negative; “cannot judge” does not count."""
     return all(is_right(answer.label) for answer in task.answers)
 
 
@@ -63,7 +63,7 @@ def as_models_answer(tasks: Iterable[JudgedTask]) -> list[Answered]:
     """Turn each item with all its judgments into a model's scores, so that people and models are measured alike.
 
     Its annotators count as one, who ranks a positive caption above the negative if all of them do, below it if all of
-    them do, and otherwise level with it. So the augmented items are the right ones of `right_tasks`.
+    them do, and otherwise ties the two. So the augmented items are those right in `right_tasks`.
     """
     found = []
     for task in tasks:

@@ -1,4 +1,4 @@
-"""Protocols whose papers report more than agreement and outcomes, each with its function. Pure."""
+"""Protocols whose papers report more than agreement and outcomes, with the functions that compute it. Pure."""
 
 from collections.abc import Mapping
 

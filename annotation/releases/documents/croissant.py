@@ -90,7 +90,7 @@ def croissant(
 
 
 def _stated(facts: Facts) -> dict:
-    """Return only what the producer stated, or what follows from the judgments."""
+    """Return only values that the producer stated, or that follow from the judgments."""
     authors = [name.strip() for name in facts.stated("authors").split(";") if name.strip()]
     last, licence = facts.manifest.get("last_judgment_at"), facts.stated("licence")
     found = {
@@ -137,7 +137,7 @@ def _set(name: str, includes: list[str], form: str, says: str) -> dict:
     return {**named, "encodingFormat": form, "includes": includes}
 
 
-# The RAI extension: what only the producer knows, and what the numbers show
+# The RAI extension: facts that only the producer knows, and what the numbers show
 
 
 def _responsible_ai(facts: Facts) -> dict:
@@ -236,7 +236,7 @@ def _splits(facts: Facts) -> dict:
 def _data(facts: Facts, schema: pa.Schema) -> dict:
     parts = facts.manifest["columns"]
     split = _field(f"{DATA}/split", "split", "The item's split, from the file name.", "text")
-    pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # it is applied to its own result too
+    pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # it is also applied to its own result
     split["source"] = {
         "fileSet": {"@id": SHARDS},
         "extract": {"fileProperty": "fullpath"},
@@ -264,7 +264,7 @@ def _cell(column: pa.Field, part: str, kind: str) -> dict:
 
 def _kind(schema: pa.Schema, column: pa.Field) -> str:
     if column.type == IMAGE:
-        return "image" if feature_of(schema, column.name).get("_type") == "Image" else "video"  # or some of each
+        return "image" if feature_of(schema, column.name).get("_type") == "Image" else "video"  # or both
     kind = column.type
     kinds = ((pa.types.is_boolean, "boolean"), (pa.types.is_integer, "integer"), (pa.types.is_floating, "number"))
     return next((name for fits, name in kinds if fits(kind)), "text")

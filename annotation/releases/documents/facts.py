@@ -1,4 +1,4 @@
-"""What the documents of a release state, gathered once from its plan, manifest, figures and counts. Pure.
+"""The facts that a release's documents state, gathered once from its plan, manifest, figures and counts. Pure.
 
 The first half selects; the functions below `Facts` turn selections into sentences that several documents share.
 """
@@ -58,7 +58,7 @@ FATES = {
 
 @dataclass(frozen=True)
 class Facts:
-    """`manifest` is the release's as far as it is known: it lists all files but the documents."""
+    """`manifest` is the release's, as far as known: it lists all files except the documents."""
 
     files: Files
     plan: Plan
@@ -83,7 +83,7 @@ class Facts:
 
     @property
     def loadable(self) -> list[str]:
-        """Splits that have items: the `datasets` library opens none of them if the card names an empty one."""
+        """Return splits that have items: the `datasets` library doesn't open any if the card names an empty one."""
         return [name for name in self.splits if name in self.statistics["splits"]]
 
     def rows(self, file: str) -> int:
@@ -91,7 +91,7 @@ class Facts:
 
     @property
     def without_rows(self) -> list[str]:
-        """The tables in JSON Lines that are empty files, which `load_dataset("json")` can't open."""
+        """Return tables in JSON Lines that are empty files, which `load_dataset("json")` can't open."""
         return [
             name
             for name in sorted(self.manifest["files"])
@@ -100,24 +100,24 @@ class Facts:
 
     @property
     def stages(self) -> list[Mapping]:
-        """The stages' settings, in order."""
+        """Return the stages' settings, in order."""
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])
 
     @cached_property
     def by_hand(self) -> Counter[tuple[str, str]]:
-        """(stage name, state) → the number of items an adjudicator gave that state."""
+        """Return the number of items that an adjudicator gave a state, by (stage name, state)."""
         lines = chain(self.files.lines("items.jsonl"), self.files.lines("dropped.jsonl"))
         decided = ([one for one in line["decisions"] if one["decided_by"] == ADJUDICATOR] for line in lines)
         return Counter(chain.from_iterable({(one["stage"], one["state"]) for one in found} for found in decided))
 
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
-        """Stage name → protocol file, for stages that use one."""
+        """Return protocol files by stage name, for stages that use one."""
         return self.files.protocol_files(self.manifest["stages"])
 
     @cached_property
     def fingerprint(self) -> str:
-        """The hash of every file but the documents."""
+        """Return the hash of every file except the documents."""
         return content_hash(self.manifest["files"], without=DOCUMENTS)
 
     @cached_property
@@ -126,7 +126,7 @@ class Facts:
 
     @property
     def people(self) -> int:
-        """The number of annotators, including simulated ones."""
+        """Return the number of annotators, including simulated ones."""
         return len(self.annotators)
 
     @property
@@ -135,24 +135,24 @@ class Facts:
 
     @cached_property
     def licences(self) -> list[tuple[str, int]]:
-        """Licence → number of images, the most frequent first; "" if none is given."""
+        """Return the number of images by licence, most frequent first; "" if no licence is given."""
         found = Counter(line.get("licence") or "" for line in self.files.lines("images.jsonl"))
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))
 
     @property
     def agreement(self) -> list[tuple[str, Mapping]]:
-        """(stage name, coefficients) of each view of each stage's answers."""
+        """Return (stage name, coefficients) for each view of each stage's answers."""
         stages = self.figures.get("stages", ())
         return [(one["study"]["stage_name"], found) for one in stages for found in one.get("agreement", ())]
 
     @property
     def agreed(self) -> list[tuple[str, Mapping]]:
-        """The views on which two annotators judged the same item."""
+        """Return the views on which two annotators judged the same item."""
         return [(name, found) for name, found in self.agreement if found["measures"]["percent"]["n"]]
 
     @property
     def not_shared(self) -> list[str]:
-        """Stages in which no task has two counted judgments."""
+        """Return stages in which no task has two counted judgments."""
         shared = {name for name, _ in self.agreed}
         return [name for name in dict.fromkeys(name for name, _ in self.agreement) if name not in shared]
 
@@ -161,7 +161,7 @@ class Facts:
         return [one for one in self.figures.get("baselines", ()) if one["answered"]]
 
     def papers(self, protocol: str) -> list[tuple[str, Mapping]]:
-        """(stage name, its paper's results) of the stages of that protocol that have judgments."""
+        """Return (stage name, its paper's results) for stages with that protocol that have judgments."""
         return [
             (stage["study"]["stage_name"], found)
             for stage in self.figures.get("stages", ())
@@ -172,7 +172,7 @@ class Facts:
 
     @property
     def scored(self) -> list[tuple[str, str, Mapping, bool]]:
-        """(stage name, measure, its result, whether it is a share) for the answers to protocol files."""
+        """Return (stage name, measure, its result, whether it is a share) for answers to protocol files."""
         return [
             (stage["study"]["stage_name"], *row)
             for stage in self.figures.get("stages", ())
@@ -181,7 +181,7 @@ class Facts:
 
     @property
     def fates(self) -> list[tuple[str, str]]:
-        """(stage name, outcome) for the texts that its annotators could change."""
+        """Return (stage name, outcome) for texts that its annotators could change."""
         found = []
         for stage in self.figures.get("stages", ()):
             fates = stage.get("paper", {}).get("fates") or {}
@@ -213,13 +213,13 @@ def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
 
 
 def left_out_in_words(counts: Mapping) -> str:
-    """Word how many items are in no split although nobody dropped them."""
+    """Describe how many items are not in any split although nobody dropped them."""
     asked = f" Nobody was asked about {counts['not_asked']:,} more." if counts["not_asked"] else ""
     return asked + (f" Not yet decided and in no split: {counts['open']:,}." if counts["open"] else "")
 
 
 def part_in_words(part: str) -> str:
-    """Describe a column of the split, by its part."""
+    """Describe a column in the split, by its part."""
     kind, _, role = part.partition(":")
     role, _, place = role.partition("-")
     number = int(place or 0) + 1
@@ -258,7 +258,7 @@ def _by_hand(facts: Facts, stage: str) -> str:
 
 
 def _mapped(protocol: str) -> str:
-    """Describe the roles of a protocol that the benchmark names differently."""
+    """Describe a protocol's roles that have other names in the benchmark."""
     of = roles.split(protocol)[1]
     return f", with its roles under the benchmark’s names: {roles.in_words(of)}" if of else ""
 
@@ -300,7 +300,7 @@ def pay_in_words(facts: Facts) -> str:
 
 
 def limits_in_words(facts: Facts) -> Sequence[str]:
-    """Return the limits of the split that its results show."""
+    """Describe the limits of the split that its results show."""
     counts, found = facts.manifest["counts"], []
     if facts.simulated:
         found.append(simulated_in_words(facts))
@@ -357,7 +357,7 @@ def _over(figure: Mapping) -> str:
 
 
 def baseline_intervals_in_words(baseline: Mapping) -> str:
-    """Describe what the intervals of a human baseline are over."""
+    """Describe over what the intervals of a human baseline are."""
     over_items = [what for name, what in MEASURES.items() if baseline["measures"].get(name, {}).get("over") == ITEMS]
     words = (
         "Intervals are Wilson's, over annotators: where annotators differ, items judged by one of them carry less "
@@ -372,7 +372,7 @@ def baseline_intervals_in_words(baseline: Mapping) -> str:
 
 
 def judgments_per_item(facts: Facts) -> str:
-    """Word how many judgments each stage's tasks should get."""
+    """Describe how many judgments each stage's tasks should get."""
     found = []
     for stage in facts.stages:
         line = f"{stage['name']}: {stage['overlap']}"

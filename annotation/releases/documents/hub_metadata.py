@@ -20,7 +20,7 @@ SOURCES = {  # a source's name in words → a hub's name for data made from it
 }  # fmt: skip
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 TAGS = ("vision-language", "compositionality", "hard-negatives", "image-text-retrieval")
-JUDGMENTS, ROWS = "judgments.parquet", "rows"  # its one split
+JUDGMENTS, ROWS = "judgments.parquet", "rows"  # its only split
 
 
 def yaml_head(facts: Facts) -> str:
@@ -63,7 +63,7 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 def licence(stated: str) -> dict[str, str]:
     """Return a hub's own id, or another licence by its name."""
     small = "-".join(stated.lower().split())
-    known = LICENCES.get(small, small)  # a hub's own id, such as `odbl`, is also known
+    known = LICENCES.get(small, small)  # a hub's own id, such as `odbl`, also works
     if not small:
         return {}
     if known in LICENCES.values():

@@ -1,6 +1,6 @@
 """The sizes in a release, counted only from its items.jsonl. Pure, a line at a time.
 
-Verification counts with it, too; tests/independent/counts.py counts a second time.
+Verification uses it, too; tests/independent/counts.py counts a second time.
 
 A retrieval question (BiVLC, Table 1) is one image with a positive and a negative caption to tell apart, or one caption
 with two images: an item with two of each makes four.
@@ -69,7 +69,7 @@ class Cell:
 
 def shown(line: Mapping) -> list[Mapping]:
     """Return the images of a line of items.jsonl that are counted: the positive one, the negative one (if any), and all
-    in user-defined roles. Candidates that nobody chose are in the data, but in no question.
+    in user-defined roles. Candidates that nobody chose are in the data, but not in any question.
     """
     return [image for image in line["images"] if image["chosen"] or image["key"] == POSITIVE or is_own(_role(image))]
 

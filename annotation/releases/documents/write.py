@@ -52,7 +52,7 @@ def write_documents(folder: Path, manifest: Mapping, schema: pa.Schema) -> None:
 
 def documents(folder: Path, manifest: Mapping, schema: pa.Schema, counts: Mapping) -> dict[str, bytes]:
     """Return each document. `counts` are the statistics, `schema` that of the parquet files; what `manifest` and
-    `folder` have of the documents themselves is not read.
+    `folder` have about the documents themselves is not read.
     """
     release, files = Files(folder), {name: of for name, of in manifest["files"].items() if name not in DOCUMENTS}
     facts = Facts(release, Plan.from_json(manifest["release"]), {**manifest, "files": files}, counts)
@@ -90,7 +90,7 @@ def _table_one_columns(statistics: Mapping) -> list[tuple[str, str]]:
 def _table_one_rows(
     statistics: Mapping, splits: Sequence[str], columns: Sequence[tuple[str, str]]
 ) -> list[tuple[str, Mapping, list[int]]]:
-    """Return for each split with items, and for all together: name, its counts, and its questions by column."""
+    """Return name, counts, and questions by column, for each split with items and for all together."""
     there: list[tuple[str, Mapping, str | None]] = [
         (f"`{name}`", statistics["splits"][name], name) for name in splits if name in statistics["splits"]
     ]

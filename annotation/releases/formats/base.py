@@ -12,9 +12,9 @@ from annotation.releases.export_reader import Row
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a form may need before the first row."""
+    """The information that a form may need before the first row."""
 
-    folder: Path  # of the release; each form writes below a folder of its own
+    folder: Path  # of the release; each form writes below its own folder
     schema: pa.Schema  # of the split
     columns: Mapping[str, str]  # ExportReader.columns
     splits: tuple[str, ...]  # in order
@@ -47,13 +47,13 @@ class Shard(Protocol):
 
 
 class Shards:
-    """Begins a split's next shard when a row's images would take the current one past the limit. A shard has a row at
-    least; only the single shard of an empty split has none. `begin(split, number)` opens a shard, from 0."""
+    """Begins a split's next shard when a row's images would take the current one past the limit. A shard has at least
+    one row; only the single shard of an empty split is empty. `begin(split, number)` opens a shard, from 0."""
 
     def __init__(self, layout: Layout, begin: Callable[[str, int], Shard]):
         self.limit, self.begin = layout.shard_bytes, begin
         self.rows = {split: [0] for split in layout.splits}  # per shard
-        self.weight = dict.fromkeys(layout.splits, 0)  # of the last shard
+        self.weight = dict.fromkeys(layout.splits, 0)  # bytes in the last shard
         self.last = {split: begin(split, 0) for split in layout.splits}
 
     def add(self, row: Row) -> None:

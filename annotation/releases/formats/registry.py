@@ -1,4 +1,4 @@
-"""Every form of a release. A new one is a file beside this one, a line here, and its name in releases.plan.FORMS."""
+"""Every form of a release. A new form is a file beside this one, a line here, and its name in releases.plan.FORMS."""
 
 from annotation.releases.formats import csv, imagefolder, jsonl, parquet, source, vlmevalkit, webdataset
 from annotation.releases.formats.base import Form

@@ -22,7 +22,7 @@ class Writer:
             self.records[row.split].append(record(row.line))
 
     def close(self) -> dict[str, int]:
-        """Return no row counts: only the format knows what a row of its files is. Files are where items are."""
+        """Return no row counts: only the format knows what a row of its files is. Splits with items have files."""
         for name, content in contents(self.layout.source_format, self.records):
             path = self.layout.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def contents(source_format: str, records: Mapping[str, Sequence[ItemRecord]]) ->
     for split, items in records.items():
         if items:
             writer = FORMATS[source_format].writer
-            assert writer  # it wrote the export's source files
+            assert writer  # this writer also wrote the export's source files
             folder = f"{FOLDER}/{split}/" if len(records) > 1 else f"{FOLDER}/"
             yield from ((f"{folder}{name}", content) for name, content in writer(items))
 

@@ -1,4 +1,4 @@
-"""Tar files with an item's images and texts one after the other: for streaming. Pure.
+"""Tar files for streaming, with each item's images and texts one after the other. Pure.
 
 `00000017.jpg`, `00000017.negative_image.png`, `00000017.txt`, `00000017.json`: the item's place among all kept
 items (without a dot); then the positive image and the column of each other one, the positive caption on one line, and

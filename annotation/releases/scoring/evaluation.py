@@ -40,7 +40,7 @@ IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? imp
 def evaluation_of(
     kind: str, lines: Iterable[Mapping], asked: Mapping[str, ProtocolFile] = NO_FILES
 ) -> dict[str, Any] | None:
-    """Return how to evaluate the items in these lines of items.jsonl, with the `modules` that do it: by the pick with a
+    """Return how to evaluate the items in these lines of items.jsonl, with the `modules` for it: by the pick with a
     right answer that a stage `asked`, or by the benchmark's `kind`, which takes precedence over answers that are right
     by construction. None if neither was asked, or if an item has a video, since models see images.
     """
@@ -87,7 +87,7 @@ def _parts(line: Mapping[str, Any]) -> Parts:
 
 
 def files(manifest: Mapping) -> list[str]:
-    """Return the files that a release with this manifest has for its evaluation."""
+    """Return the files for evaluation in a release with this manifest."""
     evaluation = manifest.get(KEY)
     if not evaluation:
         return []
@@ -116,7 +116,7 @@ def write(
 
 
 def tables(settings: Mapping) -> dict[str, str]:
-    """Split → name of its table for VLMEvalKit."""
+    """Return the names of the tables for VLMEvalKit, by split."""
     there = settings.get(KEY) and vlmevalkit.FOLDER in settings["release"].get("forms", ())
     return {vlmevalkit.table_name(split): split for split in settings["splits"]} if there else {}
 

@@ -75,7 +75,7 @@ class Picks:
         self, line: Mapping[str, Any], task: TaskSpec, name: str, of_item: Attributes, parts: Mapping[str, dict]
     ) -> dict[str, Any]:
         """Return a question. If the right option is the item's own, options keep the item's order; otherwise the order
-        is drawn by the question, so that places reveal nothing.
+        is drawn by the question, so that places don't reveal anything.
         """
         file, answer = self.file, self.file.answer(name)
         options = [
@@ -98,7 +98,7 @@ class Picks:
 
 
 def picks_of(files: Mapping[str, ProtocolFile]) -> Picks | None:
-    """Return the last stage that asks for picks with right answers, if any. `files` are those of stages, by name."""
+    """Return the last stage that asks for picks with right answers, if any. `files`: protocol files by stage name."""
     return next((Picks(stage, file) for stage, file in reversed([*files.items()]) if _fits(file)), None)
 
 
@@ -113,12 +113,12 @@ def _fits(file: ProtocolFile) -> bool:
 
 
 def _is_asked(answer: schema.Pick) -> bool:
-    """Return whether it is asked whatever else is answered."""
+    """Return whether it is always asked, whatever else is answered."""
     return not answer.when or not (answer.when.all or answer.when.any)
 
 
 def _parts_of(line: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Identity → the text, or the image by its place in the split and its hash."""
+    """Return, by identity, the text, or the image by its place in the split and its hash."""
     found = {}
     for part, members in item_parts.parts_of(line).items():
         kind, _, role = part.partition(":")

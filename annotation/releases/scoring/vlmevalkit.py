@@ -1,4 +1,4 @@
-"""A table of a split's questions for VLMEvalKit, in the columns of its benchmarks with options. Pure.
+"""A table of a split's questions for VLMEvalKit, with the columns of its benchmarks with options. Pure.
 
 Each question has two rows, with its options in both orders. An image is in `image` as base64, several are a list; an
 image that an earlier row had is given by that row's `index`. Questions without an image are left out.

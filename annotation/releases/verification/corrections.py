@@ -31,7 +31,7 @@ def _is_withdrawn(lines: list[dict]) -> bool:
 
 
 def words_before(lines: list[dict], number: int) -> dict[str, str]:
-    """Return by place the words that were there before that correction and have changed since."""
+    """Return, by place, the texts before that correction that have changed since."""
     found: dict[str, str] = {}
     for line in lines:
         if line["number"] >= number and line["action"] == "caption" and line["old"] is not None:
@@ -72,7 +72,7 @@ def check_corrections(place: Place, report: Report) -> None:
 
 
 def _of_item(line: Mapping, corrections: list[dict]) -> Iterator[str]:
-    """Check that the last words of each place are those of the item, unless a stage changed them since."""
+    """Check that the last text at each place is the item's, unless a stage has changed it since."""
     words: dict[str, str | None] = {}
     for caption in line["captions"]:
         place = f"caption-{caption['role']}-"
@@ -90,4 +90,4 @@ def _of_task(task: Mapping, corrections: list[dict], audits: set[str]) -> Iterat
     if not any(one["number"] == task["corrected"] and one["place"] in shown for one in corrections):
         yield f"corrected is {task['corrected']}, which is not a correction of what it shows"
     if task["live"] and task["stage"] not in audits:
-        yield "it is about words that were corrected, and still live"
+        yield "it is about text that was corrected, but is still live"

@@ -23,7 +23,7 @@ def check_counts(place: Place, report: Report) -> None:
     for state, name in ((DROPPED, "reasons"), (NOT_ASKED, "not_asked_in")):
         reasons = Counter((line["stage"], line["reason"]) for line in place.lines(FILES_OF_ITEMS[state]))
         number[state] = reasons.total()
-        del reasons[None, WITHDRAWN]  # if no stage selects
+        del reasons[None, WITHDRAWN]  # absent if no stage selects
         told = Counter({(row["name"], row["reason"]): row["items"] for row in counts[name]})
         _compare(report, f"counts/{name}", told, reasons)
     for state in STATES:

@@ -1,4 +1,4 @@
-"""Check what the files of items have on each item against the tasks: decisions, words, images, the negative one."""
+"""Check each item's entry against the tasks: decisions, texts, images, the negative image."""
 
 import marshal
 from collections import Counter, defaultdict
@@ -22,8 +22,8 @@ ORDER = itemgetter("stage_position", "question", "round")
 
 class Items:
     """By position: `kinds` (id, type, subtype), `words` as imported and `images`, by identity; `decisions`, what the
-    tasks decide about an item. Open items are in no file: `open_words` are those that the first task shows. Words and
-    decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
+    tasks decide about an item. Open items are not in any file: `open_words` are those that the first task shows. Words
+    and decisions are bytes (marshal), which take a fifth of the memory, and equal values are kept once.
     """
 
     def __init__(self, corrections: Mapping[str, list[dict]], withdrawn: Collection[str]) -> None:
@@ -52,7 +52,7 @@ class Items:
             self.images[position] = self._once(frozenset(image["key"] for image in line["images"]))
 
     def check_task(self, task: Mapping, stage: Mapping, votes: Mapping, quiet: bool) -> Iterator[str]:
-        """Yield what contradicts another file, or an earlier task, about its item."""
+        """Yield contradictions with another file, or an earlier task, about the item."""
         position, shown = task["position"], [*task["shows"], *task["options"]]
         if quiet and (task["content"] or {}).get("reason") is not None:
             yield "its content has a reason, which is not public"
@@ -148,7 +148,7 @@ def _decided(line: Mapping, items: Items) -> Iterator[str]:
 
 
 def _carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
-    """Return what the stages up to the last to decide the item chose and wrote, by its own decisions."""
+    """Return what stages chose and wrote, up to the last one that decided the item, by its own decisions."""
     chain, name = [], line["stage"]
     while name is not None and name not in chain:
         chain.append(name)

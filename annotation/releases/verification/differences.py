@@ -1,4 +1,4 @@
-"""Find where two trees of figures differ: those computed here and those stated."""
+"""Find where two trees of figures differ: the computed and the stated ones."""
 
 from collections.abc import Iterator
 from numbers import Real
@@ -6,7 +6,7 @@ from numbers import Real
 TOLERANCE = 1e-9
 MISSING = object()
 PLAIN = {int, float, str, bool, type(None)}
-WORDS = {"reason", "note"}  # words on why a figure is undefined, not figures
+WORDS = {"reason", "note"}  # texts about why a figure is undefined, not figures
 
 
 def differences(ours: object, theirs: object, path: str = "", file: str = "figures.json") -> list[str]:
@@ -35,7 +35,7 @@ def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[s
 
 
 def _is_equal(ours: object, theirs: object) -> bool:
-    """Return whether both are the same value and not a tree, as nearly all of a million figures are."""
+    """Return whether both are the same single value, as nearly all of a million figures are."""
     return type(ours) in PLAIN and type(ours) is type(theirs) and ours == theirs
 
 

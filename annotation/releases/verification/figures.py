@@ -46,18 +46,18 @@ def compare(report: Report, file: str, what: str, ours: object, theirs: object) 
 
 
 def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.Outcomes) -> None:
-    """Check that each item is where its outcomes leave it."""
+    """Check that each item is in the state that its outcomes lead to."""
     with report.reading("items.jsonl"):
         ends = fates(recomputed.walk_of(rows, decided))
     for state, name in FILES_OF_ITEMS.items():
         with report.reading(name):
             for line in place.lines(name):
                 end = ends[line["position"]]
-                report.count("items by where their outcomes leave them")
+                report.count("items by the state that their outcomes lead to")
                 if (end.state, end.reason) != (state, line.get("reason", "")):
                     is_one = f"{end.state} {end.reason}".strip()
-                    report.problem(name, f"item {line['id']!r} is listed here, but is {is_one} by its outcomes")
+                    report.problem(name, f"item {line['id']!r} is listed here, but its outcomes make it {is_one}")
                 elif (end.stage.name if end.stage else None) != line["stage"]:
                     report.problem(
-                        name, f"item {line['id']!r} has the stage {line['stage']!r}, but another by its outcomes"
+                        name, f"item {line['id']!r} is listed under stage {line['stage']!r}, unlike its outcomes"
                     )

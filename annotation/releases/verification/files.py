@@ -1,4 +1,4 @@
-"""Check the files themselves: all are there and no others, with the bytes, rows and hashes listed in the manifest."""
+"""Check the files themselves: all are present and no others, with the bytes, rows and hashes listed in the manifest."""
 
 import csv
 import hashlib
@@ -37,10 +37,10 @@ def check_files(place: Place, report: Report) -> None:
     for name in sorted(there - {*listed}):
         report.problem(name, "it is not in the manifest")
     for name in sorted({*always} - {*listed}):
-        report.problem(MANIFEST, f"it names no {name}, which every release has")
+        report.problem(MANIFEST, f"it does not name {name}, which every release has")
     for name in sorted({*listed} & there - {*always, SETTINGS}):
         if not _belongs(place, name):
-            report.problem(name, "it belongs to no format or split of the release")
+            report.problem(name, "it does not belong to any format or split of the release")
     for name in sorted(there):
         with report.reading(name):
             place.digests[name] = digest(place.folder / name)
@@ -52,7 +52,7 @@ def check_files(place: Place, report: Report) -> None:
 
 
 def _belongs(place: Place, name: str) -> bool:
-    """Return whether a file is of a form in the plan and of a split (`data/test-…`, `csv/test.csv`,
+    """Return whether a file belongs to a form in the plan and to a split (`data/test-…`, `csv/test.csv`,
     `imagefolder/test/…`) or a protocol that a stage uses.
     """
     folder, _, rest = name.partition("/")
@@ -84,7 +84,7 @@ def _check_shards(place: Place, report: Report) -> None:
     for shards in found.values():
         for place_among, (number, total, name) in enumerate(sorted(shards)):
             if number != place_among or total not in (None, len(shards)):
-                report.problem(name, f"its number does not fit the {len(shards):,} shards of the split")
+                report.problem(name, f"its number does not match the {len(shards):,} shards of the split")
             if len(shards) > 1 and not place.manifest["files"].get(name, {}).get("rows"):
                 report.problem(name, "it is an empty shard beside others")
 

@@ -1,7 +1,7 @@
 """Read each form of a release a row at a time as {column: value}, with images by name.
 
-So rows of different forms can be compared. Whatever a form has twice, such as an image by its bytes and by its name, is
-checked here: Wrong if they differ.
+So rows of different forms can be compared. Whatever a form has twice, such as an image's bytes and its name, is checked
+here: Wrong if they differ.
 """
 
 import csv
@@ -56,7 +56,7 @@ def _cell(place: Place, row: Mapping, column: str, part: str) -> object:
 
 
 def _decode(data: bytes) -> tuple[str, int, int] | None:
-    """Return format, width and height, upright; None unless it is a whole image or video that an import would take."""
+    """Return format, width and height, upright; None unless it is a whole image or video that imports accept."""
     try:
         if videos.is_video(data):
             video = videos.checked(data)
@@ -140,7 +140,7 @@ def _check_end(path: Path, end: int) -> None:
         file.seek(end)
         rest = file.read(whole - end + 1)
         if len(rest) > whole - end or rest.strip(b"\0"):
-            raise Wrong("it has more after its last entry")
+            raise Wrong("it has more data after its last entry")
 
 
 def _samples(archive: tarfile.TarFile, columns: Mapping[str, str]) -> Iterator[Row]:

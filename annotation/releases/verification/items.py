@@ -1,5 +1,5 @@
 """Check that the forms of a release agree, row by row, in ids, words and images; that no image is in two splits; and
-that a content has one form and size, and all its licences are listed.
+that each content has one format and size, and all its licences listed.
 
 items.jsonl lists the items; the parquet files and every other form have them in its order.
 """
@@ -38,7 +38,7 @@ def check_items(place: Place, report: Report) -> None:
     with report.reading(MANIFEST):
         files = {one["name"]: place.protocol_file(one) for one in place.manifest["stages"] if one["protocol_file"]}
     if item_parts.VOTES not in columns.values():
-        report.problem(MANIFEST, "no column has the votes on which the items' decisions rest")
+        report.problem(MANIFEST, "no column has the votes that the items' decisions are based on")
     for split in splits:
         _check_split(place, report, split, columns, chosen, seen, files)
     with report.reading(ITEMS):
@@ -120,7 +120,7 @@ def _check_whole(report: Report, file: str, row: Row, line: dict, columns: dict)
 
 
 def _check_texts(place: Place, report: Report) -> None:
-    """Check that texts written by annotators are in the items too."""
+    """Check that texts written by annotators are also in the items."""
     written = item_parts.written_texts(place.lines(TEXTS))
     for name in FILES_OF_ITEMS.values():
         for line in place.lines(name):
@@ -165,7 +165,7 @@ def _brief(value: object) -> str:
 
 
 def _part_of(line: dict, parts: dict[str, list], part: str) -> object:
-    """Return what a column (of the manifest) has of an item; an image by its hash."""
+    """Return the part of an item that a column (in the manifest) has; an image by its hash."""
     of, _, name = part.partition(":")
     if part.startswith(item_parts.KINDS):
         found = item_parts.part_of(parts, part)
@@ -199,7 +199,7 @@ def _check_apart(place: Place, report: Report) -> None:
 def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) -> None:
     """Check the images; `seen` has the names of each image in the data, by its hash."""
     sizes: dict[str, tuple] = {}
-    said: dict[str, tuple[dict, ...]] = {}  # image in the data → what items state about it, in order of appearance
+    said: dict[str, tuple[dict, ...]] = {}  # image in the data → statements about it in items, in order of appearance
     for name in FILES_OF_ITEMS.values():
         with report.reading(name):
             fine: set[tuple] = set()
@@ -219,7 +219,7 @@ def _check_captions(report: Report, name: str, line: Mapping) -> None:
     roles = {one["role"] for one in line["captions"]} | {one["key"].rpartition("-")[0] for one in line["images"]}
     odd = sorted(role for role in roles if is_own(role) and not NAME.fullmatch(role))
     if odd:
-        report.problem(name, f"item {line['id']!r} has the role {odd[0]!r:.60}, which cannot be one")
+        report.problem(name, f"item {line['id']!r} has {odd[0]!r:.60}, which cannot be a role")
     for caption in line["captions"]:
         report.count("captions of items by their keys")
         if wrong := _invalid(caption, "captions"):

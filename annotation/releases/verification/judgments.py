@@ -2,7 +2,7 @@
 
 A rule about one judgment is a function of some of its columns, called once for each distinct combination of values
 (`_Rows.unlike`): there are few. A rule about several judgments works on sorted columns. So a million judgments take
-seconds, and no rule needs a faster copy of itself.
+seconds, and no rule needs a faster variant.
 """
 
 import json
@@ -32,15 +32,15 @@ FLAGGED = ("stage", "item", "question", "round", "annotator")
 FILLED = tuple(column.name for column in TABLES["judgments"].columns if not column.may_be_null)
 EDIT = "edit-"
 EMPTY = (None, "", "{}")  # the content of an answer that is only a pick
-SEPARATOR = "\x1f"  # allowed in no name of a release
+SEPARATOR = "\x1f"  # not allowed in any name in a release
 BATCH = 10_000  # rows in memory
 Found = Iterator[tuple[int, str]]  # the number of a row, and what is wrong with it
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What other files have: the versions of each stage's instructions, who is excluded, what (stage, item, question,
-    round, annotator) was flagged with, which columns are not public, and whether free comments are hidden (`quiet`);
+    """What other files have: the versions of each stage's instructions, who is excluded, the flags by (stage, item,
+    question, round, annotator), which columns are not public, and whether free comments are hidden (`quiet`);
     who judged elsewhere (`elsewhere`), and the files of their judgments by stage.
     """
 
@@ -152,17 +152,17 @@ def _coded(column: pa.Array) -> Coded:
 
 
 def _coded_lists(column: pa.Array) -> Coded:
-    """Encode a column of lists of texts. There are few orders of options, however many judgments."""
+    """Encode a column of lists of texts. Even with many judgments, there are few orders of options."""
     members = column.flatten()
     if members.null_count or pc.any(pc.match_substring(members, SEPARATOR)).as_py():
-        raise Wrong("a list has a text that cannot be one")
+        raise Wrong("a list has a text that cannot be there")
     joined, n = _coded(pc.binary_join(column, SEPARATOR)), _coded(pc.list_value_length(column))
-    both = Coded.of_columns(joined, n)  # no text, and one that is empty, are joined alike
+    both = Coded.of_columns(joined, n)  # no text and an empty text are joined alike
     return Coded([tuple(text.split(SEPARATOR)) if n else () for text, n in both.values], both.code)
 
 
 def _begins(columns: Iterable[Coded | Array]) -> Array:
-    """Return for each row whether it differs from the row before in any of the columns."""
+    """Return, for each row, whether it differs from the previous row in any of the columns."""
     first, *others = (column.code if isinstance(column, Coded) else column for column in columns)
     found: Array = np.arange(len(first)) == 0
     for code in (first, *others):
@@ -196,14 +196,14 @@ class _Rows:
         return found
 
     def holds(self, rule: Callable[..., bool], *columns: Coded) -> Array:
-        """Return for each row whether the rule holds for its values in these columns."""
+        """Return, for each row, whether the rule holds for its values in these columns."""
         both = Coded.of_columns(*columns)
         found: Array = np.array([rule(*values) for values in both.values], dtype=bool)[both.code]
         return found
 
     def unlike(self, rule: Callable[..., bool], *columns: Coded) -> Iterator[tuple[int, Sequence]]:
-        """Yield the number of each row whose values break the rule, with these values. Rows of tasks that tasks.jsonl
-        lacks are left out: they are reported as such.
+        """Yield the number of each row whose values break the rule, with these values. Rows of tasks missing from
+        tasks.jsonl are left out, and reported as such.
         """
         fine = self.holds(rule, *(column[self.known] for column in columns))
         for row in self.known[~fine].tolist():
@@ -255,7 +255,7 @@ def _imported(rows: _Rows, known: Known) -> Found:
     stage, who = rows["stage"], rows["annotator"]
     file, at_row = rows["imported"], rows["imported_row"]
     for row, (name, said) in rows.unlike(lambda name, said: said is None or said in known.imported[name], stage, file):
-        yield row, f"imported is {said!r:.80}, a file that the manifest does not name for {name}"
+        yield row, f"imported is {said!r:.80}, a file not in the manifest for {name}"
     for row, (_, name) in rows.unlike(
         lambda said, name: (said is not None) == known.elsewhere.get(name, False), file, who
     ):
@@ -288,7 +288,7 @@ def _is_at(shown: Sequence[str], answer: str | None, place: int | None) -> bool:
 
 
 def _disorder(rows: _Rows) -> Found:
-    """Yield what a task's judgments cannot all be at once. A screen has the revisions of one answer."""
+    """Yield contradictions among a task's judgments. A screen has the revisions of one answer."""
     task, annotator, given = rows.task, rows["annotator"], rows.numbers("given")
     screen, revision, counted = (rows.numbers(name) for name in ("screen", "revision", "counted"))
     for row in _not_numbered(given, task):

@@ -17,8 +17,8 @@ NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "conten
 
 
 def decide(rows: Rows) -> dict[str, Decided]:
-    """Return decisions by stage. An adjudicator's decision stands; otherwise the judgments decide. What an
-    adjudicator's answer decides comes from the protocol file, if there is one.
+    """Return decisions by stage. An adjudicator's decision stands; otherwise the judgments decide. If there is a
+    protocol file, it determines what an adjudicator's answer decides.
     """
     found: dict[str, Decided] = {}
     for stage in rows.stages:
@@ -31,7 +31,7 @@ def decide(rows: Rows) -> dict[str, Decided]:
 def _decide(
     rows: Rows, stage: ReleasedStage, task: ReleasedTask, posteriors: Mapping, known: dict[tuple, Decision]
 ) -> Decision:
-    """Decide a task; `known` has what labels decided before: with few options, most tasks repeat another's."""
+    """Decide a task; `known` has earlier decisions by labels: with few options, most tasks repeat another's."""
     rule = _rule_about(rows, stage, task)
     if word := rows.adjudicated.get(about(task)):
         if rule.protocol.file and word["outcome"]:  # an item dropped as broken has no answer

@@ -22,7 +22,7 @@ FIGURES = "figures.json"
 
 
 class Wrong(ValueError):
-    """A file's content is not what a release's file has; the message names the problem."""
+    """A file's content is not valid in a release; the message names the problem."""
 
 
 class DuplicateKey(Wrong):
@@ -43,7 +43,7 @@ class Place:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the files that are there, except links, and only below the folder."""
+        """Return the names of existing files, except links, and only below the folder."""
         return sorted(path.relative_to(self.folder).as_posix() for path in self._below() if not path.is_symlink())
 
     @cached_property
@@ -55,12 +55,12 @@ class Place:
 
     @cached_property
     def manifest(self) -> dict:
-        """The manifest. Raises OSError or ValueError."""
+        """Return the manifest. Raises OSError or ValueError."""
         return self.json(MANIFEST)
 
     @cached_property
     def figure_parts(self) -> list[str]:
-        """The names of the parts of figures.json. Raises OSError or ValueError."""
+        """Return the names of the parts of figures.json. Raises OSError or ValueError."""
         return list(self.json(FIGURES))  # in which no object has a key twice
 
     def part_of_figures(self, name: str) -> Any:
@@ -85,7 +85,7 @@ class Place:
 
     def lines(self, name: str) -> Iterator[dict]:
         """Yield the lines of a .jsonl file, one at a time."""
-        decode = _decode if name in self._distinct else _decode_distinct  # which takes four times as long
+        decode = _decode if name in self._distinct else _decode_distinct  # decoding it takes four times as long
         with (self.folder / name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 try:
@@ -103,7 +103,7 @@ class Place:
 
     @property
     def judgment_count(self) -> int:
-        """The number of judgments, from judgments.parquet's metadata."""
+        """Return the number of judgments, from judgments.parquet's metadata."""
         with streamed(self.folder / JUDGMENTS) as file:
             return file.metadata.num_rows
 
@@ -113,7 +113,7 @@ class Place:
         """
         path = stage["protocol_file"]["path"]
         if path not in self._protocols:
-            if path not in self.names:  # nothing is read outside the folder
+            if path not in self.names:  # files outside the folder are not read
                 raise Wrong(f"{path} is missing")
             log = ProblemLog()
             try:

@@ -1,4 +1,4 @@
-"""Check a release's protocol files: those its stages name, with the manifest’s hashes, compiled again."""
+"""Check a release's protocol files: those that its stages name, with the manifest’s hashes, compiled again."""
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -23,7 +23,7 @@ def _check_stage(place: Place, report: Report, stage: Mapping) -> None:
     name, said = stage["name"], stage["protocol_file"]
     named = said and f"{said['name']}{VERSION_SIGN}{said['version']}"
     if named != roles.split(stage["protocol"])[0] or said["path"] != f"protocols/{named}.yaml":
-        report.problem(MANIFEST, f"the stage {name!r} asks {stage['protocol']}, but its protocol_file is of {named}")
+        report.problem(MANIFEST, f"the stage {name!r} asks {stage['protocol']}, but its protocol_file is for {named}")
         return
     path = said["path"]
     report.count("protocol files of stages")
@@ -50,11 +50,11 @@ def check_questions(place: Place, report: Report) -> None:
     for number, (one, other) in enumerate(zip_longest(ours, place.lines(evaluation.QUESTIONS)), 1):
         report.count("questions for models")
         if one != other:
-            report.problem(evaluation.QUESTIONS, f"line {number} is not the question that the items and the file make")
+            report.problem(evaluation.QUESTIONS, f"line {number} is not the question made from the items and the file")
 
 
 def _differing(file: ProtocolFile, stage: Mapping) -> Iterator[str]:
-    """Yield what the manifest has on a stage that contradicts its file."""
+    """Yield what the manifest states about a stage that contradicts its file."""
     protocol, said = compile.as_protocol(file, stage["protocol"]), stage["protocol_file"]
     for key, ours in (("name", file.name), ("title", file.title)):
         if said[key] != ours:
@@ -70,7 +70,7 @@ def _differing(file: ProtocolFile, stage: Mapping) -> Iterator[str]:
 
 
 def files_by_stage(place: Place) -> dict[str, ProtocolFile]:
-    """Stage name → protocol file, for those that can be read; `check_protocols` reports the others."""
+    """Return protocol files by stage name, if they can be read; `check_protocols` reports the others."""
     found = {}
     for stage in place.manifest["stages"]:
         if stage["protocol_file"]:

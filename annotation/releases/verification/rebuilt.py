@@ -44,12 +44,12 @@ def check_scoring(place: Place, report: Report) -> None:
         _check(place, report, evaluation.contents(place.manifest, place.lines(ITEMS)))
         for name, split in evaluation.tables(place.manifest).items():
             with report.reading(name):
-                report.count("files made again from the others")
+                report.count("files made again from the other files")
                 made = hashlib.sha256()
                 for row in vlmevalkit.rows(place.folder, split):
                     made.update(row)
                 if made.hexdigest() != place.digests.get(name):
-                    report.problem(name, "it does not have the questions and images that the other files give")
+                    report.problem(name, "it does not have the questions and images that follow from the other files")
 
 
 def check_source(place: Place, report: Report) -> None:
@@ -65,25 +65,25 @@ def check_source(place: Place, report: Report) -> None:
 
 
 def _is_ours(place: Place, report: Report, names: list[str] | tuple[str, ...]) -> bool:
-    """Return whether this Winnow would write the same: another version may have other words and another score.py."""
+    """Return whether this Winnow would write the same; another version may have other texts and another score.py."""
     if place.manifest["version"] == WINNOW:
         return True
     made_by = f"Winnow {place.manifest['version']!s:.60} made them, and this is Winnow {WINNOW}"
-    report.not_checked.append(f"{', '.join(names)}: {made_by}. Verify them with that one.")
+    report.not_checked.append(f"{', '.join(names)}: {made_by}. Verify them with that version.")
     return False
 
 
 def _check(place: Place, report: Report, made: dict[str, bytes]) -> None:
     for name in sorted(made.keys() & {*place.names}):
-        report.count("files made again from the others")
+        report.count("files made again from the other files")
         if words := _difference(made[name], (place.folder / name).read_bytes()):
             report.problem(name, words)
 
 
 def _difference(ours: bytes, theirs: bytes) -> str:
-    """Return the first line that differs, in words; nothing if none does."""
+    """Describe the first line that differs; return nothing if there is none."""
     lines = zip_longest(*(one.decode(errors="replace").split("\n") for one in (ours, theirs)))
     for number, (one, other) in enumerate(lines, 1) if ours != theirs else ():
         if one != other:
             return f"line {number} is {other!r:.120}, but the other files make it {one!r:.120}"
-    return "its bytes are not those that the other files give" if ours != theirs else ""
+    return "its bytes do not follow from the other files" if ours != theirs else ""

@@ -25,13 +25,13 @@ from annotation.releases import redaction
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
-AUDIT = "audit"  # of models.choices.Strategy
+AUDIT = "audit"  # as in models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
 _IS_KEPT, _IS_OPEN = (KEPT, ""), (OPEN, "")
 
 
 def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
-    """Return how to compute each public part of figures.json."""
+    """Return functions that compute each public part of figures.json."""
     public = rows.place.public
     people = "annotators" in public
     found = {
@@ -49,7 +49,7 @@ def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
 
 
 def walk_of(rows: Rows, decided: Outcomes) -> Walk:
-    """Return the funnel, with items by position. Items in no file, which wait for a stage, have places below 0."""
+    """Return the funnel, with items by position. Items in no file, waiting for a stage, have places below 0."""
     stages = [stage for stage in rows.stages if not stage.settings["measures"]]
     known = {one.pk: [task for task in one.known_tasks if task["own"]] for one in rows.stages}
     unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}

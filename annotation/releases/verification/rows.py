@@ -45,8 +45,8 @@ place_of = itemgetter("position", "question", "round")  # a TaskKey
 
 
 class ReleasedTask:
-    """What figures need from a line of tasks.jsonl, under the same keys; and its place among the tasks of the judgments
-    (`code`, None if it has none).
+    """The data that figures need from a line of tasks.jsonl, under the same keys; and its place among the tasks of the
+    judgments (`code`, None if it has none).
 
     `kept` has each distinct value once, for all tasks that share it; there may be hundreds of thousands of tasks.
     """
@@ -139,7 +139,7 @@ class ReleasedStage:
         for task in self.live_tasks:
             task.code = codes.get(task.place)
             if task.code is not None:
-                task.place = places[task.code]  # of two equal ones, one is enough
+                task.place = places[task.code]  # if two are equal, one is enough
 
     def answers_to(self, task: ReleasedTask) -> list[CountedJudgment]:
         """Return the judgments that count on a live task, in the order given."""
@@ -182,13 +182,13 @@ class ReleasedStage:
 
 @dataclass
 class Rows:
-    """Every table that figures depend on. KeyError, ValueError or OSError if a file is not what it should be."""
+    """Every table on which figures depend. Raises KeyError, ValueError or OSError if a file is not as it should be."""
 
     place: Place
 
     @cached_property
     def stages(self) -> list[ReleasedStage]:
-        """The stages in the manifest's order, each with its rows."""
+        """Return the stages in the manifest's order, each with its rows."""
         found = {one["name"]: ReleasedStage(one, rule_of(one, self.place)) for one in self.place.manifest["stages"]}
         kept: dict[bytes, Any] = {}
         for task in self.place.lines("tasks.jsonl"):
@@ -204,12 +204,12 @@ class Rows:
 
     @cached_property
     def annotators(self) -> list[dict]:
-        """The lines of annotators.jsonl, each with its `number`."""
+        """Return the lines of annotators.jsonl, each with its `number`."""
         return [line | {"number": number_of(line["annotator"])} for line in self.place.lines("annotators.jsonl")]
 
     @cached_property
     def flags(self) -> dict[str, list[bool]]:
-        """Stage → for each flag, whether it is settled."""
+        """Return, by stage, whether each flag is settled."""
         found = defaultdict(list)
         for line in self.place.lines("flags.jsonl"):
             found[line["stage"]].append(line["settled"])
@@ -217,12 +217,12 @@ class Rows:
 
     @cached_property
     def adjudicated(self) -> dict[tuple, dict]:
-        """(stage, item, question, round) → what an adjudicator decided."""
+        """Return adjudicators' decisions by (stage, item, question, round)."""
         return {about(line): line for line in self.place.lines("adjudications.jsonl")}
 
     @cached_property
     def edits(self) -> dict[tuple, dict[str, dict[str, str]]]:
-        """(stage, item, question, round) → the words of each edit by its identity and role."""
+        """Return, by (stage, item, question, round), each edit's text by identity and role."""
         found: dict[tuple, dict] = defaultdict(lambda: defaultdict(dict))
         for line in self.place.lines("texts.jsonl"):
             if line["edit"]:
@@ -231,7 +231,7 @@ class Rows:
 
     @cached_property
     def origins(self) -> dict[str, Sequence[str]]:
-        """Item → the source of its negative captions, if it has one."""
+        """Return the source of negative captions by item, if known."""
         lines = self.place.lines_of_items()
         return {line["id"]: line["meta"]["origins"] for line in lines if "origins" in line["meta"]}
 
@@ -241,7 +241,7 @@ class Rows:
 
     @property
     def pay(self) -> Pay:
-        """The pay; 0 if it is not public."""
+        """Return the pay; 0 if it is not public."""
         return Pay.of(self.place.manifest["study"])
 
 
@@ -260,13 +260,13 @@ def number_of(annotator: str) -> int:
 
 
 def rule_of(settings: Mapping, place: Place) -> Rule:
-    """Return the decision rule of a stage: the release's protocol file if it uses one. For other protocols the manifest
-    holds, whatever this version of them.
+    """Return the decision rule of a stage: the release's protocol file if it uses one. For other protocols the
+    manifest's settings apply, whatever this version's are.
     """
     if settings["protocol_file"]:
         protocol = as_protocol(place.protocol_file(settings), settings["protocol"])
         return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
-    there = built_in(settings["protocol"])  # never one published on this server
+    there = built_in(settings["protocol"])  # never one that was published on this server
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )
@@ -328,7 +328,7 @@ def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
             numbers[name][rows] = found
         done += len(batch)
     if done != total:
-        raise Wrong(f"{JUDGMENTS} has {done:,} judgments and says {total:,}")
+        raise Wrong(f"{JUDGMENTS} has {done:,} judgments but claims {total:,}")
     return {name: column.coded() for name, column in words.items()}, numbers
 
 

@@ -68,7 +68,7 @@ def _check_shard(place: Place, name: str, media: Media, report: Report) -> None:
         kind = schema.field(column).type
         fitting = kind == EMBEDDED if is_image(part) else kind in (PLAIN if part.startswith("meta:") else PLAIN[:1])
         if not fitting:
-            report.problem(name, f"its column {column} is {kind}, which {part} cannot be")
+            report.problem(name, f"its column {column} is {kind}, which is not valid for {part}")
     wanted = split_schema([(field.name, field.type) for field in schema], media).metadata
     _check_metadata(name, schema, wanted, report)
 
@@ -76,7 +76,7 @@ def _check_shard(place: Place, name: str, media: Media, report: Report) -> None:
 def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report: Report) -> None:
     """Check a parquet file's metadata: what the `datasets` library reads, and nothing else."""
     if (schema.metadata or {}) != (wanted or {}) or any(field.metadata for field in schema):
-        report.problem(name, "its metadata is not what its columns give")
+        report.problem(name, "its metadata does not match its columns")
 
 
 def _check_judgments(place: Place, report: Report) -> None:

@@ -42,7 +42,7 @@ class Beside:
         for key, rows in groups:
             number = self.numbers.get(key, -1)
             if number <= last:
-                why = "belongs to no task in tasks.jsonl" if number < 0 else "is not in the order of tasks.jsonl"
+                why = "is not for any task in tasks.jsonl" if number < 0 else "is not in the order of tasks.jsonl"
                 self.report.problem(self.name, f"its entry for {key} {why}")
             else:
                 last = number
@@ -112,7 +112,7 @@ def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> Non
 
 
 def _asked(file: ProtocolFile, task: Mapping, records: Mapping[int, ItemRecord]) -> ProtocolFile:
-    """Return the file with the questions for the task's item; not for items as they were before, or withdrawn."""
+    """Return the file with the questions for the task's item; not for withdrawn items or earlier states of items."""
     record = records.get(task["position"]) if task["live"] else None
     return file_about(file, record, task["carried"]) if record and (record.images or record.captions) else file
 
@@ -125,7 +125,7 @@ def _check_proposals(task: Mapping, rows: Iterable[Mapping]) -> Iterator[str]:
 
 
 def _check_seats(place: Place, report: Report) -> None:
-    """Check that nobody shares a place in a batch."""
+    """Check that no two annotators share a place in a batch."""
     taken: set[tuple] = set()
     for line in place.lines(ANNOTATORS):
         for seat in line["stages"]:

@@ -1,4 +1,4 @@
-"""Check the texts that people wrote (texts.jsonl) against the judgments and verdicts they are from."""
+"""Check the texts that people wrote (texts.jsonl) against the judgments and verdicts that contain them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Verify a release from only its files: no database is used, and whatever can be counted is counted again.
 
-A damaged folder has problems, but never makes this fail.
+A damaged folder leads to problems in the report, but never to an exception.
 """
 
 from pathlib import Path

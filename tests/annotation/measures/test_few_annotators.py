@@ -57,7 +57,7 @@ def test_an_outlier_is_described_with_its_counts_and_the_furthest_comes_first():
     assert found(answers, seconds)[0] == [
         ("agreement", 5, ""),
         ("agreement", 2, ""),
-        ("fast", 4, "0.9 s a screen, the others 6.0 s"),
+        ("fast", 4, "0.9 s per screen, the others 6.0 s"),
     ]
 
 

@@ -59,7 +59,7 @@ def test_an_item_that_is_asked_nothing_does_not_suit():
     of = file({"type": "counting"}, {"when": {"item": {"captions.object": 2}}})
     assert len(tasks_of(of, an_item(1), {})) == 1
     of = of.model_copy(update={"answers": [of.answers[0]]})
-    with pytest.raises(base.UnsuitableItem, match="item 7 is asked none of the questions of fits"):
+    with pytest.raises(base.UnsuitableItem, match="item 7 is not asked any of the questions in fits"):
         tasks_of(of, an_item(1), {})
 
 

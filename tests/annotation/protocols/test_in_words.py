@@ -25,7 +25,7 @@ MEASURES = {
     "image-caption-foil": ["Agreement is nominal, by equal values; also on the view “caption or not”; the score is the "
                            "share of right answers.", "The right answer is the caption."],
     "winoground-pairs": ["Agreement is nominal, by equal values; the score is the share of answers “Yes”.",
-                         "Group text: right if more annotators gave yes where it is right than elsewhere, among the "
+                         "Group text: right if more annotators gave yes when it is right than otherwise, among the "
                          "tasks with the same image."],
     "caption-scores": ["The score total is the sum of 0.5 × precision, 0.5 × recall and −1 × flaws."],
     "two-scores": ["The score overall is the geometric mean of content and quality."],

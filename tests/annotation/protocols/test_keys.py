@@ -61,12 +61,12 @@ def test_what_is_called_by_a_key_has_it_and_everything_else_has_letters(answer, 
         (pick("B", {"label": "Blue", "keys": ["b"]}), "The key b of w looks like the answer v. Choose another."),
         (pick({"label": "3", "keys": ["5"]}, "No"), "v is called 3, so 5 cannot be its key. Leave keys out."),
         (pick({"label": "Yes", "keys": ["1"]}, of=OPTIONS), "The key 1 of v does something else on this screen."),
-        (scale(1, 2, not_applicable="2"), "not_applicable is called 2, as 2 is. Label it in words."),
-        (scale(1, 2, 3, anchors={"1": "3", "3": "1"}), "1 is called 3, as 3 is. Label it in words."),
-        (scale(0.5, 1, anchors={"0.5": "①"}), "0.5 is called ①, as 1 is. Label it in words."),
+        (scale(1, 2, not_applicable="2"), "not_applicable is called 2, like 2. Label it in words."),
+        (scale(1, 2, 3, anchors={"1": "3", "3": "1"}), "1 is called 3, like 3. Label it in words."),
+        (scale(0.5, 1, anchors={"0.5": "①"}), "0.5 is called ①, like 1. Label it in words."),
         (scale(1, 2, anchors={"1": "F"}), "1 looks like the key F, which is Winnow's own"),
-        (pick("А", "A"), "w is called A, as v is. Label it in words."),
-        (pick("Ⅰ", "I"), "w is called I, as v is. Label it in words."),
+        (pick("А", "A"), "w is called A, like v. Label it in words."),
+        (pick("Ⅰ", "I"), "w is called I, like v. Label it in words."),
         *(
             (pick(one, "No"), f"v looks like the key {one[0]}, which is Winnow's own")
             for one in ("U", "F.", "Z", "H", "S", "?")

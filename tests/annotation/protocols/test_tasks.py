@@ -145,8 +145,8 @@ def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images,
             ([], wrong, "parents of text 2 of lists.question has .*; it must name places from 1 to 2")
             for wrong in (3, [1, 3], "1,3", "one", "", [1.0], [True], None)
         ),
-        ([], [1, 2], "texts of lists.question depend on themselves: 2 → 2"),
-        ([2], [1], "texts of lists.question depend on themselves: [12] → [12] → [12]"),
+        ([], [1, 2], "texts in lists.question depend on themselves: 2 → 2"),
+        ([2], [1], "texts in lists.question depend on themselves: [12] → [12] → [12]"),
     ],
 )
 def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, words):

@@ -83,8 +83,8 @@ def test_a_link_out_of_the_folder_is_refused(folder):
 @pytest.mark.parametrize(
     ("manifest", "problem"),
     [
-        ('{"made_by": "Winnow"}', "Make a release of it first"),
-        ('{"kind": "release"}', "does not say"),
+        ('{"made_by": "Winnow"}', "Make a release from it first"),
+        ('{"kind": "release"}', "does not state"),
         ("[]", "not a JSON object"),
         ("{", "not valid JSON"),
     ],

@@ -61,7 +61,7 @@ def test_a_shard_is_verified_wherever_in_a_record_its_last_entry_ends(tmp_path, 
     assert len(list(webdataset_rows(release, "test"))) == 1
     (shard,) = map(Path, shards(tmp_path))
     shard.write_bytes(shard.read_bytes() + bytes(tarfile.BLOCKSIZE))
-    with pytest.raises(Wrong, match="more after its last entry"):
+    with pytest.raises(Wrong, match="more data after its last entry"):
         list(webdataset_rows(release, "test"))
 
 

@@ -98,7 +98,7 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
     with release_lifecycle.open_release(freeze(study, forms=["source"])) as files:
         card = files.read("README.md").decode()
         assert files.manifest["warnings"] == warned.warnings and "A blind model answers it." in card
-        assert "jsonl, which is not written" in files.manifest["no_source"] and "There is no `source/`" in card
+        assert "jsonl, which Winnow cannot write" in files.manifest["no_source"] and "There is no `source/`" in card
         (excluded,) = files.manifest["exclusions"]
         given = Judgment.objects.filter(lease__annotator=out).count()
         assert excluded == {"annotator": "A-01", "reason": "Answered at random", "judgments": given}
@@ -122,7 +122,7 @@ def test_a_version_is_given_once_and_a_name_to_one_study():
     with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
         release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     for name in ("cups", "Cups"):
-        with pytest.raises(CannotFreeze, match="Another study has releases of this name"):
+        with pytest.raises(CannotFreeze, match="Another study has releases with this name"):
             release_lifecycle.freeze(study=studies.study(), plan=Plan(name, "2.0"), by="test")
     with pytest.raises(CannotFreeze, match=r"^cups 1\.0 differs only in capitals"):
         release_lifecycle.freeze(study=study, plan=Plan("CUPS", "2.0"), by="test")
@@ -217,7 +217,7 @@ def test_by_command(study, tmp_path, capsys):
     kept = Release.objects.get().summary["counts"]["kept"]
     assert sum(pq.read_metadata(shard).num_rows for shard in shards) == kept
     for command, says in [
-        (("fetch_release", "cups@2.0"), r"no release 'cups@2\.0'. There are: cups@1\.0"),
+        (("fetch_release", "cups@2.0"), r"no release 'cups@2\.0'. The releases are cups@1\.0"),
         (("fetch_release", "cups@1.0"), "not empty"),
     ]:
         with pytest.raises(CommandError, match=says):

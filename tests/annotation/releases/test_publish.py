@@ -115,7 +115,7 @@ def test_a_version_never_changes(there, tmp_path):
 
 def test_somebody_elses_files_are_not_removed(there, tmp_path):
     there.make(REPO, files={"model.bin": b"theirs"})
-    with pytest.raises(CannotPush, match=r"files that belong to no release: model\.bin"):
+    with pytest.raises(CannotPush, match=r"files that are not in any release: model\.bin"):
         pushed(release(tmp_path / "a"))
     assert "model.bin" in at(there, "main")
 

@@ -118,7 +118,7 @@ def test_a_key_or_column_that_its_version_does_not_have_is_a_problem(kept, place
         ("images", lambda image: image.update(attributes="m"), "an image has an invalid attributes"),
         ("captions", lambda caption: caption.update(attributes="m"), "a caption has an invalid attributes"),
         ("captions", lambda caption: caption.update(model="m"), "a caption has an invalid model"),
-        ("captions", lambda caption: caption.update(role="a role"), "has the role 'a role', which cannot be one"),
+        ("captions", lambda caption: caption.update(role="a role"), "has 'a role', which cannot be a role"),
     ],
 )
 def test_a_part_of_an_item_with_other_keys_or_no_role_is_a_problem(kept, parts, change, said):
@@ -147,7 +147,7 @@ def test_what_is_no_version_is_a_problem(kept, number):
     folder = kept()
     both_settings(folder, lambda found: found.update({KEY: number}))
     (problem,) = verify(folder).problems
-    assert problem.startswith(f"{MANIFEST}: {KEY} is {number!r}, and must be a whole number from 1.")
+    assert problem.startswith(f"{MANIFEST}: {KEY} is {number!r}, but must be a whole number from 1.")
 
 
 def test_a_release_of_another_version_still_says_where_its_items_are(kept):

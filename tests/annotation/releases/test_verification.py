@@ -62,7 +62,7 @@ def test_every_file_is_checked_in_every_way(released):
 
 def test_a_number_of_judgments_that_the_file_does_not_have_is_named(released, monkeypatch):
     monkeypatch.setattr(Place, "judgment_count", 1_000_000)
-    assert any("judgments and says 1,000,000" in str(problem) for problem in verify(released("stages")).problems)
+    assert any("judgments but claims 1,000,000" in str(problem) for problem in verify(released("stages")).problems)
 
 
 @pytest.mark.parametrize("as_json", [False, True])

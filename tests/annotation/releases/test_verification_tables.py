@@ -129,8 +129,8 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
     ("stages", JUDGMENTS, row(annotator="A-99"), JUDGMENTS, "who is not in annotators.jsonl"),
     ("stages", JUDGMENTS, row(answers="{}"), JUDGMENTS, "uses no protocol file"),
     ("stages", JUDGMENTS, row(slot=None), JUDGMENTS, "without slot"),
-    ("stages", JUDGMENTS, row(shown=["a\x1fb"]), JUDGMENTS, "a text that cannot be one"),
-    ("stages", JUDGMENTS, row(item="nobody"), JUDGMENTS, "belongs to no task"),
+    ("stages", JUDGMENTS, row(shown=["a\x1fb"]), JUDGMENTS, "a text that cannot be there"),
+    ("stages", JUDGMENTS, row(item="nobody"), JUDGMENTS, "is not for any task"),
     *(("stages", JUDGMENTS, same_of_two(key), JUDGMENTS, f"same {key} count") for key in ("slot", "annotator")),
     ("stages", JUDGMENTS, late, JUDGMENTS, "different orders"),
     ("stages", JUDGMENTS, replaced(counted=True), JUDGMENTS, "that was replaced"),
@@ -149,7 +149,7 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
         }.items()
     ),
     ("written", TEXTS, row(annotator="A-99"), TEXTS, "is not in any judgment"),
-    ("written", TEXTS, row(round=9), TEXTS, "no task"),
+    ("written", TEXTS, row(round=9), TEXTS, "not for any task"),
     ("written", TEXTS, lambda rows: rows.pop(), TEXTS, "is missing"),
     *(("stages", FLAGS, row(**{key: "x"}), FLAGS, "not in") for key in ("stage", "item", "question", "annotator")),
     ("stages", ADJUDICATIONS, row(outcome="none"), ADJUDICATIONS, "but not in tasks.jsonl"),
@@ -217,7 +217,7 @@ def test_the_stage_that_had_the_last_word_is_computed(released):
     folder = released("written")
     change_lines(folder / ITEMS, row(stage="paraphrase"))
     mend(folder)
-    assert [one for one in verify(folder).problems if one.startswith(ITEMS) and "but another by its outcomes" in one]
+    assert [one for one in verify(folder).problems if one.startswith(ITEMS) and ", unlike its outcomes" in one]
 
 
 def test_a_reason_in_an_answer_is_found_where_comments_are_not_public(exports, tmp_path):

@@ -257,7 +257,7 @@ CHANGES = [
             "statistics.json", "/whole/images",
         ),
         in_lines("dropped.jsonl", lambda rows: rows[0].update(reason="cannot_judge_at_all")): (
-            "dropped.jsonl", "by its outcomes",
+            "dropped.jsonl", "its outcomes make it",
         ),
     }),
     ("written", {
@@ -267,7 +267,7 @@ CHANGES = [
         figure: ("figures.json", "/funnel/kept_share"),
         of_task(name="Somebody"): ("tasks.jsonl", "name"),
         in_lines("images.jsonl", lambda rows: rows[0].update(licence=None)): ("images.jsonl", "licence"),
-        shard: ("data/dev-00000-of-00001.parquet", "no format or split"),
+        shard: ("data/dev-00000-of-00001.parquet", "any format or split"),
     }),
     ("written", {
         in_json("figures.json", lambda found: found["stages"][0].update(best=0.5)): (
@@ -293,23 +293,23 @@ CHANGES = [
         lambda folder: parquet_metadata(folder, "judgments.parquet"): ("judgments.parquet", "its metadata"),
     }),
     ("written", {
-        entry_after_the_end: ("webdataset/train", "more after its last entry"),
+        entry_after_the_end: ("webdataset/train", "more data after its last entry"),
         in_text("statistics.json", "{", '{"whole": 1, '): ("statistics.json", "the key 'whole' twice"),
         no_picture: ("images.jsonl", "cannot be decoded"),
     }),
     ("stages", {
         in_lines("not_asked.jsonl", lambda rows: rows[0].update(reason="not_sampled")): (
-            "not_asked.jsonl", "is listed here, but is not_asked check_item by its outcomes",
+            "not_asked.jsonl", "is listed here, but its outcomes make it not_asked check_item",
         ),
         in_lines("not_asked.jsonl", lambda rows: rows[-1].update(stage=None)): (
-            "not_asked.jsonl", "has the stage None",
+            "not_asked.jsonl", "listed under stage None",
         ),
-        as_dropped: ("dropped.jsonl", "is listed here, but is not_asked"),
+        as_dropped: ("dropped.jsonl", "is listed here, but its outcomes make it not_asked"),
     }),
     ("protocol_files", {
         rule: (PATH, "its SHA-256"),
         unnamed: ("figures.json", "image-caption-foil@1:captions.negative=second_positive' is missing"),
-        written("protocols/other@1.yaml", MIXED): ("protocols/other@1.yaml", "no format or split"),
+        written("protocols/other@1.yaml", MIXED): ("protocols/other@1.yaml", "any format or split"),
         of_label: ("judgments.parquet", "does not allow"),
         of_judgment(answer="both", place=None, answers='{"fit": "both"}'): ("items.jsonl", "votes is"),
     }),

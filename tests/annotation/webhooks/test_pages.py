@@ -81,7 +81,7 @@ def test_events_are_listed_and_sent_again(client):
     one.deliveries.update(state="delivered", tries=1)
     assert "judgment.made" in text(do(client, one, "test"))
     assert "1 event will be sent again." in text(do(client, one, "again", delivery=first.pk))
-    assert "No event to send again." in text(do(client, one, "again", delivery=first.pk))
+    assert "No events to send again." in text(do(client, one, "again", delivery=first.pk))
     assert "1 event will be sent again." in text(do(client, one, "since", since="2020-01-01T00:00"))
     assert do(client, one, "since", since="yesterday").status_code == 422
     assert [kind for kind, _ in events(one)] == ["judgment.made", "judgment.made", "webhook.test"]

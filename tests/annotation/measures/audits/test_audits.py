@@ -286,8 +286,8 @@ SENTENCES = [  # half-width, bound; items of the order; who; changes of the targ
       "Judged by 3 annotators (2 of them simulated). One decides."], ["not count yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1, 1, adjudicated=2, undecided=1, closed=True), (CHANGE,),
      ["target ± 10%, not met: the stage was closed before)", "1 more was dropped for another reason and does not "
-      "count as wrong.", "The target was changed from ± 10% to ± 20% after 13 items, so that the audit did not stop "
-      "by a width set in advance and the interval is not nominal.", "Judged by 1 annotator (simulated); adjudicators "
+      "count as wrong.", "The target was changed from ± 10% to ± 20% after 13 items, so the audit did not stop at a "
+      "width set in advance and the interval is not nominal.", "Judged by 1 annotator (simulated); adjudicators "
       "decided 2 items. One decides."], ["not met yet"]),
     ((0.1, None), OPEN_ITEMS, sentence.Work(1), (sentence.Change(0.2, 0.1, 13),), ["± 20% to ± 10% after"],
      ["nominal."]),
