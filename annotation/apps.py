@@ -28,7 +28,7 @@ class AnnotationConfig(AppConfig):
 
 
 def _splits_for_trainings(user=None):
-    from annotation.releases import lifecycle  # half a second at the start of each command that needs no releases
+    from annotation.releases import lifecycle  # imported late: it would cost each command half a second
 
     return lifecycle.splits_for_trainings(user)
 

@@ -1,4 +1,4 @@
-"""Markdown as HTML of our pages: what release cards, instructions and guides render alike. Pure."""
+"""Markdown as HTML for our pages: what release cards, instructions and guides render alike. Pure."""
 
 from collections.abc import MutableMapping, Sequence
 
@@ -10,7 +10,7 @@ from markdown_it.utils import OptionsDict
 
 
 class PageRenderer(RendererHTML):
-    """Each method is the rule of a kind of token, as markdown-it finds them."""
+    """Each method is the rule for a kind of token; markdown-it finds them by name."""
 
     table = "<table>"
 
@@ -34,10 +34,10 @@ class PageRenderer(RendererHTML):
 
 
 def _number(token: Token) -> str:
-    """Columns of numbers are aligned by a class: the content security policy forbids styles."""
+    """Return a class that aligns a column of numbers, since the content security policy forbids styles."""
     return ' class="number"' if token.attrs.get("style") == "text-align:right" else ""
 
 
 def markdown(renderer: type[PageRenderer]) -> MarkdownIt:
-    """A parser with tables whose renderer leaves raw HTML text."""
+    """Return a parser with tables whose renderer shows raw HTML as text."""
     return MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=renderer).enable("table")

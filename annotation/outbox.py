@@ -1,4 +1,4 @@
-"""Events for webhooks, written in the transaction of what happened, so that what is rolled back is never sent.
+"""Events for webhooks, written in the same transaction as the change, so that nothing rolled back is sent.
 
 Most events follow from the audit trail (`follow`). Judgments and outcomes have no audit events: the room that writes
 them calls `write`. Events hold ids, which a receiver looks up with its own permissions, and nothing that identifies a
@@ -18,7 +18,7 @@ from benchmarks.models import Benchmark, Event, Item, Job
 
 NewEvent = tuple[str, Mapping[str, Any]]  # its type and data
 
-# What a study's webhooks can get, as their form offers it.
+# The events that a study's webhooks can get, as offered in their form.
 OF_STUDY = {
     "judgment.made": "An annotator has given an answer",
     "judgment.revised": "An annotator has changed an answer",
@@ -93,7 +93,7 @@ _FOLLOWS = {
     ("import job", "moved to failed"): "import.failed",
 }
 _CODES = {"finished": "annotator.completed", "screened_out": "annotator.screened_out"}  # kind of code → type
-_KEPT = ("job", "run", "items", "judgments", "corrections", "report")  # of an audit event's data: ids and counts
+_KEPT = ("job", "run", "items", "judgments", "corrections", "report")  # keys of an audit event's data: ids and counts
 
 _WRITE = """
 INSERT INTO annotation_delivery (webhook_id, type, data)
@@ -108,21 +108,21 @@ FOR KEY SHARE OF webhook
 
 
 def write(events: Sequence[NewEvent], *, study: int | None = None, benchmark: int | None = None) -> None:
-    """Store the events in this order for each webhook of the study or benchmark (its id) that wants them: one statement
-    for all of them, which stores nothing if there is no webhook. It locks the webhooks: whoever deletes one waits for
-    the commit, where the foreign keys of these events are checked.
+    """Store the events in this order for each webhook of the study or benchmark (its id) that wants them, in a single
+    statement, which does nothing without a webhook. It locks the webhooks: deleting one waits for the commit, which
+    checks the foreign keys of these events.
     """
     types, data = [kind for kind, _ in events], [json.dumps(dict(data)) for _, data in events]
     execute(_WRITE, types=types, data=data, study=study, benchmark=benchmark)
 
 
 def of_task(kind: str, task: Task, stage: Stage, **more: Any) -> NewEvent:
-    """An event about a task of the stage."""
+    """Return an event about a task in the stage."""
     return kind, {"study": stage.study_id, "stage": stage.position, "task": task.pk, **more}
 
 
 def follow(event: Event, subject: Model) -> None:
-    """Write the event that an audit event is for webhooks, if it is one and somebody gets it."""
+    """Write the webhook event that corresponds to an audit event, if there is one and somebody gets it."""
     name = str(subject._meta.model_name)
     key = f"{subject.kind} {name}" if isinstance(subject, Job) else name
     kind = _FOLLOWS.get((key, event.verb))
@@ -139,7 +139,7 @@ def follow(event: Event, subject: Model) -> None:
 
 
 def _about(subject: Model) -> tuple[dict[str, int | None], dict[str, Any]]:
-    """The study or benchmark that the subject belongs to, and the ids by which the API knows the subject."""
+    """Return the study or benchmark that the subject belongs to, and the subject's ids in the API."""
     study: int | None
     data: dict[str, Any]
     match subject:

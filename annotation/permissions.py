@@ -1,7 +1,7 @@
-"""Fetch and permission in one step.
+"""Fetch objects and check permission in one step.
 
-An unknown link token is a 404. A study exists only for its members and superusers: other staff get a 404, and members
-whose role is not sufficient get a 403 with a sentence that names the required role.
+An unknown link token gives a 404. A study exists only for its members and superusers: other staff get a 404, and
+members with an insufficient role get a 403 with a sentence that names the required role.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from benchmarks.permissions import benchmark_with_webhooks, check_staff, guards,
 
 @dataclass(frozen=True)
 class Desk:
-    """The holder of a token: the annotator, their stage and seat in it, the number of its screens they have done, and
-    the id of its newest instructions.
+    """The holder of a token: the annotator, their stage and seat in it, how many of its screens they have done, and the
+    id of its newest instructions.
     """
 
     annotator: Annotator
@@ -47,30 +47,30 @@ WHERE annotator.token = %(token)s
 def desk(token: str) -> Desk:
     found = fetch(DESK, token=token)
     if not found:
-        raise Http404("No such link.")
+        raise Http404("This link does not exist.")
     annotator, stage, seat, study = instances(found[0], Annotator, Stage, Seat, Study)
     annotator.study = stage.study = study
     return Desk(annotator, stage, seat, *found[0][-2:])
 
 
 def invited(invite: str) -> tuple[Study, Stage | None]:
-    """The study that a link invites to, and the stage if it invites only to one."""
+    """Return the study that a link invites to, and the stage if it invites only to that."""
     study = Study.objects.filter(invite=invite).first()
     if study is not None:
         return study, None
     stage = Stage.objects.filter(invite=invite).select_related("study").first()
     if stage is None:
-        raise Http404("No such invitation.")
+        raise Http404("This invitation does not exist.")
     return stage.study, stage
 
 
 def whole_number(text: str | None, most_digits: int) -> int | None:
-    """A number from a URL or form. None for anything else, and for one with too many digits."""
+    """Return a number from a URL or form; None for anything else, or if it has too many digits."""
     return int(text) if text and len(text) <= most_digits and text.isascii() and text.isdecimal() else None
 
 
 def row_id(text: str | None) -> int:
-    """A row's id from a URL or form; 0, which no row has, for anything else."""
+    """Return a row's id from a URL or form; 0, which no row has, for anything else."""
     return whole_number(text, 18) or 0
 
 
@@ -84,12 +84,12 @@ def reaches(role: str, needed: Role) -> bool:
 
 
 def needed(request: HttpRequest, look: Role = Role.VIEWER, change: Role = Role.MANAGER) -> Role:
-    """The role required for this request on a page that both shows and changes data."""
+    """Return the role required for this request on a page that both shows and changes data."""
     return look if request.method in SAFE else change
 
 
 def _mine(rows: QuerySet, user, way: str = "") -> QuerySet:
-    """Rows of studies that a staff user may view, each with their `role` in it; superusers own all.
+    """Return rows of studies that a staff user may view, each with their `role`; superusers own all.
 
     `way` leads from a row to its study: `study__`.
     """
@@ -110,28 +110,28 @@ def studies_for(user) -> QuerySet[Study]:
 
 
 def study_for(user, pk: int, needs: Role = Role.VIEWER) -> Study:
-    """A study with its benchmark, and `may`, for members whose role is sufficient."""
+    """Return a study with its benchmark and `may`, for members with a sufficient role."""
     study = get_object_or_404(_mine(Study.objects.select_related("benchmark"), user), pk=pk)
     _check(study, study.role, needs)
     return study
 
 
 def _of_study(rows: QuerySet, user, needs: Role, **wanted):
-    """A row with its study as returned by `study_for`."""
+    """Return a row with its study as returned by `study_for`."""
     row = get_object_or_404(_mine(rows.select_related("study__benchmark"), user, "study__"), **wanted)
     _check(row.study, row.role, needs)
     return row
 
 
 def stage_for(user, study: int, position: str | int = 1, needs: Role = Role.VIEWER) -> Stage:
-    """A study's stage. `position` may be raw URL text; anything invalid means the first stage."""
+    """Return a study's stage. `position` may be raw URL text; anything invalid means the first stage."""
     number = whole_number(str(position), 4)
     wanted = 1 if number is None else number
     return _of_study(Stage.objects.all(), user, needs, study=study, position=wanted)
 
 
 def annotator_for(user, study: int, number: str | int, needs: Role = Role.VIEWER) -> Annotator:
-    """A study's annotator by their number (A-01 is 1)."""
+    """Return a study's annotator by number (A-01 is 1)."""
     wanted = whole_number(str(number), 8) or 0
     return _of_study(Annotator.objects.all(), user, needs, study=study, number=wanted)
 
@@ -149,7 +149,7 @@ def flag_for(user, pk: int, needs: Role = Role.MANAGER) -> Flag:
 
 
 def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
-    """A finished export of that study. It has the correct answers of checks and practice, so only managers get it."""
+    """Return a study's finished export. It has the answers to checks and practice, so only managers get it."""
     found = study_for(user, study, needs)
     return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
 
@@ -159,7 +159,7 @@ def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
 
 
 def webhook_for(user, pk: int) -> Webhook:
-    """A webhook with its study or benchmark, for the study's managers or those who manage the benchmark's webhooks."""
+    """Return a webhook with its study or benchmark, for those who manage it."""
     check_staff(user)
     webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
     if webhook.study_id is not None:
@@ -171,12 +171,12 @@ def webhook_for(user, pk: int) -> Webhook:
 
 @guards_benchmarks
 def guard_benchmark(user, benchmark: Benchmark) -> bool:
-    """Only who manages every study on a benchmark changes it. Returns whether there is one."""
+    """Allow changes only to users who manage every study on the benchmark. Return whether there is a study."""
     roles = _mine(benchmark.studies.all(), user).values_list("role", flat=True)
     managed = sum(reaches(role, Role.MANAGER) for role in roles)
     if managed < benchmark.studies.count():
         raise PermissionDenied(
-            f"A study that you do not manage uses “{benchmark}”, and would change with it. Ask its owner to make you a "
+            f"A study that you don’t manage uses “{benchmark}” and would change with it. Ask its owner to make you a "
             "manager, or ask an admin. You can also import under another name."
         )
     return managed > 0
@@ -187,6 +187,6 @@ def guard_benchmark(user, benchmark: Benchmark) -> bool:
 @guards("release")
 @guards("figures")
 def guard_job(user, job: Job, change: bool) -> None:
-    """A study's jobs belong to its members: viewers may see them, managers may cancel them."""
+    """Allow a study's jobs only to its members: viewers may see them, managers may cancel them."""
     study = job.params.get("study") or get_object_or_404(Stage, pk=job.params["stage"]).study_id
     study_for(user, study, Role.MANAGER if change else Role.VIEWER)

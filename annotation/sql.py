@@ -1,4 +1,4 @@
-"""Hand-written SQL, and its rows as model instances: for the few reads that run at every click.
+"""Hand-written SQL, with rows as model instances, for the few reads that run at every click.
 
 Building a query takes the ORM longer than PostgreSQL needs to answer it: docs/design/claiming.md.
 """
@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.models import JSONField, Model
 from pyarrow import csv
 
-CHUNK_SIZE = 10_000  # rows of a stream in memory
+CHUNK_SIZE = 10_000  # rows of a stream held in memory
 
 INT4, INT8, BOOL, TEXT = "int4", "int8", "bool", "text"  # types of copied columns
 _SENT = {of: f"string_agg({of}send({{0}}), '')" for of in (INT4, INT8, BOOL)}
@@ -36,21 +36,21 @@ def fetch(statement: str, **values: Any) -> list[tuple[Any, ...]]:
 
 
 def execute(statement: str, **values: Any) -> None:
-    """For a statement that returns no rows."""
+    """Execute a statement that doesn't return rows."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 
 
 def stream(statement: str, **values: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of a large answer, never all of them in memory. Read it to its end."""
+    """Yield a large result's rows, never holding all in memory. It must be read to the end."""
     for rows in batches(statement, **values):
         yield from rows
 
 
 def batches(statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-    """The same, `CHUNK_SIZE` rows at a time.
+    """Yield the same, `CHUNK_SIZE` rows at a time.
 
-    Behind a pooler, a cursor lasts only as long as its transaction: outside one, all rows are read at once.
+    Behind a pooler, a cursor lasts only as long as its transaction; outside a transaction, all rows are read at once.
     """
     lasts = connection.in_atomic_block or not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
     with connection.chunked_cursor() if lasts else connection.cursor() as cursor:
@@ -60,11 +60,11 @@ def batches(statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dict[str, Any]:
-    """A large answer by columns, without an object for each of its values: arrays of numbers and truth values, and of
-    texts the distinct ones with the position of each row's among them.
+    """Return a large result by columns, without an object per value: arrays of numbers and booleans; for texts, the
+    distinct ones with each row's position among them.
 
-    `types` has INT4, INT8, BOOL or TEXT for each column of the statement, none of which is null. The database joins the
-    values of some rows at a time, which a further column `part` numbers: rows one by one take the client much longer.
+    `types` has INT4, INT8, BOOL or TEXT for each column of the statement; none may be null. The database joins the
+    values of batches of rows, numbered by a further column `part`, because single rows take the client much longer.
     """
     joined = f"SELECT {', '.join(_SENT[of].format(name) for name, of in types.items())} FROM ({statement}) found"
     copy = f"COPY ({joined} GROUP BY part) TO STDOUT (FORMAT binary)"
@@ -74,15 +74,15 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
         sent = deque(zip(*parts.rows(), strict=True))
 
     def column() -> bytes:
-        """The next one, which is no longer kept."""
+        """Return the next column, and forget it."""
         return b"".join(sent.popleft()) if sent else b""
 
     return {name: _texts(column(), column()) if of == TEXT else _numbers(column(), of) for name, of in types.items()}
 
 
 def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa.Table]:
-    """The rows of a large answer in its order, `CHUNK_SIZE` at a time, as Arrow tables of `schema`: the statement's
-    columns. The connection answers nothing else before the last row is read.
+    """Yield a large result's rows in order, `CHUNK_SIZE` at a time, as Arrow tables with `schema`, the statement's
+    columns. The connection can't do anything else before the last row is read.
     """
     sent = [f"array_to_json({field.name})" if pa.types.is_list(field.type) else field.name for field in schema]
     found = f"SELECT {', '.join(sent)} FROM ({statement}) found ({', '.join(schema.names)})"
@@ -93,7 +93,7 @@ def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa
 
 
 def _table(text: bytes, schema: pa.Schema) -> pa.Table:
-    """Of CSV in which an empty text has quotation marks and null has none. A list is JSON."""
+    """Parse CSV in which an empty text has quotation marks and null doesn't. A list is JSON."""
     kinds = {field.name: pa.string() if pa.types.is_list(field.type) else field.type for field in schema}
     found = csv.read_csv(
         pa.py_buffer(text),
@@ -112,8 +112,8 @@ def _table(text: bytes, schema: pa.Schema) -> pa.Table:
 
 
 def of_each(make: Callable[[Any], Any], column: pa.ChunkedArray, kind: pa.DataType | None = None) -> pa.Array:
-    """`make` of each value that is not null, called once for each distinct one. `kind` is the result's type, by default
-    text.
+    """Apply `make` to each value that is not null, calling it once per distinct value. `kind` is the result's type, by
+    default text.
     """
     coded = column.combine_chunks().dictionary_encode()
     return pa.array(map(make, coded.dictionary.to_pylist()), kind or pa.string()).take(coded.indices)
@@ -124,7 +124,7 @@ def _numbers(sent: bytes, of: str) -> Any:
 
 
 def _texts(sizes: bytes, words: bytes) -> tuple[list[str], Any]:
-    """Of the lengths of texts in bytes, and the texts one after another, as Arrow has them."""
+    """Make an array from the texts' lengths in bytes and the joined texts, as in Arrow."""
     offsets = np.concatenate([[0], np.cumsum(_numbers(sizes, INT4), dtype=np.int64)])
     texts = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(words))
     coded = texts.dictionary_encode()
@@ -133,7 +133,7 @@ def _texts(sizes: bytes, words: bytes) -> tuple[list[str], Any]:
 
 
 def columns(model: type[Model], alias: str) -> str:
-    """What to select so that `instances` can read it: every column of the model, in its order."""
+    """Return what to select for `instances`: every column of the model, in order."""
     return ", ".join(f"{alias}.{name}" for name in _fields(model)[0])
 
 
@@ -146,12 +146,12 @@ def instances(row: Sequence[Any], a: type[A], b: type[B], c: type[C], /) -> tupl
 @overload
 def instances(row: Sequence[Any], a: type[A], b: type[B], c: type[C], d: type[D], /) -> tuple[A, B, C, D]: ...
 def instances(row: Sequence[Any], *models: type[Model]) -> tuple[Model, ...]:
-    """One row that selected `columns` of each model in turn, as an instance of each."""
+    """Turn a row that selected `columns` of each model in turn into an instance of each."""
     made, start = [], 0
     for model in models:
         names, json_places = _fields(model)
         values = list(row[start : start + len(names)])
-        for place in json_places:  # JSON arrives as text where the ORM does not ask for it
+        for place in json_places:  # JSON arrives as text if the ORM does not request it
             values[place] = None if values[place] is None else json.loads(values[place])
         made.append(model.from_db("default", names, values))
         start += len(names)
@@ -160,7 +160,7 @@ def instances(row: Sequence[Any], *models: type[Model]) -> tuple[Model, ...]:
 
 @cache
 def _fields(model: type[Model]) -> tuple[list[str], list[int]]:
-    """The names of the model's columns, and the positions of those that hold JSON."""
+    """Return the names of the model's columns, and the positions of JSON columns."""
     fields = model._meta.concrete_fields
     places = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
     return [field.attname for field in fields], places

@@ -1,4 +1,4 @@
-"""What the Celery worker runs for studies. Takes ids, may run twice; what happened stands in the Job row."""
+"""Celery tasks for studies. They take ids and may run twice; the Job row records what happened."""
 
 from celery import shared_task
 from celery.signals import worker_ready
@@ -23,7 +23,7 @@ SEND_EVERY = 1  # second
 LOOK_EVERY = 60  # seconds
 FORGET_EVERY = 3600  # seconds
 
-# Modules with kinds of figures, which the worker must know to compute them, and of messages.
+# Modules that register statistics and messages, which the worker must know.
 REGISTERED = (
     annotators,
     api_figures,

@@ -1,6 +1,6 @@
-"""Addresses of managing studies and of invitations. Those of an annotator: annotation/judging/urls.py.
+"""Addresses for managing studies and for invitations. For annotators' addresses, see annotation/judging/urls.py.
 
-A study has seven places (dashboard/rail.py); the first part of an address within it names the place.
+A study has seven places (dashboard/rail.py); the first part of an address within the study names the place.
 """
 
 from django.urls import URLPattern, include, path, re_path
@@ -97,7 +97,7 @@ SETTINGS = [
 
 
 def _moved(old: str, name: str) -> URLPattern:
-    """An address of before the places, which leads to the one of today."""
+    """Redirect an old address to the current one."""
     view = RedirectView.as_view(pattern_name=name, permanent=True, query_string=True)
     return path(f"studies/<int:pk>/{old}", view)
 

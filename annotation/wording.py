@@ -1,6 +1,6 @@
-"""Words that every room shares: pseudonyms, outcomes and reasons as people read them, reasons as they are stored.
+"""Words shared by all rooms: pseudonyms, outcomes and reasons as people read them, reasons as they are stored. This is
 
-The lowest layer: it imports only the names of an item's parts, and every room may import it.
+the lowest layer: it imports only the names of an item's parts, and every room may import it.
 """
 
 import re
@@ -12,7 +12,7 @@ REASON_LENGTH = 500  # characters
 
 
 def gettext_noop(text: str) -> str:
-    """The English text as it is: marks it for the catalogues (annotation/locale), where pure rooms have no Django."""
+    """Return the text unchanged, marking it for the catalogues (annotation/locale), for rooms without Django."""
     return text
 
 
@@ -31,54 +31,54 @@ _WORDS = {
     "not_suitable": "lacks something that the question needs",
     "withdrawn": "withdrawn from the benchmark",
 }
-_OWN = re.compile(r"(?:caption-)?([a-z][a-z0-9_]*)-(\d{1,5})")  # an identity in a role of the user's own
+_OWN = re.compile(r"(?:caption-)?([a-z][a-z0-9_]*)-(\d{1,5})")  # an identity in a user-defined role
 _IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
 
 _CAPTIONS = {"caption-positive", "caption-negative", "caption-second_positive", "caption-candidate", "edit"}
 
 
 def listed(found: Sequence[str], joint: str = "and") -> str:
-    """`a, b and c`."""
+    """Return `a, b and c`."""
     *most, last = found
     return f"{', '.join(most)} {joint} {last}" if most else last
 
 
 def exact(number: float) -> str:
-    """The number with all its digits, as people write it: 1, 0.5, 1000001."""
+    """Return the number with all its digits, as people write it: 1, 0.5, 1000001."""
     return str(int(number)) if float(number).is_integer() else repr(number)
 
 
 def signed(number: float, places: int, plus: str = "") -> str:
-    """Rounded, with a minus sign instead of a hyphen but never before zero; `plus` is "+" to have that sign too."""
+    """Round, with a minus sign instead of a hyphen but never before zero; pass "+" as `plus` for plus signs."""
     return f"{number:{plus}z.{places}f}".replace("-", "−")
 
 
 def counted(count: int, noun: str) -> str:
-    """The number with its noun: "1 item", "1,200 items"."""
+    """Return the number with its noun: "1 item", "1,200 items"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def hours_in_words(minutes: float) -> str:
-    """Minutes below an hour and a half, then hours: “under 1 min”, “40 min”, “2.5 h”."""
+    """Return minutes below an hour and a half, then hours: “under 1 min”, “40 min”, “2.5 h”."""
     if 0 < minutes < 1:
         return "under 1 min"
     return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
 
 
 def items_in_words(counts: Mapping[str, int]) -> str:
-    """What became of all items, as a sum: "3 kept + 1 dropped + 5 not asked about + 0 open = 9 imported"."""
+    """Return what became of all items, as a sum: "3 kept + 1 dropped + 5 not asked about + 0 open = 9 imported"."""
     parts = {"kept": "kept", "dropped": "dropped", "not_asked": "not asked about", "open": "open"}
     told = [f"{counts[name]:,} {words}" for name, words in parts.items() if counts[name] or name != "not_asked"]
     return f"{' + '.join(told)} = {counts['imported']:,} imported"
 
 
 def pseudonym(number: int) -> str:
-    """The name of an annotator where real names are not shown: `A-01`, `A-02` … in order of joining."""
+    """Return an annotator's name in place of the real one: `A-01`, `A-02` … in order of joining."""
     return f"A-{number:02d}"
 
 
 def readable_label(name: str) -> str:
-    """An outcome, answer or reason as people read it: `candidate-2` is "image 3", `no_image_fits` "no image fits"."""
+    """Return an outcome, answer or reason as people read it: "image 3" for `candidate-2`, "no image fits"."""
     role, _, number = name.rpartition("-")
     if role == "caption-candidate":
         return f"candidate {int(number) + 1}"
@@ -95,11 +95,11 @@ def readable_label(name: str) -> str:
 
 
 def as_lines(sentences: Sequence[str], most: int = 20) -> str:
-    """The sentences, one a line; of more than `most`, the first and how many are left out."""
+    """Return the sentences, one per line; if there are more than `most`, the first ones and how many are left out."""
     more = [f"… and {len(sentences) - most} more."] if len(sentences) > most else []
     return "\n".join([*sentences[:most], *more])
 
 
 def clean_reason(typed: str) -> str:
-    """A reason as it is stored: stripped, at most `REASON_LENGTH` characters, without NUL, which PostgreSQL refuses."""
+    """Return a reason for storage: stripped, at most `REASON_LENGTH` characters, no NUL (PostgreSQL refuses it)."""
     return typed.replace("\0", "").strip()[:REASON_LENGTH]

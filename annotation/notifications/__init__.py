@@ -1,3 +1,3 @@
-"""What studies tell their managers by e-mail (benchmarks/notifications sends it): `stages`, that a stage is done, and
-`digest`, what waits for a manager each day. No message names an annotator. `tasks` imports it.
+"""E-mails to studies' managers (sent by benchmarks/notifications): `stages`, when a stage is done, and `digest`, what
+is waiting for a manager, daily. No message names an annotator. `tasks` imports this room.
 """

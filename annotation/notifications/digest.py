@@ -1,4 +1,4 @@
-"""The daily message: flags that nobody has reviewed, and blocked items, of the studies that a user manages."""
+"""The daily message: unreviewed flags and blocked items in the studies that a user manages."""
 
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
@@ -13,12 +13,12 @@ from annotation.notifications.stages import run_by
 from annotation.wording import counted
 from benchmarks.notifications.kinds import Message, link, tells
 
-HOUR = 6  # UTC: the message is there when the day begins in Europe
+HOUR = 6  # UTC, so that it arrives when the day begins in Europe
 
 
 @tells("daily", "Once a day: flags to review and blocked items in the studies that I manage")
 def today(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
-    """Today's message, from `HOUR` on; without text if there is nothing to do."""
+    """Return today's message, from `HOUR` on; without text if there is nothing to do."""
     now = timezone.now().astimezone(UTC)
     about = now.date().isoformat()
     if now.hour < HOUR or about in notified:
@@ -29,7 +29,7 @@ def today(user: User, since: datetime, notified: Collection[str]) -> Iterator[Me
 
 
 def _of_stage(stage: Stage) -> str:
-    """What waits in the stage; empty if nothing does."""
+    """Describe what waits in the stage; empty if nothing does."""
     flags = Flag.objects.filter(lease__task__stage=stage, settled_at=None).count()
     blocked = blocked_items.counts(stage)
     if not flags and not blocked:

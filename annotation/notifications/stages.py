@@ -20,7 +20,8 @@ from benchmarks.notifications.kinds import Message, link, tells
 
 KIND = "stage"
 RUNS_IT = (Role.MANAGER, Role.OWNER)
-# Undoing the last answer opens a stage for a moment; one that is open for longer after its message may be told again.
+# Undoing the last answer opens a stage for a moment; if it is open for longer after its message, it may be announced
+# again.
 FORGET = timedelta(hours=1)
 
 OPEN = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE).filter(
@@ -31,7 +32,7 @@ JUDGED = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE, judgme
 
 @tells(KIND, "A stage of a study that I manage is done")
 def done(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
-    """The open stages of the user's open studies in which nothing is left to judge, and the audits that have ended."""
+    """Return open stages in the user's open studies with nothing left to judge, and audits that have ended."""
     stages = run_by(user).annotate(is_open=Exists(OPEN), is_judged=Exists(JUDGED))
     finished: dict[int, bool] = {}  # by key; sources come before their takers
     for stage in stages.order_by("study_id", "position"):
@@ -48,13 +49,13 @@ def done(user: User, since: datetime, notified: Collection[str]) -> Iterator[Mes
 
 
 def run_by(user: User) -> QuerySet[Stage]:
-    """The stages, with their studies, of the open studies that the user manages."""
+    """Return the stages, with their studies, of the open studies that the user manages."""
     mine = Stage.objects.filter(study__members__user=user, study__members__role__in=RUNS_IT)
     return mine.filter(study__state=StudyState.OPEN).select_related("study")
 
 
 def _has_ended(stage: Stage, since: datetime) -> bool:
-    """Whether the stage is an audit that has closed itself since then."""
+    """Return whether the stage is an audit that has closed itself since then."""
     if stage.strategy != Strategy.AUDIT:
         return False
     closed = Event.objects.filter(subject=audit.named(stage), verb=CLOSED).order_by("-pk").first()
@@ -62,7 +63,7 @@ def _has_ended(stage: Stage, since: datetime) -> bool:
 
 
 def _forget(user: User, stage: Stage) -> None:
-    """It is open (again): when it is done, that is news."""
+    """Forget the message about a stage that is open again, so that a new one can be sent."""
     old = timezone.now() - FORGET
     Notification.objects.filter(user=user, kind=KIND, about=audit.named(stage), tried_at__lt=old).delete()
 

@@ -1,5 +1,5 @@
-"""Errors that readers of releases report, at an address that a release names, and what a manager does about them.
+"""Errors that readers of releases report, at an address named in a release, and what managers do about them.
 
-`address.py` says where; `reports.py` has the verbs; `views.py` the reader's page and the managers'. The dashboard shows
-how many are open beside the flags.
+`address.py` has the address; `reports.py` the functions; `views.py` the reader's page and the managers'. The dashboard
+shows the number of open reports beside the flags.
 """

@@ -1,4 +1,4 @@
-"""The address at which readers report errors in a study's items, as exports and releases name it."""
+"""The address at which readers report errors in a study's items, as named in exports and releases."""
 
 from django.conf import settings
 from django.urls import reverse
@@ -9,7 +9,7 @@ ITEM = "{id}"  # stands for the item's id, percent-encoded
 
 
 def address_of(study: Study) -> str:
-    """`https://host/report/TOKEN/?item={id}`; empty where there is none, or WINNOW_URL is not set."""
+    """Return `https://host/report/TOKEN/?item={id}`; empty if there is none, or WINNOW_URL is not set."""
     door = ReportDoor.objects.filter(study=study).first()
     if door is None or not settings.SITE_URL:
         return ""

@@ -1,4 +1,4 @@
-"""Take a reader's report; answer one."""
+"""Store and answer readers' reports."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -10,16 +10,16 @@ from benchmarks import audit
 from benchmarks.corrections.correct import Change, correct
 from benchmarks.models import Action
 
-MOST_OPEN = 1_000  # of a study: whoever sends more is told to try later
+MOST_OPEN = 1_000  # per study; further readers are asked to try later
 
 
 class TooMany(Exception):
-    """Nobody has answered the study's reports for too long."""
+    """Too many of the study's reports are still unanswered."""
 
 
 @transaction.atomic
 def report(*, study: Study, key: str, text: str) -> ReaderReport:
-    """Store what a reader wrote. Whether there is such an item is for managers to see. Raises TooMany."""
+    """Store a reader's report. Only managers can see whether the item exists. Raises TooMany."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if ReaderReport.objects.filter(study=study, answer="").count() >= MOST_OPEN:
         raise TooMany
@@ -31,7 +31,7 @@ def report(*, study: Study, key: str, text: str) -> ReaderReport:
 
 @transaction.atomic
 def answer(*, report: ReaderReport, answer: Answered, by: str, answered_by: User | None = None) -> ReaderReport:
-    """Close the report; `withdrawn` withdraws its item, with the report as the reason. Twice is the same as once.
+    """Close the report; `withdrawn` withdraws its item, with the report as the reason. Idempotent.
 
     Raises Refused.
     """
@@ -54,7 +54,7 @@ def answer(*, report: ReaderReport, answer: Answered, by: str, answered_by: User
 
 @transaction.atomic
 def set_door(*, study: Study, exists: bool, is_open: bool, by: str) -> None:
-    """Open or close the address. Closed, it is kept: releases name it, and it can be opened again."""
+    """Open or close the address. A closed one is kept, because releases name it, and can be opened again."""
     if exists or ReportDoor.objects.filter(study=study).exists():
         ReportDoor.objects.update_or_create(study=study, defaults={"open": exists and is_open})
         audit.record(by=by, verb="set who may report errors", subject=study, open=exists and is_open)

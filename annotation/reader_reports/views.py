@@ -25,17 +25,17 @@ PAGE = 50
 LONGEST, LONGEST_KEY = 1_000, 200  # characters
 
 
-@csrf_exempt  # no session is read where everybody may report
+@csrf_exempt  # everybody may report, so no session is read
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def report_error(request: HttpRequest, door: str) -> HttpResponse:
-    """`?item=ID`. The page shows nothing of the study, and answers the same whether there is such an item or not."""
+    """Show the form for `?item=ID`. The page doesn't show anything of the study, nor whether the item exists."""
     to = get_object_or_404(ReportDoor.objects.select_related("study"), token=door)
     if not to.open and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     sent = request.POST if request.method == "POST" else request.GET
     key, text = (sent.get(name, "").replace("\0", "").strip() for name in ("item", "text"))
-    wrong = "" if key and len(key) <= LONGEST_KEY else "Give the id of the item."
+    wrong = "" if key and len(key) <= LONGEST_KEY else "Enter the item’s id."
     if request.method != "POST":
         return _page(key=key[:LONGEST_KEY])
     if not wrong and not 0 < len(text) <= LONGEST:
@@ -43,17 +43,17 @@ def report_error(request: HttpRequest, door: str) -> HttpResponse:
     if wrong:
         return _page(status=422, key=key[:LONGEST_KEY], text=text[:LONGEST], wrong=wrong)
     if limits.too_many_reports(request):
-        wait = "There were many reports from your network. Try again in an hour."
+        wait = "There have been too many reports from your network. Try again in an hour."
         return _page(status=429, key=key, text=text, wrong=wait)
     try:
         reports.report(study=to.study, key=key, text=text)
     except reports.TooMany:
-        return _page(status=503, key=key, text=text, wrong="Many reports are waiting. Try again in some days.")
+        return _page(status=503, key=key, text=text, wrong="Many reports are still waiting. Try again in a few days.")
     return _page(thanks=True, key=key)
 
 
 def _page(status: int = 200, **context) -> HttpResponse:
-    """Rendered without the request: no session, user or messages are looked up."""
+    """Render the page without the request, so that no session, user or messages are read."""
     html = loader.get_template("reader_reports/report.html").render({"longest": LONGEST, **context})
     return HttpResponse(html, status=status, headers={"Referrer-Policy": "no-referrer"})
 
@@ -61,7 +61,7 @@ def _page(status: int = 200, **context) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_reader_reports(request: StaffRequest, pk: int) -> HttpResponse:
-    """The open reports first. POST says who may report."""
+    """Show the reports, open ones first. A POST sets who may report."""
     needs = Role.MANAGER if request.method == "POST" else Role.VIEWER
     study = permissions.study_for(request.user, pk, needs)
     if request.method == "POST":

@@ -642,6 +642,6 @@ def test_nobody_imports_into_a_study_that_others_run(world, tmp_path, when):
         with patch.object(caption_order, "check_order", lambda benchmark, order: order), pytest.raises(Refused) as why:
             caption_order.queue_captions(benchmark=benchmark, order=order, by="test", created_by=user)
         refused = why.value.problems[0].advice
-    assert f"A study that you do not manage uses “{benchmark}”" in refused
+    assert f"A study that you don’t manage uses “{benchmark}”" in refused
     assert (study.stages.get().tasks.count(), Task.objects.count()) == (1, before)
     assert benchmark.items.count() == 1
