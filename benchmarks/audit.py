@@ -1,4 +1,4 @@
-"""The audit trail's only verb. Every write that is not itself append-only calls it inside its transaction."""
+"""Write to the audit trail. Every write that is not itself append-only does so in its transaction."""
 
 from collections.abc import Callable
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
+WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the preceding space
 ALIKE = 0.5  # share of common words; lines with less in common are shown whole, because mixed fragments are unreadable
 MOST = 4_000  # lines, and differing words, of both texts together: the time grows as their square
 SAME, REMOVED, ADDED = "same", "removed", "added"

@@ -1,8 +1,8 @@
-"""Types of items and parts of an item in readers' words, for names in data and URLs. Pure."""
+"""Readers' words for names of types and parts of items in data and URLs. Pure."""
 
 import re
 
-_KINDS = {  # of SugarCrepe, and of benchmarks made from it: BiVLC, Hard Positives
+_KINDS = {  # in SugarCrepe, and in benchmarks made from it: BiVLC, Hard Positives
     "add": "added", "replace": "replaced", "swap": "swapped", "obj": "object", "att": "attribute", "rel": "relation",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission.
+"""Fetch objects and check permission in one step. Managing is for staff; an image's opaque name is its own permission.
 
 All staff may read benchmarks and add models' answers to them. Changing a benchmark, or deleting somebody's run,
 requires more (`check_change`). A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
@@ -72,7 +72,7 @@ def came_from(request: HttpRequest) -> str:
 
 @lru_cache(maxsize=512)
 def _zone(name: str) -> ZoneInfo | None:
-    """Return the time zone of that name; None (the server's, which is UTC) for a name no browser would send."""
+    """Return the time zone with that name; None (the server's, UTC) for a name that browsers would not send."""
     try:
         return ZoneInfo(name) if len(name) <= LONGEST_ZONE else None
     except (KeyError, ValueError, OSError):  # an unknown name, a path outside the zones' folder, a folder
@@ -127,8 +127,8 @@ def run_for(user, benchmark: int, pk: int) -> Run:
 
 
 def guards_benchmarks(guard: BenchmarkGuard) -> BenchmarkGuard:
-    """Decorator for `guard(user, benchmark)`, which raises PermissionDenied if some use of the benchmark forbids the
-    user to change it, and otherwise returns whether the user runs something that uses it.
+    """Decorator for `guard(user, benchmark)`, which raises PermissionDenied if the user may not change the benchmark
+    because of how it is used, and otherwise returns whether the user runs something that uses it.
     """
     BENCHMARK_GUARDS.append(guard)
     return guard
@@ -173,7 +173,7 @@ def guards(kind: str) -> Callable[[Guard], Guard]:
 
 def makers_alone(user, job: Job, change: bool) -> None:
     if job.created_by_id != user.pk:
-        raise Http404("No such job.")
+        raise Http404("This job does not exist.")
 
 
 def check_job(user, job: Job, change: bool) -> None:

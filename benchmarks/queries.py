@@ -162,7 +162,7 @@ def on_offer(chosen: int | str | None) -> QuerySet[Benchmark]:
 
 
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
-    """Add `item_count` and `image_count` (distinct images), in one query whatever their number."""
+    """Add `item_count` and `image_count` (distinct images), in one query for any number of benchmarks."""
     items = Item.objects.filter(benchmark=OuterRef("pk")).order_by().values("benchmark")
     return benchmarks.annotate(
         item_count=counted(items.annotate(count=Count("pk"))), image_count=RawSQL(IMAGES, (), IntegerField())

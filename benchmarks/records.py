@@ -77,7 +77,7 @@ class ImageRecord:
         default="", compare=False
     )  # if another file has this image; `name` and `crop` are then only labels
     attributes: Attributes = field(default_factory=dict, hash=False)
-    format: str = field(default="", compare=False)  # of the stored file: PNG, MP4 …
+    format: str = field(default="", compare=False)  # format of the stored file: PNG, MP4 …
 
     @property
     def is_video(self) -> bool:
@@ -140,7 +140,7 @@ class ItemRecord:
         return {**self.meta, **{name: value for name, value in own.items() if value}}
 
     def attributes(self) -> dict[str, Attributes]:
-        """Return by identity the attributes of each caption and image that has some."""
+        """Return, by identity, the attributes of each caption and image that has some."""
         found: dict[str, Attributes] = {}
         for prefix, parts in (("caption-", self.captions), ("", self.images)):
             places: Counter[str] = Counter()
@@ -171,7 +171,7 @@ class Problem:
             object.__setattr__(self, name, printable(getattr(self, name), most))
 
     def as_json(self) -> dict[str, str | int | None]:
-        """The problem as stored in reports and jobs."""
+        """Return the problem as stored in reports and jobs."""
         return {"code": self.code, "file": self.file, "row": self.row, "column": self.column, "advice": self.advice}
 
     def __str__(self) -> str:

@@ -21,14 +21,14 @@ from django.utils.safestring import SafeString
 from benchmarks.differences import differences, marked
 
 CHANGED = (
-    "Somebody else has saved this since you opened the page, so yours was not saved. Compare the two, put what you "
-    "need of theirs into yours, and save again."
+    "Somebody else has saved this since you opened the page, so yours was not saved. Compare the two, copy what you "
+    "need from theirs into yours, and save again."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Meanwhile:
-    """A field that somebody else has saved with a different value: theirs beside the one typed."""
+    """A field that somebody else has saved with a different value: theirs, beside the value typed."""
 
     label: str
     changed: SafeString
@@ -39,7 +39,7 @@ class SeenForm(forms.Form):
 
     @property
     def seen(self) -> str:
-        """The digest of the values stored now, sent back by a save to prove that its author has seen them."""
+        """Return the digest of the stored values, sent back by a save to prove that its author has seen them."""
         return _digest(self.initial)
 
     @property

@@ -15,7 +15,7 @@ A table is a line for each column and rows, which may be mappings, objects, sequ
     )
     return page_or_csv(request, "dashboard/people.html", {"people": people})
 
-Its template is `{{ people }}`. `value` is what sorting and the file take from a row: the path of a field
+Its template is `{{ people }}`. `value` is what sorting and the file use from a row: the path of a field
 (`same.share`), or a function of the row; `write` formats that value for the page, and `html` makes the whole cell from
 the row. A column without `value` is only on the page. Without `request` there are no links, and rows keep their order.
 A name that a row lacks raises an error, so that a misspelt column does not look like an empty one.

@@ -1,4 +1,4 @@
-"""The tasks of the Celery worker. Each takes ids and may run twice; results are in the Job row."""
+"""The Celery worker's tasks. Each takes ids and may run twice; results are in the Job row."""
 
 import logging
 import threading
@@ -88,7 +88,7 @@ def follow_up(job: Job) -> None:
     """Delete the uploaded files when the job has ended, and compute a run's scores before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop_job(job)
-    if job.state == JobState.DONE and not job.report.keys() & {"check_only", "look"}:  # for the next try
+    if job.state == JobState.DONE and not job.report.keys() & {"check_only", "look"}:  # kept for the next try
         kept_uploads.drop(id for ids in job.params.get("kept", {}).values() for id in ids)
     if "run" in job.report:
         run_figures.compute_missing([job.report["run"]])
@@ -131,7 +131,7 @@ def requeue_lost_jobs() -> None:
 
 
 def sweep() -> None:
-    """Remove what nobody fetches any more."""
+    """Remove files that will no longer be fetched."""
     uploads.sweep()
     idempotency.sweep()
     generated_images.sweep()

@@ -3,7 +3,7 @@
 A transaction that PostgreSQL aborted because of a deadlock is repeated.
 
 Locks are taken in one order as far as possible; an exclusion or a closing locks every stage, and may conflict with an
-answer. An aborted transaction has written nothing, and every verb reads what it needs after its first lock.
+answer. An aborted transaction has written nothing, and every function reads what it needs after its first lock.
 """
 
 import functools
@@ -37,7 +37,7 @@ def _is_deadlock(error: OperationalError) -> bool:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """A read-only transaction that sees the database as it was at the first read."""
+    """Open a read-only transaction that sees the database as it was at the first read."""
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

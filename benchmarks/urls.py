@@ -1,4 +1,4 @@
-"""URLs of benchmarks, imports, images and login."""
+"""URLs for benchmarks, imports, images and login."""
 
 from collections.abc import Callable
 

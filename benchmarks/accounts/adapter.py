@@ -1,4 +1,4 @@
-"""Our allauth adapter: what is recorded about a login, and which message is shown.
+"""Our allauth adapter: records logins and chooses the messages shown.
 
 Passwords are checked by our own login page (views.py); allauth continues from there with second factors.
 """

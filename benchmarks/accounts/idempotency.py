@@ -18,7 +18,7 @@ KEPT = timedelta(days=7)
 
 
 class OtherRequest(ValueError):
-    """The key belongs to another request."""
+    """The key was used for another request."""
 
 
 def stored_answer(*, user, key: str, fingerprint: str) -> IdempotencyKey | None:

@@ -63,7 +63,7 @@ def _network(request: HttpRequest) -> str:
     """Return the client's address; for IPv6 its /64, which belongs to one household or machine."""
     try:
         found = ip_interface(client_address(request))
-    except ValueError:  # a proxy that writes something other than an address
+    except ValueError:  # from a proxy that writes something other than an address
         return client_address(request)
     mapped = getattr(found.ip, "ipv4_mapped", None)
     return str(found.ip if found.version == 4 else mapped or ip_interface(f"{found.ip}/64").network)

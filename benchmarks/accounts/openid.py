@@ -40,7 +40,7 @@ def nonce_of(state: str) -> str:
 
 
 def _checked(fetch: Callable[[], Any]) -> Any:
-    """Return the result of `fetch`; nonsense from the provider raises OAuth2Error, which is shown as one sentence."""
+    """Return the result of `fetch`. Nonsense from the provider raises OAuth2Error, which is shown as one sentence."""
     try:
         return fetch()
     except (jwt.PyJWTError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -70,7 +70,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):
             if not found[name].startswith(("https://", f"{scheme}://")):
                 raise ValueError(f"{name} is {found[name]!r}")
         if not isinstance(found.setdefault(METHODS, ["client_secret_basic"]), list):  # the specification's default
-            raise ValueError(f"{METHODS} is no list")
+            raise ValueError(f"{METHODS} is not a list")
         return found
 
     def _fetch(self, address: str, **options: Any) -> Any:

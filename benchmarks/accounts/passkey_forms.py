@@ -1,4 +1,4 @@
-"""allauth's passkey forms, which refuse whatever a browser or an attacker sends with a sentence."""
+"""allauth's passkey forms, which refuse anything invalid from a browser or an attacker with a sentence."""
 
 from collections.abc import Callable
 from functools import wraps

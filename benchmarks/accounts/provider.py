@@ -34,7 +34,7 @@ from benchmarks.accounts.factors import SINGLE_LOGOUT
 from benchmarks.accounts.login_page import login_page
 from workers.neighbours import Neighbour, Unresponsive
 
-NEIGHBOUR = Neighbour("The provider of logins", seconds=5, at_once=2)
+NEIGHBOUR = Neighbour("The login provider", seconds=5, at_once=2)
 WRONG = (OAuth2Error, ProviderException, RequestException)  # raised for providers' bad answers
 log = logging.getLogger(__name__)
 

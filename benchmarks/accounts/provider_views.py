@@ -62,7 +62,7 @@ def provider_callback(request: HttpRequest, slug: str) -> HttpResponse:
     found = _configured(request, slug)
     try:
         return found.finish(request)
-    except PermissionDenied:  # allauth has no login that began so in this session
+    except PermissionDenied:  # allauth knows of no such login in this session
         return provider.failed(request, found.given)
     except provider.WRONG as error:
         return provider.failed(request, found.given, exception=error)

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Rights:
-    """`studies` has every study in the map, with the roles that the groups give in it, possibly none."""
+    """`studies` has every study in the map, with the roles that the groups give in it, if any."""
 
     staff: bool = False
     superuser: bool = False

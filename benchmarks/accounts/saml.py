@@ -112,7 +112,7 @@ class Provider(Person, SAMLProvider):
             subject = answer.get_nameid()
         if not subject or not subject.isprintable():
             raise ProviderException("no attribute identifies this person: set `subject` to an attribute, see login.md")
-        # The institution vouches for addresses: SAML does not say who has verified them.
+        # The institution vouches for addresses: SAML does not state who verified them.
         return {**attributes, "email_verified": True, "iss": f"saml {self.given.entity_id}", "sub": subject}
 
     def metadata(self, request: HttpRequest) -> bytes | str:

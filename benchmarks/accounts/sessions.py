@@ -1,4 +1,4 @@
-"""The browsers in which a user is logged in: listed, and ended one by one or all but the current one."""
+"""The browsers in which a user is logged in: list them, and end one or all but the current one."""
 
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User

@@ -141,14 +141,14 @@ def sessions_end(request: StaffRequest) -> HttpResponse:
         return redirect("account")
     ended = sessions.end_others(user=request.user, present=present, only=only, by=by)
     done = "The session has been ended." if ended == 1 else f"{ended} sessions have been ended."
-    messages.success(request, done if ended else "There was no other session to end.")
+    messages.success(request, done if ended else "There were no other sessions to end.")
     return redirect("account")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
-    """Create a token by POST, shown only in this response: nothing stored could show it again."""
+    """Create a token by POST, shown only in this response: nothing is stored that could show it again."""
     form, made = TokenForm(request.POST if request.method == "POST" else None), ""
     if form.is_valid():
         made = tokens.make_token(user=request.user, by=audit.named(request.user), **form.cleaned_data)

@@ -59,8 +59,8 @@ class Command(Endpoint):
     takes_files: type[Body] | None = None  # the same body as multipart/form-data
     gives: type[serializers.Serializer]
     status = 201
-    conflicts = ""  # when it answers 409
-    raises: Mapping[type[Exception], str] = MappingProxyType({})  # answered with 409: `act`'s exceptions, with codes
+    conflicts = ""  # when it responds with 409
+    raises: Mapping[type[Exception], str] = MappingProxyType({})  # `act`'s exceptions that give 409, with codes
     one_transaction = True  # False if files are deleted once the transaction has been committed
     shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repeated request gets null
 
@@ -124,7 +124,7 @@ class Command(Endpoint):
         more = {409: self.conflicts} if self.conflicts else {}
         more |= {int(status): why for status, why in self.refusals.items()}
         answers: dict[Any, object] = {
-            self.status: OpenApiResponse(self.gives, "Done, or done before with this idempotency key.")
+            self.status: OpenApiResponse(self.gives, "Done now, or earlier with this idempotency key.")
         }
         answers |= REFUSALS | _OF_COMMANDS | {status: OpenApiResponse(RefusalData, why) for status, why in more.items()}
         answers[400] = OpenApiResponse(RefusalData, "The request is invalid; has an entry for each reason.")

@@ -18,7 +18,7 @@ from benchmarks.models import Correction, Job
 
 class CorrectionData(serializers.ModelSerializer):
     item = serializers.CharField(source="item.key", help_text="The item's id in the benchmark.")
-    by = serializers.CharField(source="made_by.username", default=None, help_text="Null of a command.")
+    by = serializers.CharField(source="made_by.username", default=None, help_text="Null for corrections by a command.")
 
     class Meta:
         model = Correction

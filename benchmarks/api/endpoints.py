@@ -32,7 +32,7 @@ NO_LOOKUPS = {"limit", "cursor", "offset", "ordering", "stage"}  # filters appli
 
 
 def name_choices(fields: Mapping[str, serializers.Field]) -> None:
-    """Make a refused choice list the valid ones."""
+    """Make the refusal of a choice list the valid ones."""
     for whole in fields.values():
         one = getattr(whole, "child", whole)
         if isinstance(one, serializers.ChoiceField) and (words := wrong_choice(one.choices)):
@@ -97,7 +97,7 @@ class Keyset(CursorPagination):
 
 
 def _is_cursor(given: str) -> bool:
-    """Return whether it has only a page's offset, direction and last number."""
+    """Return whether it has only a page's offset, direction and last value."""
     try:
         words = base64.b64decode(given.encode("ascii"), validate=True).decode("ascii")
     except ValueError:
@@ -129,7 +129,7 @@ class Endpoint(GenericAPIView):
     operation: str
     http_method_names = ["get", "head", "post", "patch", "delete"]  # no OPTIONS: /api/v1/schema/ describes everything
     filters: type[Filters] = Filters
-    refusals: Mapping[int, str] = {}  # possible refusals besides those of every endpoint
+    refusals: Mapping[int, str] = {}  # possible refusals besides those shared by all endpoints
     pagination_class: type[BasePagination] | None = None
 
     @cached_property
@@ -180,7 +180,7 @@ def _page_of(row: type[serializers.BaseSerializer], counted: bool) -> serializer
     return inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
 
 
-NO_STORAGE = "The object storage cannot be used now."
+NO_STORAGE = "The object storage is currently unavailable."
 REFUSALS: dict[Any, object] = {
     400: OpenApiResponse(RefusalData, "A filter or the URL is unknown or invalid; has an entry for each reason."),
     401: OpenApiResponse(RefusalData, "The token is unknown or has expired, or its owner may no longer log in."),

@@ -22,16 +22,16 @@ from benchmarks.records import Problem, Refused
 INVALID = "INVALID"
 _LARGE_FORM = "A field is too large, or there are too many fields or files. Upload an archive."
 _MOST_NAMED = 30  # choices in a refusal
-ANY_FIELD = "non_field_errors"  # REST framework's name for what is wrong with the whole
+ANY_FIELD = "non_field_errors"  # REST framework's name for errors about the whole
 
 
 class ErrorData(serializers.Serializer):
     """One problem, and how to solve it."""
 
     code = serializers.CharField(help_text="Stable: docs/reference/api.md and docs/guide/imports.md list them.")
-    file = serializers.CharField(help_text="The file it is in; empty for the request itself.")
-    field = serializers.CharField(source="column", help_text="The field or column; empty if it concerns no single one.")
-    row = serializers.IntegerField(allow_null=True, help_text="From 1; null if it concerns no single row.")
+    file = serializers.CharField(help_text="The file with the problem; empty for the request itself.")
+    field = serializers.CharField(source="column", help_text="The field or column; empty if there is not just one.")
+    row = serializers.IntegerField(allow_null=True, help_text="From 1; null if it does not concern a single row.")
     remedy = serializers.CharField(source="advice", help_text="The problem and its remedy, as a sentence.")
 
     class Meta:
@@ -69,15 +69,15 @@ def form_problems(form: BaseForm, names: Mapping[str, str] | None = None) -> lis
 
 
 def _messages(field: Field | None, error: FormError) -> list[str]:
-    """Of a choice that there is not, the values, which the page shows in words."""
+    """Return error messages; for an invalid choice, with the values, which the page shows in words."""
     words = error.code == "invalid_choice" and wrong_choice(dict(getattr(field, "choices", ())))
     return [words.format(input=(error.params or {}).get("value"))] if words else error.messages
 
 
 def wrong_choice(values: Iterable[object]) -> str:
-    """That `input` is none of these; empty of very many."""
+    """State that `input` is not one of these; empty if there are too many."""
     named = [str(value) for value in values if value != ""]
-    words = f"“{{input}}” is not a valid choice. Choose one of: {', '.join(named)}."
+    words = f"“{{input}}” is not a valid choice. Choose one of {', '.join(named)}."
     return words if len(named) <= _MOST_NAMED else ""
 
 
@@ -131,7 +131,7 @@ def _as_api_exception(error: Exception, method: str | None) -> Exception:
             return CannotAnswer(400, "PARSE_ERROR", "The JSON is nested too deeply.")
         case RequestDataTooBig() | TooManyFilesSent():
             return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
-        case TooManyFieldsSent() if method == "POST":  # in a GET it is the address that has too many
+        case TooManyFieldsSent() if method == "POST":  # in a GET, the address has too many
             return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
     return error
 

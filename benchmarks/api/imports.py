@@ -86,11 +86,11 @@ class ItemsField(serializers.ListField):
 class ImportBody(OrderBody):
     order = Options
     name = serializers.CharField(
-        max_length=LONGEST, help_text="The benchmark's. If there is one of this name, the items are added to it."
+        max_length=LONGEST, help_text="The benchmark's name. If it exists, the items are added to it."
     )
     format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
     mapping = serializers.JSONField(
-        required=False, help_text="For format `own`: which column is what (docs/guide/imports.md#a-mapping)."
+        required=False, help_text="For format `own`: the meaning of each column (docs/guide/imports.md#a-mapping)."
     )
     items = ItemsField(
         help_text="Rows of the manifest (`jsonl`) instead of `data`. A problem's row counts them from 1."
@@ -120,7 +120,7 @@ class ImportFilesBody(ImportBody):
 
 
 class ImportNew(JobCommand):
-    """Import a benchmark, or more items of one, all or nothing; or only check whether that would work.
+    """Import a benchmark, or more items into one, all or nothing; or only check whether that would work.
 
     Give rows as `items` or files as `data`. The job's `problems` name file, row, field and remedy; its `report` has the
     id of the `benchmark`, the numbers of items and images, and notes.
@@ -171,7 +171,7 @@ def filled(form: type[FormOf], given: Mapping[str, Any]) -> FormOf:
 class PredictionsBody(OrderBody):
     order = PredictionsOrder
     mapping = serializers.JSONField(
-        required=False, help_text="For your own table: which column is what (docs/reference/predictions.md)."
+        required=False, help_text="For your own table: the meaning of each column (docs/reference/predictions.md)."
     )
     files: serializers.ListField = UploadsField(required=True, min_length=1, help_text="Ids of uploads.")
 

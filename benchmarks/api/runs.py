@@ -30,8 +30,8 @@ class RunData(serializers.ModelSerializer):
     model = serializers.CharField(source="model.name", default=None, allow_null=True, help_text="As requested.")
     figures = serializers.DictField(
         source="computed", allow_null=True,
-        help_text="`measures`: shares of 0 to 1 with 95% intervals; `groups`: the same by type; `n`: items. Null until "
-        "the worker has computed those of a large run.",
+        help_text="`measures`: shares from 0 to 1 with 95% intervals; `groups`: those by type; `n`: items. Null until "
+        "the worker has computed a large run's.",
     )  # fmt: skip
 
     asked_in_both_orders = serializers.BooleanField(
@@ -151,7 +151,7 @@ class ReportedNew(Command):
     def act(self, given: dict[str, Any]) -> dict[str, list[int]]:
         offered = {table.name: table for table in tables_for(given["kind"])}
         if unknown := set(given.get("tables", ())) - set(offered):
-            says = f"There is no table {unknown.pop()} here. There are: {', '.join(offered)}."
+            says = f"There is no table {unknown.pop()}. Choose one of {', '.join(offered)}."
             raise invalid([wrong_field("tables", says, "UNKNOWN")])
         rows = [row for name in given.get("tables", ()) for row in offered[name].rows]
         if own := given.get("figures"):

@@ -54,7 +54,7 @@ class ItemData(serializers.ModelSerializer):
 
 
 class JobData(serializers.ModelSerializer):
-    problems = ErrorData(many=True, help_text="Why it failed: the first 100 reasons.")
+    problems = ErrorData(many=True, help_text="The first 100 reasons why it failed.")
     report = serializers.DictField(help_text="The result of a finished job.")
 
     class Meta:

@@ -34,7 +34,7 @@ class UploadBody(Body):
     size = serializers.IntegerField(min_value=0, help_text=f"In bytes, at most {kept_uploads.MAX_BYTES:,}.")
     modified = serializers.IntegerField(
         required=False, min_value=-(2**53), max_value=2**53, allow_null=True, default=None,
-        help_text="When the file was last changed, in milliseconds. If you give it, an upload of a file of this name, "
+        help_text="When the file was last changed, in milliseconds. If given, an upload of a file with this name, "
         "size and time continues instead of beginning anew.",
     )  # fmt: skip
     field: serializers.ChoiceField = serializers.ChoiceField(  # type: ignore[assignment]  # the class removes its fields

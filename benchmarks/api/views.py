@@ -23,11 +23,11 @@ from benchmarks.models import Benchmark, Item, Job, JobState
 
 class ServerData(serializers.Serializer):
     version = serializers.CharField(help_text="Winnow's.")
-    user = serializers.CharField(help_text="Whose token or session it is.")
+    user = serializers.CharField(help_text="The owner of the token or session.")
 
 
 class Server(Endpoint):
-    """The server's version, and who asks."""
+    """The server's version, and who is asking."""
 
     operation, serializer_class = "server", ServerData
 
@@ -74,7 +74,7 @@ class ArchiveBody(Body):
 
 class ArchivedData(serializers.Serializer):
     id = serializers.IntegerField(source="pk")
-    archived = serializers.BooleanField(help_text="Lists of pages leave it out; nothing else changes.")
+    archived = serializers.BooleanField(help_text="It disappears from lists on pages; nothing else changes.")
 
 
 class Archive(Command):

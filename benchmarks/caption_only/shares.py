@@ -80,7 +80,7 @@ class Part:
         return (
             f"{self.title}, which sees no image, answers {where} better than chance: {self.words} "
             f"{100 * self.share:.1f}% (95% from {100 * self.low:.1f} to {100 * self.high:.1f}%, n = {self.n:,}), "
-            f"where chance is {100 * self.chance:.1f}%."
+            f"with chance at {100 * self.chance:.1f}%."
         )
 
 
@@ -147,4 +147,4 @@ def in_words(found: Sequence[Part]) -> list[str]:
 
 def _other_parts(parts: Sequence[Part]) -> str:
     named = list(dict.fromkeys(f"{part.name} ({part.words})" for part in parts))
-    return f" So it does in {listed(named, most=NAMED)}." if named else ""
+    return f" The same is true of {listed(named, most=NAMED)}." if named else ""

@@ -17,7 +17,7 @@ WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 GRAMMAR = {  # words that may change with the noun
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "do", "does",
 }  # fmt: skip
-JOINING = {"and", "with", "of", "or"}  # words that may come with an added object or attribute
+JOINING = {"and", "with", "of", "or"}  # words that may accompany an added object or attribute
 NEGATIONS = {
     "not", "no", "never", "without", "neither", "nor", "nobody", "nothing", "none",
     "isn't", "aren't", "doesn't", "don't",
@@ -34,10 +34,10 @@ OTHER_TEXT = "the answer has text besides the template’s lines"
 LINE_MISSING = "a line of the template is missing or empty"
 LINE_AGAIN = "a line of the template is repeated or out of order"
 NOTHING_FOUND = "the model finds nothing to change"
-NOT_YES_OR_NO = "the answer says neither yes nor no"
+NOT_YES_OR_NO = "the answer is neither yes nor no"
 CHECK_DIFFERS = "the check says yes and changes the caption"
-NOT_IN_CAPTION = "what the model chose is not in the caption"
-NOT_NEW = "what the model adds is already in the caption"
+NOT_IN_CAPTION = "the model’s choice is not in the caption"
+NOT_NEW = "the model’s addition is already in the caption"
 NEGATION = "the model negates"
 OTHER_WORDS = "the new caption changes other words too"
 UNCHANGED = "the new caption has the same words in the same order"
@@ -265,6 +265,6 @@ def top_share(scores: Sequence[float], share: float) -> set[int]:
     """Return the positions of the best scores: `share` of them (0.35 in BiVLC §5.2), rounded down, but at least one.
     Among equal scores, earlier ones are kept. Raises ValueError unless 0 < share ≤ 1."""
     if not 0 < share <= 1:
-        raise ValueError(f"A share of {share} is not above 0 and at most 1.")
+        raise ValueError(f"The share must be greater than 0 and at most 1, not {share}.")
     best = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
     return set(best[: max(1, floor(round(share * len(scores), 9)))])

@@ -23,7 +23,7 @@ FALSE = ("0", "false", "False")
 
 @dataclass(frozen=True, slots=True)
 class RowsToConstruct:
-    """The rows of a file with this name; problems go to the log, and with any problem the rows are unusable."""
+    """The rows of a file with this name; problems go to the log, and make the rows unusable."""
 
     file: str
     rows: Sequence[Row]

@@ -63,17 +63,17 @@ def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> 
     """
     found = matches(caption, table)
     if not found:
-        raise Dropped("no word of the table")
+        raise Dropped("no word in the table")
     if negative:
         found = replaced_in(caption, negative, found)
     elif len(found) > 1:
-        raise Dropped("several words of the table, and no negative to show which")
+        raise Dropped("several words in the table, and no negative to show which")
     match, row = found[0]
     return HardPositive(caption[: match.start()] + written(row.by, match[0]) + caption[match.end() :], row)
 
 
 def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
-    """Return those of the words found at which the negative differs."""
+    """Return the words found at which the negative differs."""
     start, end = difference(caption, negative)
     if start == end:
         raise Dropped("the negative does not replace any word")

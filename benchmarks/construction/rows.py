@@ -131,7 +131,8 @@ def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
 def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
     """Turn the row into an item: an unchanged one of Winnow's manifest, or one made from image and captions.
 
-    It has a positive caption, and a negative one if the row has one. None, with problems in the log, if it is neither.
+    It has a positive caption, and a negative one if the row has one. None, with problems in the log, if that is
+    impossible.
     """
     before = log.count
     if "captions" in row.values:

@@ -114,7 +114,7 @@ def nearest_negatives(
         if other.image != one.image and tuple(lexical.words(other.caption)) not in known and differs(other, one)
     }
     if not found:
-        raise Dropped("no other image has a caption on the same things that says something else")
+        raise Dropped("no other image has a different caption about the same things")
     ranked = sorted(found, key=lambda text: (-lexical.compare(one.caption, text).overlap, text))
     return tuple(islice(ranked, count))
 

@@ -22,7 +22,7 @@ from benchmarks.transactions import retry_deadlocks
 
 MOST = 2_000  # changes at once: annotators who get one of the items wait for all of them
 MOST_REASON = 500  # characters
-FORM = Origin("", 1)  # of a change that does not come from a file
+FORM = Origin("", 1)  # for a change that does not come from a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def _check(benchmark: Benchmark, item: Item, changes: Sequence[Change], log: Pro
         for code, column, advice in _problems(item, parts, change):
             log.error(code, change.origin.file, change.origin.row, column, advice)
         if change.place in places:
-            advice = "Another row is about the same part of this item. Keep one of them."
+            advice = "Another row is about the same part of this item. Keep only one."
             log.error("DUPLICATE_ROW", change.origin.file, change.origin.row, "place", advice)
         places.add(change.place)
     if len(log.problems) == before:
@@ -141,7 +141,7 @@ def _problems(item: Item, parts: Mapping[str, Caption | ItemImage], change: Chan
         yield "VALUE_MISSING", "new", "Enter the new text, or the name of the new picture."
     elif isinstance(part, Caption):
         if change.old is not None and change.old != part.text:
-            yield "CHANGED", "old", f"The words are “{part.text[:200]}” by now. Look at them again."
+            yield "CHANGED", "old", f"The text is now “{part.text[:200]}”. Review it again."
         elif change.new == part.text:
             yield "ALREADY_DONE", "new", "The item already has this text."
 
@@ -182,7 +182,7 @@ def _make(item: Item, change: Change, made_by: User | None, pictures: Mapping[st
     elif isinstance(part, ItemImage):
         old, image = part.source_name, pictures[change.new]
         frames.renew(Item.objects.filter(pk=item.pk))
-        # It is another image: the old crop and the import's notes on the source do not apply to it
+        # It is another image: the old crop and the import's notes about the source do not apply to it
         ItemImage.objects.filter(pk=part.pk).update(
             image=image, source_name=change.new, crop=None, licence="", attribution=""
         )

@@ -88,5 +88,5 @@ class CorrectionsForm(forms.Form):
     def clean_file(self):
         file = self.cleaned_data["file"]
         if not fits(file.name, (".csv", ".jsonl")):
-            raise forms.ValidationError("Give a .csv or .jsonl file.")
+            raise forms.ValidationError("Choose a .csv or .jsonl file.")
         return file

@@ -39,14 +39,14 @@ def change_of(values: Mapping[str, object], origin: Origin, log: ProblemLog) -> 
     before = log.count
     for name, value in values.items():
         if name not in COLUMNS:
-            advice = f"There is no such column. The columns are: {', '.join(COLUMNS)}."
+            advice = f"This column is unknown. The columns are {', '.join(COLUMNS)}."
             log.error("UNKNOWN_COLUMN", origin.file, origin.row, str(name), advice)
         elif value is not None and not isinstance(value, str):
             log.error("WRONG_TYPE", origin.file, origin.row, name, "Write a text.")
     given = {name: value for name in COLUMNS if isinstance(value := values.get(name), str) and value}
     what = [name for name in ("text", "file", "action") if name in given]
     if log.count == before and len(what) != 1:
-        advice = "Give one of text (new words), file (a new picture) and action (withdraw or restore)."
+        advice = "Fill in one of text (the new text), file (a new picture) and action (withdraw or restore)."
         log.error("VALUE_MISSING", origin.file, origin.row, "text", advice)
     if "action" in given and given["action"] not in WHOLE:
         log.error("WRONG_VALUE", origin.file, origin.row, "action", "Write withdraw or restore.")

@@ -1,4 +1,4 @@
-"""A job that makes a file's corrections, with the images it names: all of them, or none."""
+"""A job that makes a file's corrections, with the images it names, all or none."""
 
 from collections.abc import Sequence
 from pathlib import Path

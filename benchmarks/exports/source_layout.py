@@ -25,7 +25,7 @@ def format_of(benchmark: Benchmark) -> Format:
     format = FORMATS.get(names[0])
     if format is None or format.writer is None:
         can = ", ".join(one.name for one in FORMATS.values() if one.writer)
-        raise CannotWrite(f"“{benchmark}” came as {names[0]}, which is not written. These are: {can}.")
+        raise CannotWrite(f"“{benchmark}” came as {names[0]}, which Winnow cannot write. It can write {can}.")
     return format
 
 

@@ -92,7 +92,7 @@ ORIGIN = 60  # characters of an origin's name
 def wrong_origins(names: Sequence[str]) -> str:
     """Return why these cannot be the names of two origins, in a sentence; empty if they can."""
     if not all(name.strip() and len(name) <= ORIGIN and name.isprintable() for name in names):
-        return f"Give each origin a name of 1 to {ORIGIN} characters."
+        return f"Each origin needs a name of 1 to {ORIGIN} characters."
     return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
 
 
@@ -168,13 +168,13 @@ class Format:
 
     name: str
     title: str
-    accepts: str  # what to provide, in a sentence
+    accepts: str  # the files to provide, in a sentence
     endings: tuple[str, ...]  # extensions that an upload may have; a folder does not need one
     reader: Callable[..., Iterator[ItemRecord]]  # (path, log, **given), see `read`
     several: bool = False  # takes several files at once
     sides: tuple[str, str] | None = None  # takes two files or folders that belong together: the content of each
     origins: tuple[str, str] | None = None  # default names of the sides
-    keeps_same: bool = False  # its published files have negatives equal to a positive: noted, not rejected
+    keeps_same: bool = False  # its published files have negatives equal to a positive, which are noted, not rejected
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
     # The items' format, after reading: (path, records, predictions.plan.kind_of)

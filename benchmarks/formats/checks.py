@@ -45,7 +45,7 @@ def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bo
         _check_captions_differ(record, origin, log, keeps_same)
         first = keys.setdefault(record.key, origin)
         if first is not origin:
-            advice = f"Row {first.row} of {first.file} also has the id “{record.key[:80]}”. Give each item its own id."
+            advice = f"Row {first.row} of {first.file} also has the id “{record.key[:80]}”. Use different ids."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
         _note_same_content(record, origin, contents, log)
         for image in record.images:
@@ -89,7 +89,7 @@ def _check_role(role: str, column: str, error: Say) -> None:
 
 def _check_attributes(attributes: Attributes, column: str, error: Say) -> None:
     if len(attributes) > limits.MAX_ATTRIBUTES:
-        error("TOO_MANY_PARTS", column, f"It can have at most {limits.MAX_ATTRIBUTES} attributes.")
+        error("TOO_MANY_PARTS", column, f"Use at most {limits.MAX_ATTRIBUTES} attributes.")
     for name, value in attributes.items():
         place = f"{column}, {name[:20]}"
         if not NAME.fullmatch(name):

@@ -19,7 +19,7 @@ SIDES = ("original", "hard positive")
 SUBTYPES = {"attributes": "att", "relations": "rel"}
 FIELDS = ("image_id", "true_caption", "false_caption", "image_path")
 TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
-SHARED = ("image_id", "false_caption", "image_path")  # what both rows must say
+SHARED = ("image_id", "false_caption", "image_path")  # fields that must be equal in both rows
 WANTED = tuple(f"vl_checklist_{name}.json" for name in SUBTYPES)
 
 
@@ -44,7 +44,7 @@ def items(
 ) -> Iterator[ItemRecord]:
     if len(first) != len(second):
         shorter = titles[len(second) < len(first)]
-        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no counterpart."
+        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; extra rows have no counterpart."
         log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
     shape = f"The row must be an object with {', '.join(FIELDS)}."
     for origin, rows in jsonfiles.numbered(zip(first, second, strict=False), titles[0], log):

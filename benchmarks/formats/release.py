@@ -58,7 +58,7 @@ class Lines:
 
     def __init__(self, shard_contents: ShardContents, log: ProblemLog, split: str):
         self.shards, self.log, self.split = shard_contents, log, split
-        self.lines: Counter[str] = Counter()  # of each split
+        self.lines: Counter[str] = Counter()  # for each split
         self.absent = 0  # images that the release lists but does not contain
 
     def read(self, items: Path) -> Iterator[ItemRecord]:
@@ -72,7 +72,7 @@ class Lines:
             self.compare(items.name)
         if self.split and self.split not in self.lines:
             there = ", ".join(sorted(self.lines)) or "none"
-            advice = f"There is no split “{self.split[:80]}”. This release has: {there[:200]}."
+            advice = f"There is no split “{self.split[:80]}”. This release has {there[:200]}."
             self.log.error("UNKNOWN_SPLIT", items.name, None, "split", advice)
         if self.absent:
             advice = f"The release lists {self.absent:,} images without containing them, such as candidates not chosen."
@@ -83,7 +83,7 @@ class Lines:
         for split in sorted(self.lines | self.shards.rows):
             if self.lines[split] != self.shards.rows[split]:
                 there = f"{self.shards.rows[split]:,} rows in the shards, {self.lines[split]:,} lines here"
-                advice = f"The split “{split[:80]}” has {there}. Give all files of one release."
+                advice = f"The split “{split[:80]}” has {there}. Provide all files of one release."
                 self.log.error("SIDES_DIFFER", file, None, "split", advice)
 
     def record(self, value: Mapping[str, Any], origin: Origin) -> ItemRecord:
@@ -110,12 +110,12 @@ class Lines:
         )
 
     def image(self, image: Mapping[str, Any], role: str, origin: Origin) -> ImageRecord | None:
-        """Return the image in that role; None if the data lack it, as older releases lack candidates."""
+        """Return the image in that role; None if the data lack it, for example candidates in older releases."""
         if self.shards.sound and image["sha256"] not in self.shards.names:
             if not (image["chosen"] or image["key"] == POSITIVE or is_own(role)):
                 self.absent += 1
                 return None
-            advice = f"No shard has the image {image['sha256'][:64]}. Give all files of the release."
+            advice = f"No shard has the image {image['sha256'][:64]}. Provide all files of the release."
             self.log.error("MISSING_IMAGE", origin.file, origin.row, f"{role} image", advice)
         crop = tuple(image["crop"]) if "crop" in image else None
         facts = image["source_name"], image.get("licence", ""), image.get("attribution", "")
@@ -157,7 +157,7 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
             log.error("WRONG_VALUE", origin.file, origin.row, column, "Another image of the item has this place.")
     chosen = [place for place, image in enumerate(images) if image["chosen"]]
     if chosen[1:] or any(images[place]["key"] == POSITIVE for place in chosen):
-        advice = "At most one image may be chosen, and not the positive one."
+        advice = "At most one image may be chosen, and it must not be the positive one."
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
 
 

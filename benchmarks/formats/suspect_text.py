@@ -25,7 +25,7 @@ _SCRIPTS = {"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"}
 # Windows-1252 has printable characters where Latin-1 has controls: a character → the byte it was read from.
 _BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
 _AFTER = "[\x80-\xbf]"  # continuation bytes of a UTF-8 character
-# Those that don't follow a letter in sound text: not the closing quotes, dashes, spaces of “CAFÉ”, »É«, é ».
+# Characters that don't follow a letter in sound text: not the closing quotes, dashes, spaces of “CAFÉ”, »É«, é ».
 _ODD = "[\x80-\x84\x86-\x90\x95\x98\x9a\x9c-\x9f\xa1-\xaa\xac-\xba\xbc-\xbf]"
 _MISREAD = re.compile(
     f"\xc2{_AFTER}"  # Â°

@@ -90,7 +90,7 @@ def line(cells: list[str]) -> str:
 FORMAT = Format(
     name="visla",
     title="VISLA (TSV)",
-    accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: cells separated by tabs, quotes are part of the text.",
+    accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: cells are separated by tabs, and quotes are part of the text.",
     endings=(".tsv",),
     reader=read_items,
     keeps_same=True,

@@ -1,4 +1,4 @@
-"""Shared by all writers: an item's fields as in its source. Pure."""
+"""Code shared by all writers: an item's fields as in its source. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -39,23 +39,23 @@ class CaptionOrder:
     )
     model: str = orders.model(
         "Model",
-        "Its name at the endpoint. On this server: its name on the Hugging Face Hub, such as "
+        "The model’s name at the endpoint. On this server: its name on the Hugging Face Hub, such as "
         "Qwen/Qwen2.5-7B-Instruct, or a folder in the server’s model folder.",
     )
     address: str = orders.text(
         "Where the model runs",
-        "An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
+        "An endpoint's address up to the version, like https://HOST/v1. Leave empty for this server.",
         required=False,
     )
     temperature: float | None = orders.real(
-        "Temperature", 0, 2, "Empty: 0 for swaps and second positives, 1 for the others.", required=False
+        "Temperature", 0, 2, "If empty: 0 for swaps and second positives, 1 for everything else.", required=False
     )
     max_tokens: int = orders.whole("Longest answer, in tokens", 1, orders.MOST_TOKENS, initial=256)
     seed: int = orders.whole("Seed", 0, orders.MOST_SEED, initial=0)
     prompt: str = orders.text(
         "Your own prompt",
-        "For one kind. Write `{caption}` where the caption goes. The answer needs the same lines as "
-        "Winnow’s prompt asks for.",
+        "For one kind. Write `{caption}` where the caption goes. The answer must have the same lines as "
+        "for Winnow’s prompt.",
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
         strip=False,
@@ -74,7 +74,7 @@ class CaptionOrder:
     )
     check: bool = orders.switch(
         "Check second positives",
-        "Ask again whether each means the same, and take the correction if it does not (VISLA).",
+        "Ask again whether each means the same, and use the correction if it does not (VISLA).",
     )
     three_steps: bool = orders.switch(
         "Ask in three steps",
@@ -123,7 +123,7 @@ def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
         raise _refused("KIND_UNKNOWN", f"Choose what to make: {', '.join(KINDS)}.")
     if order.prompt:
         if len(order.kinds) > 1:
-            raise _refused("PROMPT_WRONG", "A prompt of your own is for one kind of caption. Choose one kind.")
+            raise _refused("PROMPT_WRONG", "Your own prompt can be used for only one kind of caption. Choose one kind.")
         if len(order.prompt) > LONGEST_PROMPT:
             raise _refused("PROMPT_WRONG", f"Use at most {LONGEST_PROMPT:,} characters.")
         try:
@@ -173,7 +173,7 @@ def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> model_answers.Est
     captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
     texts = captions.values_list("text", flat=True).distinct()
     kinds = [KINDS[name] for name in order.kinds]
-    kinds += [kind for kind in kinds if order.check and kind.role == SECOND_POSITIVE]  # asked twice
+    kinds += [kind for kind in kinds if order.check and kind.role == SECOND_POSITIVE]  # asked about twice
     kinds += 2 * [kind for kind in kinds if order.in_steps(kind)]
     return estimated(order, ((kind, text) for text in texts for kind in kinds if not kind.ineligible(text)))
 

@@ -2,7 +2,7 @@
 
 Answers and the classifiers' scores are committed as they come, so a killed worker resumes. The captions kept become a
 new benchmark in one transaction, with the job's report: existing items do not change, because annotators have judged
-them with their present captions.
+them with their current captions.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class Candidate:
     said: list[str] = field(default_factory=list)  # lines of its answer from earlier steps
     parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
     answer: str = ""
-    answered_by: dict[str, Any] = field(default_factory=dict)  # the endpoint's information on its model
+    answered_by: dict[str, Any] = field(default_factory=dict)  # the endpoint's information about its model
     made: dict[str, str] = field(default_factory=dict)  # its answer and key, if a second question has checked it
     scores: dict[str, float] = field(default_factory=dict)  # grammar_positive, …
 

@@ -149,10 +149,10 @@ class Drawing(BenchmarkWork):
         try:
             prompt = item.caption(Role.NEGATIVE)
         except KeyError:
-            self.log.note("VALUE_MISSING", "", None, "negative caption", f"“{item.key}” has none, so nothing is drawn.")
+            self.log.note("VALUE_MISSING", "", None, "negative caption", f"“{item.key}” has none and is not drawn.")
             return
         if len(item.images) + self.params["count"] > MAX_IMAGES:
-            advice = f"“{item.key[:80]}” has {len(item.images)} images, and an item has at most {MAX_IMAGES}."
+            advice = f"“{item.key[:80]}” has {len(item.images)} images, and an item can have at most {MAX_IMAGES}."
             raise CannotScore("TOO_MANY_PARTS", f"{advice} Draw fewer, or give the ids of other items.")
         bare = replace(item, images=(), meta={}, truth={})
         for place in range(first, first + self.params["count"]):
@@ -181,7 +181,7 @@ class Drawing(BenchmarkWork):
         images: dict[str, list[ImageRecord]] = {}
         for one in wanted:
             if paths[one.name] not in sizes:
-                advice = "Drawn images have been removed in the meantime. Start again: only these are drawn anew."
+                advice = "Some drawn images have been removed in the meantime. Start again; only those will be redrawn."
                 raise CannotScore("IMAGE_MISSING", advice)
             if sizes[paths[one.name]]:
                 drawn = ImageRecord(Role.CANDIDATE, one.name, attributes=self.provenance(painter, one))

@@ -89,8 +89,8 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
         benchmark.delete()
     except ProtectedError as error:
         names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
-        raise CannotDelete(f"“{benchmark}” was not deleted: a {names} refers to it.") from None
-    for start in range(0, len(images), BATCH):  # including the images' embeddings
+        raise CannotDelete(f"“{benchmark}” was not deleted because a {names} refers to it.") from None
+    for start in range(0, len(images), BATCH):  # the images' embeddings, too
         part = images[start : start + BATCH]
         Embedding.objects.filter(content__in=[image.sha256 for image in part]).delete()
         Image.objects.filter(pk__in=[image.pk for image in part]).delete()

@@ -83,7 +83,7 @@ def _check_migrations(manifest: dict) -> None:
     if here != there:
         lacks, more = ", ".join(sorted(there - here)), ", ".join(sorted(here - there))
         differences = "; ".join(filter(None, [lacks and f"lacks {lacks}", more and f"also has {more}"]))
-        reason = f"The backup is of Winnow {manifest['version']}, whose tables differ: this database {differences}"
+        reason = f"The backup is from Winnow {manifest['version']}, whose tables differ: this database {differences}"
         raise CannotRestore(reason[:600] + ".")
 
 

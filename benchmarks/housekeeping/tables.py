@@ -1,8 +1,8 @@
 """Write and read every table of the database with COPY, as a stream, over Winnow's own connection.
 
 The database itself lists its tables, so the next backup includes a table added by a migration. The database to load
-into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md explains why this is not
-pg_dump.
+into has the same migrations, and therefore the same tables. docs/guide/housekeeping.md explains why pg_dump is not
+used.
 """
 
 from collections.abc import Iterable, Iterator

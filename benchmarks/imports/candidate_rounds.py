@@ -64,7 +64,7 @@ def _problems(
     for role in {image.role for image in record.images} - {CANDIDATE}:
         parts = {image.part for image in stored.images_as(role)}
         if parts and not {image.part for image in record.images_as(role)} <= parts:
-            advice = "The stored item has another image. Only candidates can be new: name the same image, or none."
+            advice = "The stored item has another image. Only candidates can be new. Name the same image, or none."
             yield "OTHER_CONTENT", f"{role} image", advice
 
 

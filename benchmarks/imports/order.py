@@ -1,4 +1,4 @@
-"""The order of an import: which files become which benchmark, how, and on whose behalf."""
+"""An import's order: which files become which benchmark, how, and on whose behalf."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Options:
         "Capitalise the first letter and end with one full stop. Names keep their capitals, and a word has the same "
         "case in all captions of an item.",
     )
-    text_only: bool = orders.switch("Text only", "Ignore the images that the rows name.")
+    text_only: bool = orders.switch("Text only", "Ignore the images named in the rows.")
     skip_incomplete: bool = orders.switch(
         "Skip incomplete rows",
         "Rows without a caption are skipped and listed in the report. Otherwise the import is rejected.",
@@ -49,7 +49,7 @@ class Options:
     )
     skip_stored: bool = orders.switch(
         "Skip items that are already stored",
-        "Rows whose item the benchmark has, with the same content, are skipped. Otherwise the import is rejected.",
+        "Rows whose item is already in the benchmark, unchanged, are skipped. Otherwise the import is rejected.",
     )
     new_candidates: bool = orders.switch(
         "New candidates",
@@ -65,10 +65,10 @@ class Options:
         )
     )
     mapping: str = orders.mapping(
-        read_mapping, 12, "For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess."
+        read_mapping, 12, "For your own files: each column’s meaning, as JSON. If empty, the benchmark’s, or a guess."
     )
-    look: bool = orders.switch("Look only", "Read the first rows of your own file, and say which column is what.")
-    check_only: bool = orders.switch("Check only", "Do everything except store it.")
+    look: bool = orders.switch("Look only", "Read the first rows of your own file, and report its columns’ meanings.")
+    check_only: bool = orders.switch("Check only", "Do everything except storing.")
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def contradictions(
         yield "second_origin", wrong
     if options.new_candidates and not format.candidates:
         have = ", ".join(one.name for one in FORMATS.values() if one.candidates)
-        yield "new_candidates", f"{format.title} has no candidate images. Use one of the formats {have}."
+        yield "new_candidates", f"{format.title} cannot have candidate images. Use one of the formats {have}."
     elif options.new_candidates and options.text_only:
         yield "new_candidates", "New candidates are images. Clear “Text only”."
 

@@ -38,7 +38,7 @@ WHATS = {
     "together": "id of several rows",
 }  # fmt: skip
 ROLES = ("positive", "negative", "second_positive", "candidate", "caption", "question", "option", "prompt", "picture")
-UNKNOWN = "No column is recognised as a caption or an image. Say which is which in a mapping (--mapping)."
+UNKNOWN = "No column was recognised as a caption or an image. Identify them in a mapping (--mapping)."
 
 
 def understood(order: Order, files: Files, log: ProblemLog) -> Order:
@@ -56,7 +56,7 @@ def understood(order: Order, files: Files, log: ProblemLog) -> Order:
         report |= {"look": True, "known": [{"name": one.name, "title": one.title} for one in known]}
         return replace(order, report={**order.report, **report, "pictures": _pictures(files, sample)})
     if not (mapping.texts or mapping.images):
-        log.error("COLUMN_MISSING", files.path.name, None, "", f"{UNKNOWN} The columns are: {', '.join(names[:20])}.")
+        log.error("COLUMN_MISSING", files.path.name, None, "", f"{UNKNOWN} The columns are {', '.join(names[:20])}.")
     known_names = [*names, *dict.fromkeys(name for row in sample for name in row)]
     for column, advice in missing(mapping, known_names).items():
         log.error("COLUMN_MISSING", files.path.name, None, column, f"The mapping names this column. {advice}")
@@ -75,7 +75,7 @@ def _of_benchmark(name: str) -> str:
 
 
 def _image_names(files: Files) -> Sequence[str]:
-    with suppress(ArchiveRefused), _images(files) as source:  # the import says so
+    with suppress(ArchiveRefused), _images(files) as source:  # the import reports it
         return source.names if source else ()
     return ()
 

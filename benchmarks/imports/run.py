@@ -159,7 +159,7 @@ def without_images_among(
         code, wrong = unusable[found[0].part[0]]
         log.note(code, origin.file, origin.row, column, f"{wrong}: {names}. Row “{record.key}” was skipped.")
     if skipped and not kept:
-        mend = OTHER_ENCODING if source and source.other_encoding else "Give the images."
+        mend = OTHER_ENCODING if source and source.other_encoding else "Provide the images."
         advice = f"Every row names an image that is missing or unreadable, so nothing can be imported. {mend}"
         log.error("NO_ROWS", imports_store.file_names(records), None, "", advice)
     return kept, skipped
@@ -170,7 +170,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     named = list(import_images.image_uses(records))
     if source is None:
         if named and not log.count:
-            advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text only."
+            advice = f"The rows name {len(named):,} images. Provide their folder or archive, or import only the text."
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))

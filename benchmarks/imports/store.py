@@ -58,7 +58,7 @@ def without_stored(
                     advice = f"Item “{record.key}” has another picture “{name}”. Correct the item, or remove this row."
                     log.error("OTHER_CONTENT", origin.file, origin.row, f"{image.role} image", advice)
     if same:
-        advice = f"“{benchmark_name}” already has {len(same):,} of these items, with the same content: skipped."
+        advice = f"“{benchmark_name}” already has {len(same):,} of these items, with the same content. Skipped."
         log.note("ALREADY_IMPORTED", file_names(records), None, "id", advice)
     return [record for record in records if record.key not in same]
 

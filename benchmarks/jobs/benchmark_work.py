@@ -1,4 +1,4 @@
-"""Common parts of all work on a benchmark: its job, a benchmark that may be gone, and how it ends."""
+"""Common parts of all work on a benchmark: its job, a benchmark that may have been deleted, and how it ends."""
 
 import time
 from collections.abc import Iterator

@@ -105,7 +105,7 @@ def fail_job(
     """Fail a job. `count` and `kinds`: of all problems, if not all are given. The report has the kinds."""
     shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
     known = Job.objects.values_list("report", flat=True).get(pk=job.pk)
-    report = {name: known[name] for name in ("usage", "estimate") if name in known}  # what it has spent
+    report = {name: known[name] for name in ("usage", "estimate") if name in known}  # what has been spent
     report["kinds"] = (kinds or ProblemKinds(problems)).as_json()
     return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, report=report, finished_at=Now())
 
@@ -246,7 +246,7 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count, kinds=refusal.kinds)
     except Unavailable as error:
         log.warning("Job %s: %s", job.pk, error)
-        advice = f"{error} Nothing was stored. Start this again when the storage answers."
+        advice = f"{error} Nothing was stored. Start this again when the storage is available."
         fail_job(job=job, by=by, problems=[Problem("STORAGE_UNAVAILABLE", "", None, "", advice)])
     except Exception as error:
         if _disk_is_full(error):

@@ -38,12 +38,12 @@ KINDS: Mapping[str, KindOfJob] = {
     "order-tasks": KindOfJob("scoring/_perturbed.html", *SCORES),
     "ask": KindOfJob(
         "scoring/_asked.html", "No choices were stored",
-        "Answers received so far are kept, and are not asked for again.", "Ask again", "ask-new", True,
+        "Answers received so far are kept, and will not be requested again.", "Ask again", "ask-new", True,
         "guide/scoring", "asking-an-endpoint",
     ),
     "generate": KindOfJob(
         "generation/_generated.html", "No captions were generated",
-        "Answers received so far are kept, and are not asked for again.", "Generate again", "captions-new", True,
+        "Answers received so far are kept, and will not be requested again.", "Generate again", "captions-new", True,
         "guide/generating", WRONG,
     ),
     "images": KindOfJob(

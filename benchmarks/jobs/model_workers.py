@@ -1,4 +1,4 @@
-"""Whether a worker that runs models is at work: each reports in, and the cache forgets those that stopped."""
+"""Find out whether a worker that runs models is active: each reports in, and the cache forgets those that stop."""
 
 from django.core.cache import cache
 

@@ -20,7 +20,7 @@ from workers.models.model_name import LONGEST
 
 MOST_SEED = 2**31 - 1
 MOST_PRICE = 1e6
-MOST_TOKENS = 4096  # of an answer
+MOST_TOKENS = 4096  # in an answer
 Order = TypeVar("Order")
 
 
@@ -66,7 +66,7 @@ def choice(label: str, choices: Sequence[tuple[str, str]], help_text: str = "", 
 
 
 def options_of(order: type) -> dict[str, Described]:
-    """Return the description of each of its fields, by name."""
+    """Return the description of each field, by name."""
     return {one.name: one.metadata["described"] for one in dataclasses.fields(order) if "described" in one.metadata}
 
 
@@ -162,7 +162,7 @@ def weights() -> Any:
 
 
 def look() -> Any:
-    return switch("Look only", "Read the first rows of your own table, and report which column is what.")
+    return switch("Look only", "Read the first rows of your own table, and report the meaning of each column.")
 
 
 def device() -> Any:
@@ -175,11 +175,11 @@ def price(label: str) -> Any:
 
 
 def parallel() -> Any:
-    return whole("Questions to the endpoint at once", 1, 64, initial=4)
+    return whole("Simultaneous questions to the endpoint", 1, 64, initial=4)
 
 
 def timeout() -> Any:
-    return real("Seconds until a question is answered", 0.1, 3600, initial=120.0)
+    return real("Seconds to wait for an answer", 0.1, 3600, initial=120.0)
 
 
 def switch(label: str, help_text: str, initial: bool | None = None) -> Any:

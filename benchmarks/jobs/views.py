@@ -125,7 +125,7 @@ def _problem_kinds(job: Job) -> list[dict]:
     """Return the kinds of a failed job's problems (records.ProblemKinds), each with any valid example, and whether its
     problems are `in_files`; others are the server's, such as a full disk."""
     kinds = job.report.get("kinds") if job.state == JobState.FAILED else []
-    if kinds is None:  # a job of an earlier version
+    if kinds is None:  # a job from an earlier version
         kinds = ProblemKinds(Problem(**problem) for problem in job.problems).as_json()
     format = FORMATS.get(job.params.get("format", "")) if job.kind == "import" else None
     rights: set[str] = set()

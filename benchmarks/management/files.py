@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, OutputWrapper
 from benchmarks.formats.base import ProblemLog, Unreadable
 
 Read = TypeVar("Read")
-_PIECES = 100_000  # of JSON written at once
+_PIECES = 100_000  # characters of JSON written at once
 
 
 def read_or_refuse(
@@ -25,7 +25,7 @@ def read_or_refuse(
     try:
         found.append(read(log))
     except Unreadable:
-        pass  # the log says why
+        pass  # the log has the reason
     except OSError as error:
         raise CommandError(f"The file cannot be read: {error.strerror}.") from None
     refuse(log, out, "Nothing was done")

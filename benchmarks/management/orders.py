@@ -98,7 +98,7 @@ class ModelCommand(BaseCommand):
         self.stdout.write("\n".join(self.summary(job)))
 
     def find(self, name: str) -> Any:
-        """Find the object of that name. Raises CommandError if there is none."""
+        """Find the object with that name. Raises CommandError if there is none."""
         return benchmark_named(name)
 
     def order(self, options: dict[str, Any]) -> Any:

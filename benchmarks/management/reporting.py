@@ -17,7 +17,7 @@ def benchmark_named(name: str) -> Benchmark:
     found = Benchmark.objects.filter(name=name).first()
     if found is None:
         there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
-        raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
+        raise CommandError(f"There is no benchmark {name!r}. The benchmarks are {there}.")
     return found
 
 

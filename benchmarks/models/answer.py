@@ -16,5 +16,5 @@ class ModelAnswer(models.Model):
     prompt_tokens = models.PositiveIntegerField()
     completion_tokens = models.PositiveIntegerField()
     facts = models.JSONField(default=dict)  # other information that it returned about itself
-    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="answers")  # that asked, and paid
+    job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="answers")  # the job that paid
     answered_at = models.DateTimeField(db_default=Now())

@@ -17,10 +17,10 @@ class Benchmark(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     source = models.CharField(max_length=60)  # the format of its first import
-    mapping = models.JSONField(null=True)  # of columns, from the last import of a user's own file
+    mapping = models.JSONField(null=True)  # mapping of columns, from the last import of a user's own file
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
-    archived = models.BooleanField(default=False, db_default=False)  # lists leave it out
+    archived = models.BooleanField(default=False, db_default=False)  # lists omit it
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -30,7 +30,7 @@ class Benchmark(models.Model):
 
     @property
     def present(self) -> "models.QuerySet[Item]":
-        """Its items that are not withdrawn."""
+        """Return its items that are not withdrawn."""
         return self.items.filter(withdrawn=False)
 
 
@@ -78,7 +78,7 @@ class Image(models.Model):
 
     @property
     def video_path(self) -> str:
-        """The path of a video; an image has none."""
+        """Return the path of a video; an image has none."""
         return video_path(self.opaque)
 
     @property
@@ -87,7 +87,7 @@ class Image(models.Model):
 
     @property
     def address(self) -> str:
-        """The URL of the whole image, or of the video."""
+        """Return the URL of the whole image, or of the video."""
         if self.is_video:
             return reverse("video", args=[self.opaque, records.VIDEOS[self.format]])
         return reverse("image", args=[self.opaque])
@@ -149,7 +149,7 @@ class Caption(models.Model):
 
 
 class ItemImage(models.Model):
-    """An image in one of an item's places; answers refer to it by `key`: `candidate-2`.
+    """An image of an item; answers refer to it by `key`: `candidate-2`.
 
     If its size would reveal what it is, annotators get it in the item's frame, under the name `opaque`
     (imports/frames.py).
@@ -177,7 +177,7 @@ class ItemImage(models.Model):
                 name="item_image_crop_whole",
             ),
         ]
-        indexes = [  # the few in later rounds: queried whenever an annotator has run out of work
+        indexes = [  # the few images in later rounds, queried whenever an annotator has run out of work
             models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
         ]
 
@@ -195,5 +195,5 @@ class ItemImage(models.Model):
 
     @property
     def small_path(self) -> str:
-        """The path of the framed variant's smaller copy."""
+        """Return the path of the framed variant's smaller copy."""
         return small_path(self.opaque)

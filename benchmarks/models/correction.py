@@ -11,7 +11,7 @@ WHOLE = ""  # the place of a change to the whole item
 
 
 class Action(models.TextChoices):
-    CAPTION = "caption", "corrected"  # a text has other words
+    CAPTION = "caption", "corrected"  # a text has been changed
     IMAGE = "image", "picture replaced"
     WITHDRAW = "withdraw", "withdrawn"
     RESTORE = "restore", "put back"

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 
 class Subscription(models.Model):
-    """A user wants messages of this kind."""
+    """A user's wish for messages of this kind."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="subscriptions")
     kind = models.CharField(max_length=20)  # notifications.kinds.KINDS

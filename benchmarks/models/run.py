@@ -56,7 +56,7 @@ class Run(models.Model):
     title = models.CharField(max_length=300)  # the model's name in tables
     model = models.ForeignKey(ScoringModel, null=True, on_delete=models.PROTECT, related_name="runs")
     source = models.CharField(max_length=500, blank=True)  # a file, a paper's table
-    digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeats do not need a run
+    digest = models.CharField(max_length=64, blank=True)  # hash of what was measured, so that repeats do not need a run
     blind = models.BooleanField(default=False)  # the model saw no image
     # Each question was asked twice, with its options in both orders (scoring/ask.py)
     asked_in_both_orders = models.BooleanField(default=False, db_default=False)

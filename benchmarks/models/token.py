@@ -5,7 +5,7 @@ from rest_framework.authtoken.models import Token
 
 
 class TokenTerms(models.Model):
-    """The terms of a token. A token without any dates from a read-only API: it can only read and does not expire."""
+    """The terms of a token. A token without terms is from a read-only API: it can only read and does not expire."""
 
     token = models.OneToOneField(Token, on_delete=models.CASCADE, related_name="terms")
     expires_at = models.DateTimeField()

@@ -39,5 +39,5 @@ class TrainedModel(models.Model):
 
     @property
     def asked(self) -> str:
-        """The model name to score it with."""
+        """Return the model name for scoring with it."""
         return f"{'detector' if self.preset == 'detector' else 'local-dir'}:{self.path}"

@@ -15,7 +15,7 @@ from benchmarks.notifications.kinds import Message, link, tells
 
 # Kinds of jobs that people request and wait for
 WANTED = ("import", "predictions", "score", "ask", "generate", "images", "export", "release")
-OLD = timedelta(days=7)  # no messages about jobs that ended before this
+OLD = timedelta(days=7)  # there are no messages about jobs that ended longer ago
 
 
 @tells("job", "An import, export, release or run of a model that I requested has ended")

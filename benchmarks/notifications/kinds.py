@@ -17,7 +17,7 @@ class Message:
     text: str = ""
 
 
-# Given (user, since when they want messages, what they were sent about): messages, perhaps including sent ones.
+# Returns messages, perhaps including sent ones, for (user, since when they want messages, subjects already sent).
 Find = Callable[[User, datetime, Collection[str]], Iterable[Message]]
 
 
@@ -47,5 +47,5 @@ def offered() -> bool:
 
 
 def link(path: str) -> str:
-    """Return the full address of a page: the worker has no request to take it from."""
+    """Return the full address of a page: the worker does not have a request to take it from."""
     return f"{settings.SITE_URL}{path}"

@@ -8,7 +8,7 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import Origin
 
-NOWHERE = Origin("", 0)  # for an answer that was not read from a file
+NOWHERE = Origin("", 0)  # for an answer not read from a file
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Result files from BiVLC's repository, which show for each item what the model got right.
+"""Result files from BiVLC's repository, which show what the model got right for each item.
 
 `results_*.csv` has BiVLC's four questions. Columns: caption, negative_caption, type, subtype, text_score_i0 and
 text_score_i1 (given the positive, the negative image: was its caption chosen), image_score_c0 and image_score_c1 (given

@@ -1,7 +1,7 @@
 """Zero-shot classification, to check what training has cost (ARO, Table 6; Hard Positive Truth, Table 10). Pure.
 
 Every image has a score for each class, s(CLASS); its type is its own class. acc1 and acc5: the own class is among the
-first one or five. A tie is not right. ARO does not say how it classified; the Hard Positive Truth did without training
+first one or five. A tie is not right. ARO does not describe its classification; the Hard Positive Truth did not train
 on the classes.
 """
 
@@ -35,7 +35,7 @@ def of_classification(items: Sequence[ItemAnswers], log: ProblemLog) -> Evaluati
     classes = list(dict.fromkeys(name for item in items for name in item.answers))
     found = [query for item in items if (query := _query(item, classes, log))]
     if not found and not log.count:
-        log.error("NO_ROWS", "", None, "", "No image is answered completely, so there is nothing to compute.")
+        log.error("NO_ROWS", "", None, "", "None of the images is answered completely, so there is nothing to compute.")
     if log.count:
         return None
     notes = [f"{len(found):,} images and {len(classes):,} classes."]

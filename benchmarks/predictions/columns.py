@@ -154,7 +154,7 @@ def _chosen(
                 yield about(name, choice=said)
             else:
                 made = about(name)
-                advice = f"Choose one of {', '.join(options)}, or say which of them this value means."
+                advice = f"Choose one of {', '.join(options)}, or map this value to one of them."
                 log.error("WRONG_VALUE", made.origin.file, made.origin.row, place, advice)
 
 

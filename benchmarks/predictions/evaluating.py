@@ -82,7 +82,7 @@ def check_table(
 ) -> None:
     """Check that every image has an id and a caption, every caption an image, and no score is missing."""
     if not items:
-        log.error("NO_ROWS", "", None, "", "No image is answered completely, so there is nothing to compute.")
+        log.error("NO_ROWS", "", None, "", "None of the images is answered completely, so there is nothing to compute.")
         return
     origin = items[0].origin
     for caption in captions:

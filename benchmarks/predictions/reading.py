@@ -30,6 +30,6 @@ def read_items(path: Path, kind: Kind, log: ProblemLog) -> list[ItemRecord]:
     """Return the benchmark's items, from Winnow's manifest (.jsonl), or from the kind's published format."""
     format = FORMATS["jsonl" if path.suffix.lower() in FORMATS["jsonl"].endings else kind.format]
     if not path.is_dir() and path.suffix.lower() not in format.endings:
-        log.error("WRONG_TYPE", path.name, None, "", f"Give items as {' or '.join(format.endings)}: {format.accepts}")
+        log.error("WRONG_TYPE", path.name, None, "", f"Use items as {' or '.join(format.endings)}: {format.accepts}")
         return []
     return checks.check_records(format.read(path, log), log, format.keeps_same)

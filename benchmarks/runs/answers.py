@@ -1,4 +1,4 @@
-"""Models' answers about a benchmark's items, as columns. Runs never change, so columns are cached."""
+"""Models' answers about a benchmark's items, as columns. Since runs never change, columns are cached."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping

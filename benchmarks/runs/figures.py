@@ -1,5 +1,5 @@
-"""The scores of a run. A run never changes, so its scores are computed once and cached, and again if an item that it
-answers is withdrawn, and so left out, or put back.
+"""The scores of a run. A run never changes, so its scores are computed once and cached, and again if an item it answers
+is withdrawn, and so left out, or put back.
 
 The worker computes what takes too long for a page; `of_runs` lists it as missing.
 """
@@ -113,7 +113,7 @@ def _scores_by_item(columns: Mapping[str, stored.Column]) -> dict[int, dict[str,
 
 
 def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
-    """Return for each of one benchmark's runs a record of each item that it answers. Takes as many queries."""
+    """Return, for each of one benchmark's runs, a record of each item that it answers. Makes as many queries."""
     answers, found = _answers(runs), {}
     for run in runs:
         columns = answers.columns[run.pk]

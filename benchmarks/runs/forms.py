@@ -1,4 +1,4 @@
-"""Forms of the pages that import predictions and reported scores."""
+"""Forms for the pages that import predictions and reported scores."""
 
 from django import forms
 
@@ -42,4 +42,4 @@ class ReportedForm(forms.Form):
     def clean(self) -> None:
         given = self.cleaned_data
         if not self.errors and bool(given.get("file")) == bool(given.get("tables")):
-            raise forms.ValidationError("Either choose tables or give a file.")
+            raise forms.ValidationError("Choose either tables or a file.")

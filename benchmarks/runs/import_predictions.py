@@ -1,4 +1,4 @@
-"""Import predictions made elsewhere as a run: all that match, or nothing, with the reasons.
+"""Import predictions made elsewhere as a run: all matching ones or none, with the reasons.
 
 Everything is read, matched and evaluated before anything is stored. Unmatched answers are listed in the job's report
 and do not reject the import, because published files may have more items than a benchmark.
@@ -65,7 +65,7 @@ class PredictionsOrder:
     kind: str = orders.choice(
         "Questions of",
         [(kind.name, kind.title) for kind in TAKEN],
-        "The benchmark’s own if it is left out.",
+        "If left out, the benchmark’s own.",
         required=False,
         initial="",
     )
@@ -76,7 +76,7 @@ class PredictionsOrder:
     mapping: str = orders.mapping(
         PredictionsMapping.from_text,
         6,
-        "For your own table: which column is which score or choice, as JSON. Without one, a guess.",
+        "For your own table: the score or choice in each column, as JSON. If empty, a guess.",
     )
     skip_stored: bool = orders.switch(
         "Accept predictions that are already stored",

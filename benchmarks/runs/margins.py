@@ -1,4 +1,4 @@
-"""A model's answers to a question about each item, and their margins. Pure.
+"""A model's answers to a question about each item, with their margins. Pure.
 
 Scores are columns under the names that a metric compares (`benchmarks/metrics/`), each with the items that have it.
 """

@@ -1,6 +1,6 @@
 """Reported scores: printed in a source, and read from a file or from an included table (`published_tables.py`).
 
-`read_reported` needs no database; `enter_reported` stores a run for each model.
+`read_reported` does not need a database; `enter_reported` stores a run for each model.
 
 A file is CSV or a JSON list of objects with the same fields: model, measure, value (percent), source; optional type,
 subtype (of the part of the benchmark scored), family (the source's group of models).
@@ -28,7 +28,7 @@ from benchmarks.records import Problem, Refused
 FIELDS = ("model", "measure", "value", "source")
 OPTIONAL = ("type", "subtype", "family")
 LONGEST = {"model": 300, "source": 500, "type": 60, "subtype": 60, "family": 60}  # characters
-MOST = 5_000  # figures of a file
+MOST = 5_000  # scores in a file
 HUMAN = "human"  # the family of people
 Value = float | Mapping[str, float | int | None]
 
@@ -61,7 +61,7 @@ def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
     found: dict[tuple[str, str], ReportedRow] = {}
     for number, row in enumerate(read_rows(path, log), 1):
         if number > MOST:
-            log.error("TOO_MANY_ROWS", path.name, row.number, "", f"Use at most {MOST:,} figures per file.")
+            log.error("TOO_MANY_ROWS", path.name, row.number, "", f"Use at most {MOST:,} scores per file.")
             break
         lacking = [name for name in FIELDS if name not in row.values]
         for name in lacking:
@@ -83,7 +83,7 @@ def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: P
     if texts["measure"] not in (known := [one.name for one in NAMES[kind.name]]):
         log.error("WRONG_VALUE", file, number, "measure", f"Measures of {kind.title} are {', '.join(known)}.")
     if texts["subtype"] and not texts["type"]:
-        log.error("VALUE_MISSING", file, number, "type", "Give the subtype's type.")
+        log.error("VALUE_MISSING", file, number, "type", "Fill in the subtype’s type.")
     if log.count > before:
         return
     one = found.setdefault((texts["model"], texts["source"]), ReportedRow(texts["model"], texts["source"]))

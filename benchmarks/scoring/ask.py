@@ -40,8 +40,8 @@ REFUSED = {"refusal", "content_filter"}
 class AskOrder:
     """The questions to ask, and the model. The page offers only the addresses configured by the administrator."""
 
-    address: str = orders.text("Endpoint", "Its address up to the version: https://api.example.org/v1.")
-    model: str = orders.model("Model", "The name of the model at that endpoint. It must accept images.")
+    address: str = orders.text("Endpoint", "Its address up to the version, such as https://api.example.org/v1.")
+    model: str = orders.model("Model", "The model’s name at that endpoint. It must accept images.")
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")
     max_tokens: int = orders.whole(
@@ -81,7 +81,7 @@ def check_order(order: AskOrder) -> None:
     with refused():
         if not order.address.strip():
             raise CannotScore(
-                "ENDPOINT_UNCLEAR", "Give the endpoint's address, for example https://api.example.org/v1."
+                "ENDPOINT_UNCLEAR", "Enter the endpoint’s address, for example https://api.example.org/v1."
             )
         chat.checked_name(order.chat_name)
     orders.checked(order)
@@ -89,7 +89,7 @@ def check_order(order: AskOrder) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A choice as put once: about an item, in one order. Captions are texts; images are contents."""
+    """A choice as put to the model once, about an item, in one order. Captions are texts; images are contents."""
 
     item: int
     choice: Choice
@@ -143,7 +143,7 @@ def estimated(order: AskOrder, asked: Iterator[Put]) -> model_answers.Estimate:
 def estimate_for(
     benchmark: Benchmark, order: AskOrder, result: material.Result | None = None
 ) -> model_answers.Estimate:
-    """Estimate what is not answered yet, before anything is asked."""
+    """Estimate the questions still unanswered, before anything is asked."""
     check_order(order)
     return estimated(order, _unanswered(order, puts(material.Scope(benchmark, result), material.kind(benchmark))))
 
@@ -274,7 +274,7 @@ def orders_in_words(report: Mapping[str, Any]) -> dict[str, str]:
             f"chance {100 * of['chance']:.2f})"
             for name, of in shares if of["n"]
         ]  # fmt: skip
-        told[f"{order.replace('_', ' ')} alone, in percent"] = ", ".join(named)
+        told[f"only {order.replace('_', ' ')}, in percent"] = ", ".join(named)
     return told
 
 

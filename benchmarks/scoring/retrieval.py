@@ -28,7 +28,7 @@ from workers.models.encoder import Encoder
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
 
-COLUMNS = (  # as in ARO's tables: text recall is that of captions for an image
+COLUMNS = (  # as in ARO's tables: text recall means recall of captions for an image
     ("text R@1", "i2t_r1"), ("text R@5", "i2t_r5"), ("image R@1", "t2i_r1"), ("image R@5", "t2i_r5"),
 )  # fmt: skip
 ROLES = ("positive", "second_positive")  # roles of captions that are true of the positive image
@@ -126,7 +126,7 @@ class Perturbed(Scoring):
         raise NotImplementedError
 
     def measured(self, model: ScoringModel) -> dict:
-        """Return the report's content on the model, and the amount of material."""
+        """Return the report's content about the model, and the amount of material."""
         raise NotImplementedError
 
     def add(self, model: ScoringModel, what: str, sources: Mapping[str, Contents | str]) -> None:

@@ -37,7 +37,7 @@ MEASURES = {  # what a job does, in its title and in a form
 }
 SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}  # as in ARO §3.1 and §2.3
 RECIPES = 20  # recipes kept per model: machines and versions that loaded it
-AGAIN = "nothing new: this run stands"
+AGAIN = "nothing new: this run still applies"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Scoring(BenchmarkWork):
         if not scores.count and not scores.alike:
             gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]
             advice = f"{'; '.join(gaps)}." if gaps else "The benchmark has no items."
-            raise CannotScore("NOTHING_TO_SCORE", f"No item has everything that a score needs. {advice}")
+            raise CannotScore("NOTHING_TO_SCORE", f"None of the items has everything that a score needs. {advice}")
         self.store(model, digest, scores)
 
     def check(self) -> None:
@@ -121,7 +121,7 @@ class Scoring(BenchmarkWork):
             advice = "A sentence encoder compares captions with one another, and these items have no second positive."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose a language model, or a model that sees images.")
         if self.model_name.kind == "detector" and self.kind not in detected.QUESTIONS:
-            advice = "A detector answers the questions of BiVLC and SugarCrepe, and these items have others."
+            advice = "A detector answers the questions of BiVLC and SugarCrepe, but these items have others."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose another model.")
         if self.model_name.sees_images and not texts and not self.scope.images().exists():
             advice = "These items have no images, and without them this model has nothing to compare."

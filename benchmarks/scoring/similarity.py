@@ -14,8 +14,8 @@ Vectors = Mapping[str, np.ndarray]  # by content
 @dataclass
 class Scores:
     """`columns`: by score name, the items and their scores, equally long. `choices`: items, questions and the options
-    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions too long for the model; `alike`:
-    the items without scores, because the model reads two of their captions as identical.
+    that a detector chooses. `lacking`: parts that items lack. `cut`: the items with captions too long for the model;
+    `alike`: the items without scores, because the model reads two of their captions as identical.
     """
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
@@ -102,7 +102,7 @@ def compare(
 
 def _read_alike(contents: set[str], cut: Mapping[str, str], found: Vectors) -> bool:
     """Return whether a model that truncates some of these contents cannot distinguish two of them: it reads the same
-    part of both, or the part it reads of one is the whole of the other.
+    part of both, or the part it reads of one is the entire other caption.
     """
     same = Counter(cut[content] for content in contents if content in cut)
     whole = [found[content] for content in contents if content not in cut and len(found[content]) > 1]

@@ -21,7 +21,7 @@ from workers.models.model_name import FOLDER, HUB
 START = {"model": "ViT-B-32-quickgelu", "pretrained": "openai"}  # small, and its weights are public
 LISTED = 100  # trained models to choose from
 CLIP, SENTENCE, TRAINED = "open_clip", "sentence-transformers", "trained"
-KINDS = {  # prefixes of models' names, except for the first and the last: the kind, and what its name is
+KINDS = {  # prefixes of models' names (except for the first and the last), with the kind and what its name is
     CLIP: ("CLIP", "An architecture of open_clip and its weights: ViT-B-32-quickgelu with openai."),
     HUB: ("CLIP from the Hugging Face Hub", "An id: laion/CLIP-ViT-B-32-laion2B-s34B-b79K."),
     FOLDER: ("CLIP on this server", "A folder in the server’s model folder."),
@@ -35,11 +35,11 @@ KINDS = {  # prefixes of models' names, except for the first and the last: the k
     ),
     SENTENCE: (
         "Sentence encoder",
-        "Sees only captions: how much they give away. Its name on the Hugging Face Hub, or a folder.",
+        "Sees only captions, to test how much they give away. Its name on the Hugging Face Hub, or a folder.",
     ),
     "language-model": (
         "Language model",
-        "Sees only captions: which is likelier. Its name on the Hugging Face Hub, or a folder.",
+        "Sees only captions, to test which is likelier. Its name on the Hugging Face Hub, or a folder.",
     ),
     TRAINED: ("Trained here", "Choose one of the models that were trained on this server."),
 }
@@ -79,7 +79,7 @@ class ScoreForm(OrderForm):
 
 
 def in_parts(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page's form starts from, for the whole name of a model."""
+    """Return the initial values of the page's form, given the whole name of a model."""
     asked = asked if asked.get("model") else {**asked, **START}
     kind, colon, name = (whole := asked.get("model", "")).partition(":")
     if any(whole == model.asked for model in TrainedModel.objects.all()[:LISTED]):

@@ -1,11 +1,10 @@
-"""Files in a bucket of an object storage that speaks S3. An object appears whole or not at all, so a killed upload
-leaves no half file; parts of it that the storage keeps aside are for a rule of the bucket to delete
-(docs/guide/storage.md).
+"""Files in a bucket of an object storage that speaks S3. An object appears whole or not at all, so a killed upload does
+not leave half a file; a rule of the bucket should delete the uploaded parts (docs/guide/storage.md).
 
 Each object has its SHA-256 in its metadata, which `copy_out` checks. Objects are read in windows of bytes, so that one
 file of a large zip costs one small request, and a broken connection means repeating just one window.
 
-A web process waits only briefly for the storage (`_promptly`), with some of its threads; jobs wait longer.
+A web process waits only briefly for the storage (`_promptly`), with only some of its threads; jobs wait longer.
 """
 
 import contextlib
@@ -62,7 +61,7 @@ def _promptly(neighbour: Neighbour, size: Callable[..., int] = lambda *given: 0)
             try:
                 return neighbour.ask(lambda: method(self, *given), neighbour.seconds + size(*given) / PACE)
             except Unresponsive as error:
-                raise Unavailable(f"{self.where} does not answer in time. Try again later.") from error
+                raise Unavailable(f"{self.where} does not respond in time. Try again later.") from error
 
         return promptly
 
@@ -132,7 +131,7 @@ class Bucket(S3Storage):
         with self.plain_errors(name):
             super().delete(name)
 
-    # What Winnow adds
+    # Methods that Winnow adds
 
     def size(self, name: str) -> int:
         return self._head(name)["ContentLength"]
@@ -295,12 +294,12 @@ class Bucket(S3Storage):
             if status == 404:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
             if code in REFUSED or status == 403:
-                what = f"{self.where} refuses the key for bucket “{self.bucket_name}” ({code})."
+                what = f"{self.where} rejects the key for bucket “{self.bucket_name}” ({code})."
                 raise Unavailable(f"{what} Correct WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY.") from error
             reason = f" ({code})" if code and code != str(status) else ""  # answers to HEAD do not have one
             raise Unavailable(f"{self.where} failed with status {status}{reason}. Try again later.") from error
         except (BotoCoreError, Boto3Error) as error:
-            what = f"{self.where} does not answer. Check that it is running, and WINNOW_S3_URL."
+            what = f"{self.where} does not respond. Check that it is running, and that WINNOW_S3_URL is correct."
             raise Unavailable(what) from error
 
 

@@ -49,7 +49,7 @@ class Files(Protocol):
         """Copy the local file in completely or not at all; it is durable after `sync`. The local file stays."""
 
     def sync(self) -> None:
-        """Make what was copied in durable."""
+        """Make copied files durable."""
 
     def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
         """Move local files in, each with its name in the storage. All are durable on return."""
@@ -63,7 +63,7 @@ class Files(Protocol):
     def move(self, name: str, to: str) -> None: ...
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove those that exist."""
+        """Remove the files that exist."""
 
     def remove_folder(self, name: str) -> None:
         """Remove the folder with everything in it, if it exists."""

@@ -89,7 +89,7 @@ class Folder(FileSystemStorage):
 
     def _prune(self, path: Path) -> None:
         """Remove empty folders above `path`, up to MEDIA_ROOT."""
-        with contextlib.suppress(OSError):  # stop at the first folder that is not empty
+        with contextlib.suppress(OSError):  # this stops at the first folder that is not empty
             for folder in path.parents:
                 if folder == Path(self.location):
                     return
@@ -126,7 +126,7 @@ def _no_link(path: str, flags: int) -> int:
         return os.open(path, flags | os.O_NOFOLLOW)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise FileNotFoundError(errno.ENOENT, "There is only a link", path) from None
+            raise FileNotFoundError(errno.ENOENT, "It is only a link", path) from None
         raise
 
 

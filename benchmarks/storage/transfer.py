@@ -16,7 +16,7 @@ Tell = Callable[[int, int], None]  # called with the numbers of files and bytes 
 
 @dataclass(slots=True)
 class Copied:
-    """Numbers of files, and the bytes of those copied."""
+    """The numbers of files copied and skipped, and the bytes copied."""
 
     files: int = 0
     bytes: int = 0
@@ -90,7 +90,7 @@ def _copy_all(copy: Callable[[Stored], int | None], files: Iterator[Stored], tel
 
 
 def _is_kept(path: PurePosixPath) -> bool:
-    return path.parts[0] not in IN_PROGRESS and not path.name.startswith(".")  # with a dot: being written
+    return path.parts[0] not in IN_PROGRESS and not path.name.startswith(".")  # a leading dot: still being written
 
 
 def _checked(name: str, sha256: str, place: Folder | Bucket) -> str:

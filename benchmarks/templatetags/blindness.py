@@ -1,4 +1,4 @@
-"""Blind models on pages: a card on the benchmark's page, a warning on pages that depend on it."""
+"""Blind models on pages: a card on the benchmark's page, and a warning on pages that depend on it."""
 
 from django import template
 from django.utils.html import format_html

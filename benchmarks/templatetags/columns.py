@@ -1,4 +1,4 @@
-"""The page on which a person says which column is what, and forms that send an order again."""
+"""The page on which people give the meanings of columns, and forms that send an order again."""
 
 from django import template
 

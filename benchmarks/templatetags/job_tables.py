@@ -1,4 +1,4 @@
-"""The tables on pages of jobs: what was wrong with files, what a job counted, curves and presets of training."""
+"""The tables on jobs' pages: problems with files, a job's counts, and training curves and presets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ def unmatched_table(rows: Rows, label: str) -> Table:
 
 @register.simple_tag(takes_context=True)
 def corrections_table(context: Mapping[str, Any], made: QuerySet[Correction], with_item: bool = False) -> Table:
-    """What was corrected, the newest first, a page at a time."""
+    """Return the corrections, newest first, a page at a time."""
 
     def item(one: Correction) -> object:
         address = reverse("item-correct", args=[one.item.benchmark_id, one.item.position])
@@ -87,7 +87,7 @@ def corrections_table(context: Mapping[str, Any], made: QuerySet[Correction], wi
 
 
 def facts(rows: Iterable[tuple[str, object]], label: str, css: str = "sums") -> Table:
-    """Names and what is said of each."""
+    """Return names, each with its description."""
     return Table("", [Column("", "0"), Column("", "1")], list(rows), label=label, head=False, css=css)
 
 
@@ -116,7 +116,7 @@ def imported_facts(report: Mapping[str, Any], label: str) -> Table:
 
 @register.simple_tag
 def checked_facts(report: Mapping[str, Any], label: str) -> Table:
-    """What a check found in files that were not imported."""
+    """Return the facts that a check found in files not imported."""
     kinds = [f"{kind_name(kind, subtype)} {count:,}" for kind, subtype, count in report["kinds"]]
     kinds += ["…"] if report["kind_count"] > len(kinds) else []
     sizes = [f"{width} × {height}: {count:,}" for width, height, count in report.get("sizes") or ()]
@@ -137,7 +137,7 @@ def _files(report: Mapping[str, Any]) -> list[tuple[str, object]]:
 
 @register.simple_tag
 def captions_funnel_table(funnel: Rows, kinds: Sequence[str], label: str) -> Table:
-    """How many captions were left after each step, of each kind."""
+    """Return how many captions of each kind were left after each step."""
     columns = [
         Column("step", "step", lambda step: step[:1].upper() + step[1:]),
         number("captions", "count"),
@@ -195,7 +195,7 @@ def trained_table(models: Sequence[TrainedModel], benchmark: int, label: str) ->
 
 @register.simple_tag
 def likeness_table(panel: Mapping[str, Any]) -> Table:
-    """How many items have which similarity, for each pair of captions, under its mean and median."""
+    """Return how many items have each similarity, for each pair of captions, below its mean and median."""
     pairs = panel["rows"]
     sums = [
         {"label": name, "counts": [f"{pair[name]:.{panel['places']}f}" for pair in pairs]}

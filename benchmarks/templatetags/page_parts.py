@@ -1,4 +1,4 @@
-"""What pages are made of: their heads, cards, and choices of what they show."""
+"""The parts of pages: heads, cards, and choices of what to show."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ register = template.Library()
 register.filter("bdi", bdi)
 
 
-ACTIONS = "<!-- actions -->"  # parts what a heading says from what can be done there
+ACTIONS = "<!-- actions -->"  # separates a heading's text from its actions
 ELEMENTS = {
     "css": ("css/", '<link rel="stylesheet" href="{}">'),
     "js": ("js/pages/", '<script type="module" src="{}"></script>'),
@@ -39,7 +39,7 @@ def heading(content: SafeString, title: str, name: str = "") -> SafeString:
 
 @register.simple_tag
 def assets(*names: str) -> SafeString:
-    """What a page loads besides what all do: `{% assets "lists.css" "htmx" "copies.js" %}`, from components too."""
+    """Load assets beyond those of every page: `{% assets "lists.css" "htmx" "copies.js" %}`, also from components."""
     return mark_safe("\n    ".join(map(_asset, names)))
 
 
@@ -74,8 +74,8 @@ def select(
     name: str, label: str, *, options: Iterable = (), values: Iterable = (), kinds: Iterable[str] = (),
     chosen: object = None, none: str = "", form: str = "",
 ) -> dict[str, object]:  # fmt: skip
-    """A choice among `options` (value and words), plain `values`, or types of items; `none`: the words for none; `form`
-    is the id of a form elsewhere on the page.
+    """Return a choice among `options` (value and words), plain `values`, or types of items; `none`: the words for none;
+    `form` is the id of a form elsewhere on the page.
     """
     options = options or [(one, kind_name(one)) for one in kinds]
     found = {"name": name, "label": label, "options": options, "values": values, "chosen": chosen, "none": none}

@@ -1,4 +1,4 @@
-"""The tag with which pages of a benchmark show its places."""
+"""The template tag for the rail of a benchmark's pages."""
 
 from django import template
 from django.urls import reverse
@@ -26,15 +26,15 @@ PLACES = (
 WITHIN = {name: place.key for place in PLACES for name in (place.address, *(name for _, name in place.parts))}
 WITHIN |= {"item-correct": "corrections", "webhook-detail": "settings"}
 CHANGES = {"images-new", "corrections-new", "benchmark-settings"}
-OWN_HOOKS = Place("settings", "Settings", "benchmark-webhooks")  # of its maker who may not change it
+OWN_HOOKS = Place("settings", "Settings", "benchmark-webhooks")  # for its maker if they may not change it
 
 
 @register.inclusion_tag("components/_rail.html", takes_context=True)
 def benchmark_rail(context: template.Context) -> dict:
-    """The places of the page's `benchmark`, without those where the user may change nothing."""
+    """Return the places of the page's `benchmark`, without those where the user may not change anything."""
     request, benchmark = context["request"], context["benchmark"]
     kind, user = context.get("kind_of_job"), request.user
-    name = (kind and kind.form) or request.resolver_match.url_name  # a job is where its form is
+    name = (kind and kind.form) or request.resolver_match.url_name  # a job belongs to the place of its form
     hidden = set() if permissions.may_change_benchmark(user, benchmark) else CHANGES
     places = (*PLACES, OWN_HOOKS) if hidden and permissions.may_manage_webhooks(user, benchmark) else PLACES
     counts = {"items": benchmark.items.count()}

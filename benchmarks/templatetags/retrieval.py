@@ -1,4 +1,4 @@
-"""The tables of models with perturbed order."""
+"""The tables for models with perturbed order."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.inclusion_tag("scoring/_recalls.html")
 def recalls(report: Mapping, label: str) -> dict:
-    """`label`: the id of the element that names the table."""
+    """Return the recalls; `label`: the id of the element that names the table."""
     shuffled = {"text": "captions: ", "image": "images: "}
     columns = [
         Column("shuffled", html=lambda row: shuffled.get(row["of"], "") + (row["name"] or "nothing")),
@@ -24,7 +24,7 @@ def recalls(report: Mapping, label: str) -> dict:
 
 @register.inclusion_tag("scoring/_orders.html")
 def orders(jobs: Job | Iterable[Job], label: str) -> dict:
-    """The order tasks of the models of these jobs, or of one. `label`: as above."""
+    """Return the results of order tasks in these jobs, or in one. `label`: as above."""
     reports = [job.report for job in ([jobs] if isinstance(jobs, Job) else jobs)]
     heads, rows = order_tasks.table_of(reports)
     columns = [Column("model", "0", bdi), *(number(head, f"1.{place}") for place, head in enumerate(heads))]

@@ -1,4 +1,4 @@
-"""The plot of a training's curve."""
+"""The plot of a training curve."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,5 +12,5 @@ register = template.Library()
 
 @register.filter
 def curve_panels(curve: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """`plot.panels` of a job's or a trained model's curve."""
+    """Return `plot.panels` for a job's or a trained model's curve."""
     return plot.panels(curve or {})

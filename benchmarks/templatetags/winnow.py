@@ -1,4 +1,4 @@
-"""Formatting of figures on pages, and fields of forms."""
+"""Formatting of numbers on pages, and form fields."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ register = template.Library()
 
 @register.filter
 def duration(seconds: float) -> str:
-    """A duration as people read it: `40 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Return a duration as people read it: `40 s`, `3 min 20 s`, `2 h 5 min`."""
     seconds = max(0, round(seconds))
     minutes, hours = seconds // 60, seconds // 3600
     if hours:
@@ -32,8 +32,8 @@ def duration(seconds: float) -> str:
 
 @register.filter
 def moment(at: datetime | None, form: str = "") -> str:
-    """A `time` element in the viewer's zone (`permissions.staff_only` activates it), with UTC as its title; by default
-    the day and the minute, with the year if it is another."""
+    """Return a `time` element in the viewer's zone (`permissions.staff_only` activates it), with UTC as its title; by
+    default with the day and the minute, and the year if it is not this one."""
     if at is None:
         return ""
     form = form or ("j M, H:i" if localtime(at).year == localtime().year else "j M Y, H:i")
@@ -45,10 +45,10 @@ def moment(at: datetime | None, form: str = "") -> str:
 
 @register.filter
 def by_role(things: Iterable) -> list:
-    """Captions or images with the positive ones first, and those in roles of the user's own last.
+    """Return captions or images, positive ones first, and those in user-defined roles last.
 
-    Each has a `label`: its role, with a number where an item has several in a role of the user's own. Captions have
-    `marked`: their text, with the words marked that set it apart.
+    Each has a `label`: its role, with a number if an item has several in a user-defined role. Captions have
+    `marked`: their text, with its distinguishing words marked.
     """
     found = sorted(things, key=lambda thing: (role_order(thing.role), thing.position))
     counts = Counter(thing.role for thing in found)
@@ -67,7 +67,7 @@ register.filter("kind_name", kind_name)
 
 @register.filter
 def in_words(attributes: Attributes) -> str:
-    """A caption's or image's attributes as people read them: `model: sd-3 · parents: 1, 2`."""
+    """Return a caption's or image's attributes as people read them: `model: sd-3 · parents: 1, 2`."""
     return " · ".join(f"{role_name(name)}: {_plain(value)}" for name, value in sorted(attributes.items()))
 
 
@@ -80,7 +80,7 @@ def _plain(value: object) -> str:
 @register.simple_block_tag
 def labelled(content: SafeString, field: BoundField, label: str = "") -> SafeString:
     """`{% labelled form.model "Model" %}Its name at the endpoint.{% endlabelled %}`: a field with its label, its errors
-    and a hint. Label and hint are the field's own if the template has none."""
+    and a hint. Label and hint default to the field's own."""
     context = {
         "field": field,
         "label": label or field.label,
@@ -91,7 +91,7 @@ def labelled(content: SafeString, field: BoundField, label: str = "") -> SafeStr
 
 @register.simple_tag(takes_context=True)
 def problems(context: Context) -> list[tuple[str, str, str]]:
-    """Each error of the page's `forms`, or its `form`, with the id and the label of its field ("" if it has none)."""
+    """Return each error in the page's `forms`, or its `form`, with the id and the label of its field ("" if none)."""
     forms, found = context.get("forms") or [context.get("form")], []
     for form in forms.values() if isinstance(forms, Mapping) else forms:
         if isinstance(form, BaseForm):
@@ -101,7 +101,7 @@ def problems(context: Context) -> list[tuple[str, str, str]]:
 
 
 def _place(field: BoundField) -> str:
-    """The id of the field's control; of several, such as radio buttons, the first."""
+    """Return the id of the field's control; if there are several, such as radio buttons, the first."""
     if field.is_hidden or field.id_for_label:
         return "" if field.is_hidden else field.id_for_label
     return (field.subwidgets[0].id_for_label if field.subwidgets else "") or field.auto_id
@@ -109,6 +109,6 @@ def _place(field: BoundField) -> str:
 
 @register.filter
 def in_code(text: object) -> SafeString:
-    """`words` between backticks as code."""
+    """Return `words`, with text between backticks as code."""
     parts = enumerate(str(text).split("`"))
     return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in parts))

@@ -29,7 +29,7 @@ class TrainingItem:
     split: str = ""
 
     def lacks(self, preset: Preset) -> str:
-        """Return the first thing it lacks that the preset needs; empty if nothing."""
+        """Return the first thing that the preset needs and it lacks; empty if nothing."""
         there = {
             "positive caption": self.captions.get("positive"),
             "positive image": self.images.get("positive"),

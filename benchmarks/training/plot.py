@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-WIDE, HIGH = 640, 120  # of a panel, in units of its view box
-LINES = 12  # of the table, at most
+WIDE, HIGH = 640, 120  # size of a panel, in units of its view box
+LINES = 12  # most rows of the table
 
 
 def panels(curve: Mapping[str, Any]) -> list[dict[str, Any]]:

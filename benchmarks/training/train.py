@@ -33,7 +33,7 @@ KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 TRAINED, UNFINISHED = "trained", "training"  # subfolders of the folder of models
 CHANGES = ("epochs", "batch", "rate", "rates", "hard_negative", "neighbours", "choose", "seed")
-AGAIN = "nothing new: this model stands"
+AGAIN = "nothing new: this model still applies"
 
 
 def _setting(name: str, label: str, help_text: str = "") -> Any:
@@ -68,7 +68,7 @@ class TrainOrder:
     rate: float | None = _setting("rate", "Learning rate")
     rates: str = orders.model(
         "Other learning rates to try",
-        "Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch of all "
+        "Separated by commas: `5e-6, 1e-5`. Each starts from the base model, and the best epoch overall "
         "is stored (ARO).",
         required=False,
     )
@@ -82,12 +82,12 @@ class TrainOrder:
     hard_negative: float | None = _setting(
         "hard_negative",
         "Weight of the hard-negative loss",
-        "For presets with negative captions and no negative images.",
+        "For presets with negative captions but no negative images.",
     )
     neighbours: int | None = _setting(
         "neighbours",
         "Similar images to draw from",
-        "For each image of a batch, one of this many most similar images joins "
+        "For each image in a batch, one of this many most similar images joins "
         "the batch with its caption (ARO). 0: none.",
     )
     seed: int | None = _setting("seed", "Seed", "0 if empty. On a CPU the same seed gives the same weights.")

@@ -52,7 +52,7 @@ def video(request: HttpRequest, opaque: str, ending: str) -> HttpResponseBase:
     try:
         size = kept.size(path)
     except FileNotFoundError:
-        raise Http404("No such video.") from None
+        raise Http404("This video does not exist.") from None
     answer = ranged(request, lambda: kept.open(path), size, f"video.{ending}", etag=opaque)
     del answer["Content-Disposition"]
     for name, value in CACHE.items():
@@ -74,7 +74,7 @@ def send_image(path: str) -> HttpResponse:
     try:
         return HttpResponse(kept.read(path), headers=HEADERS)
     except FileNotFoundError:
-        raise Http404("No such image.") from None
+        raise Http404("This image does not exist.") from None
 
 
 def _found(path: str) -> HttpResponse | None:

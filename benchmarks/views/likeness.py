@@ -19,7 +19,7 @@ ROLES = (Role.POSITIVE, Role.SECOND_POSITIVE, Role.NEGATIVE)
 TITLES = {"characters": "Edit distance in characters", "words": "Edit distance in words", "overlap": "Word overlap"}
 HIGH = 44  # height of a row in pixels
 LEAST = 5  # minimum number of bins shown
-MARKS = 6  # at most, on an axis
+MARKS = 6  # most marks on an axis
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
 
 

@@ -1,4 +1,4 @@
-"""Resumable downloads: a file or part of one, whole or from any byte on (RFC 9110, sections 13 and 14).
+"""Resumable downloads: a whole file, or part of it from any byte on (RFC 9110, sections 13 and 14).
 
 This is our own code because no maintained library does it for a file in Django's storage: Django's FileResponse does
 not support ranges, and its `get_conditional_response`, which is used, omits If-Range; WhiteNoise serves ranges only of

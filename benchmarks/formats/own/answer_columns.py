@@ -119,7 +119,7 @@ class AnswerMapping:
         return cls.from_json(mapping_json(text))
 
     def lacks(self) -> str:
-        """Return what is missing to read a file with it; "" if nothing is."""
+        """Return what is missing for reading a file with it; "" if nothing is."""
         raise NotImplementedError
 
     def by_column(self, columns: Iterable[str]) -> list[Choice]:

@@ -46,8 +46,8 @@ FORMAT = Format(
     name="own",
     title="Your own file",
     accepts=(
-        "A table (.csv, .tsv, .xlsx, .json, .jsonl, .parquet), or a folder or archive with one and its images. You say "
-        "which column is what."
+        "A table (.csv, .tsv, .xlsx, .json, .jsonl, .parquet), or a folder or archive with one and its images. You "
+        "state the meaning of each column."
     ),
     endings=rows.ENDINGS,
     reader=read,

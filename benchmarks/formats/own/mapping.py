@@ -41,7 +41,7 @@ from workers import outside_json
 
 VERSION = "mapping/1"
 HOLE = re.compile(r"\{([^{}]+?)(?:\[(-?\d*):(-?\d*)\])?\}")  # a column, with an optional slice
-LESS = " - "  # {a - b}: a without b at its beginning
+LESS = " - "  # {a - b}: a without a leading b
 MOST_PLACES = 50  # of a role
 LONGEST_STEM = 100  # characters of a file's name used in its items' ids
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -56,7 +56,7 @@ class NotAMapping(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where the members of a role are found; `attributes`: name → place."""
+    """The place of a role's members; `attributes`: name → place."""
 
     places: tuple[str, ...]
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -166,7 +166,7 @@ def _named(name: str, where: str) -> str:
     if not NAME.fullmatch(name):
         most = limits.MAX_ROLE
         raise NotAMapping(
-            f"Write “{name[:40]}” in {where} in lower-case letters, digits and _, at most {most} of them."
+            f"Write “{name[:40]}” in {where} with only lower-case letters, digits and _, and at most {most} characters."
         )
     return name
 
@@ -206,7 +206,7 @@ def missing(mapping: Mapped, columns: Sequence[str]) -> dict[str, str]:
         for name in columns_of(place, columns):
             if name not in columns:
                 near = nearest(name, columns)
-                there = f"The file has: {', '.join(columns[:12])}{' …' if len(columns) > 12 else ''}."
+                there = f"The file has {', '.join(columns[:12])}{' …' if len(columns) > 12 else ''}."
                 found[name] = f"Did you mean “{near}”?" if near else there
     return found
 
@@ -285,7 +285,7 @@ def items(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping, log: Probl
             yield made
     for name, (first, *others) in addresses.items():
         if others:
-            advice = f"Images of this name are at {first[:200]} and {others[0][:200]}: their items get the same one."
+            advice = f"Images of this name are at {first[:200]} and {others[0][:200]}: their items get the same image."
             log.note("SAME_NAME", name, None, "", f"{advice} If they differ, name files as in {{id}}.jpg.")
 
 

@@ -30,14 +30,14 @@ from benchmarks.records import Origin
 WHOLE = "item"  # the part for attributes of the item as a whole
 REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # for a second rating of an item by the same annotator
 REPEATED = (
-    "This annotator has already rated this item. Remove one of the two rows, state which counts (--repeated), or say "
-    "in a mapping which columns distinguish items (--mapping)."
+    "This annotator has already rated this item. Remove one of the two rows, state which counts (--repeated), or use "
+    "a mapping to define which columns distinguish items (--mapping)."
 )
-MOST_VOTERS = 1_000  # of one value in one row
+MOST_VOTERS = 1_000  # for one value in one row
 
 
 class Parts(dict[str, str]):
-    """Where an attribute is found, by part of the item."""
+    """The place of an attribute, by part of the item."""
 
     @property
     def all_places(self) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
     """Return a ratings file's mapping: `given` (JSON), or else the likely one, which is noted. Raises Unreadable, with
     reasons in the log, if the file has other columns, or none recognised as the answers `wanted`."""
     mapping, names = answer_columns.understood(path, given, RatingsMapping, partial(guess, wanted=wanted), log)
-    there = f"The columns are: {', '.join(names[:20])}."
+    there = f"The columns are {', '.join(names[:20])}."
     if not given and not mapping.item:
         _unknown(path, "item", there, log)
     needed = [] if given else wanted or ([] if mapping.answers else [LABEL])
@@ -237,7 +237,7 @@ def understood(path: Path, given: str, log: ProblemLog, wanted: Sequence[str] = 
 
 def _unknown(path: Path, name: str, there: str, log: ProblemLog) -> None:
     so = "so, or “answer” if it is the only one," if name not in RatingsMapping.PLAIN else "so"
-    advice = f"No column is recognised as “{name}”. Name it {so} or say which it is in a mapping (--mapping). {there}"
+    advice = f"No column was recognised as “{name}”. Name it {so} or identify it in a mapping (--mapping). {there}"
     log.error("COLUMN_MISSING", path.name, None, name, advice)
 
 

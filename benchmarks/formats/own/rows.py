@@ -85,7 +85,7 @@ def _pictures(names: Sequence[str], file: str, log: ProblemLog) -> Rows:
     """Yield a row for each image of a folder without a table; the containing folder is its label."""
     found = [name for name in names if name.lower().endswith(PICTURES)]
     if not found:
-        log.error("NO_ROWS", file, None, "", f"It does not contain a table. Add one of: {', '.join(TABLES)}, .parquet.")
+        log.error("NO_ROWS", file, None, "", f"It does not contain a table. Add {', '.join(TABLES)} or .parquet.")
     for number, name in enumerate(found, 1):
         yield Origin(name, number), {FILE_NAME: name, LABEL: PurePosixPath(name).parent.name}
 
@@ -189,7 +189,7 @@ def _workbook(name: str, stream: BinaryIO, log: ProblemLog) -> Rows:
         rows = next((rows for rows in sheets if any(value != "" for row in rows for value in row)), [])
         if next(sheets, None):
             log.note("FILE_IGNORED", name, None, "", "Only the first sheet with cells is read.")
-    except Exception as error:  # anything a damaged workbook makes the library raise
+    except Exception as error:  # whatever a damaged workbook makes the library raise
         advice = f"This Excel workbook cannot be read ({' '.join(str(error).split())[:150]}). Save it as CSV UTF-8."
         log.error("FILE_UNREADABLE", name, None, "", advice)
         return
@@ -258,7 +258,7 @@ def as_row(value: object) -> Row:
     return {str(place): one for place, one in enumerate(value if isinstance(value, list) else [value], 1)}
 
 
-# What the rows have
+# The columns of rows
 
 
 def columns(rows: Sequence[Row]) -> list[str]:

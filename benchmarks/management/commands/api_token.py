@@ -25,5 +25,5 @@ class Command(BaseCommand):
         if not (found.is_active and found.is_staff):
             raise CommandError(f"{user} may not manage Winnow, so a token would not work.")
         if not 1 <= days <= 3650:
-            raise CommandError("Give 1 to 3650 days.")
+            raise CommandError("Use 1 to 3650 days.")
         self.stdout.write(tokens.make_token(user=found, by="command", days=days, writes=not read_only))

@@ -13,7 +13,7 @@ class Command(ModelCommand):
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
-        parser.add_argument("--estimate", action="store_true", help="only print what asking would take")
+        parser.add_argument("--estimate", action="store_true", help="only print the estimate")
 
     def queue(self, benchmark, order, now, options) -> Job | None:
         found = ask.estimate_for(benchmark, order)

@@ -13,7 +13,7 @@ from benchmarks.housekeeping.backup import CannotBackUp, backup
 from benchmarks.housekeeping.restore import CannotRestore, check
 
 STAMP = "%Y%m%dT%H%M%SZ"
-AGAIN = timedelta(minutes=10)  # after one that failed
+AGAIN = timedelta(minutes=10)  # after a failed backup
 
 
 class Command(BaseCommand):
@@ -23,14 +23,14 @@ class Command(BaseCommand):
         parser.add_argument("out", type=Path, help="a new folder; with --every, the folder of backups")
         parser.add_argument("--link", action="store_true", help="make hard links to images instead of copies")
         parser.add_argument("--every", type=float, metavar="HOURS", help="keep running, and back up at this interval")
-        parser.add_argument("--keep", type=int, default=7, metavar="N", help="how many of these to keep (default: 7)")
+        parser.add_argument("--keep", type=int, default=7, metavar="N", help="number of backups to keep (default: 7)")
 
     def handle(self, *, out, link, every, keep, **options):
         if every is None:
             self._once(out, link)
             return
         if not every > 0 or keep < 1:
-            raise CommandError("Give --every and --keep numbers above 0.")
+            raise CommandError("--every and --keep must be above 0.")
         while True:
             time.sleep(max(0.0, (self._next(out, timedelta(hours=every), link, keep) - _now()).total_seconds()))
 
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             self.stderr.write(f"No backup: {why}")
             return _now() + AGAIN
         finally:
-            connection.close()  # none is held for hours
+            connection.close()  # so that no connection is held for hours
         for old in scheduled(folder)[:-keep]:
             shutil.rmtree(old)
         return _time_of(new) + every

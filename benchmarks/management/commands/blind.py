@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if out is None or not out.absolute().parent.is_dir():
             raise CommandError("Use --out to name the file to write, in an existing folder.")
         if missing := [str(number) for number in numbers if number not in runs]:
-            raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
+            raise CommandError(f"The benchmark does not have run {' or run '.join(missing)}.")
         try:
             keys, found = caption_only_refine.refined(runs[numbers[0]], runs[numbers[1]], seed)
         except caption_only_refine.CannotRefine as refusal:

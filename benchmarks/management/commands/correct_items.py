@@ -12,7 +12,7 @@ from benchmarks.models import JobState
 
 
 class Command(BaseCommand):
-    help = "Make the corrections of a file: all of them, or none, with a line for each problem."
+    help = "Make a file's corrections, all or none, with a line for each problem."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")

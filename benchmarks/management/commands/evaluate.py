@@ -23,14 +23,14 @@ class Command(BaseCommand):
         parser.add_argument("kind", choices=EVALUATED, help="the paper whose measures to use")
         parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="from one model")
         parser.add_argument("--items", type=Path, metavar="FILE", help="the benchmark that the answers are about")
-        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for tables of your own")
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="columns' meanings, for your own tables")
         parser.add_argument("--skip-incomplete", action="store_true", help="skip items that lack an answer")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
     def handle(self, *, kind, predictions, items, mapping, skip_incomplete, **options):
         kind, log = EVALUATED[kind], ProblemLog(skip_incomplete)
         if items and kind in WITHOUT_ITEMS:
-            raise CommandError(f"{kind.title} does not take --items: the scores’ names show what they are for.")
+            raise CommandError(f"{kind.title} does not take --items: the scores’ names identify the items.")
         how = text_of(mapping) if mapping else ""
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log, how), log)
         refuse(log, self.stdout, "Nothing was computed")

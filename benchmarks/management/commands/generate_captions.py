@@ -16,9 +16,9 @@ class Command(ModelCommand):
 
     def add_arguments(self, parser):
         super().add_arguments(parser)
-        parser.add_argument("--prompt", type=Path, help="a file with a prompt of your own, with {caption} in it")
+        parser.add_argument("--prompt", type=Path, help="a file with your own prompt, with {caption} in it")
         parser.add_argument("--as-written", action="store_true", help="do not format captions uniformly")
-        parser.add_argument("--estimate", action="store_true", help="only print what asking would take")
+        parser.add_argument("--estimate", action="store_true", help="only print the estimate")
 
     def order(self, options):
         prompt = text_of(options["prompt"]) if options["prompt"] else ""
@@ -40,7 +40,7 @@ class Command(ModelCommand):
         tokens = f"{usage['prompt_tokens']:,} tokens in prompts and {usage['completion_tokens']:,} in answers"
         lines.append(f"{usage['answered']:,} new answers, {tokens}; cost {usage['cost']:,.2f}.")
         if "benchmark" not in report:
-            return [*lines, "No caption was kept, and no benchmark was made."]
+            return [*lines, "No captions were kept, so no benchmark was created."]
         return [*lines, f"“{report['name']}”: {report['items']:,} items."]
 
 

@@ -15,7 +15,7 @@ from benchmarks.records import Refused
 
 
 class Command(BaseCommand):
-    help = "Import a benchmark: all of it, or nothing, with a line for each problem."
+    help = "Import a benchmark, all or nothing, with a line for each problem."
 
     def add_arguments(self, parser):
         parser.add_argument("format", choices=FORMATS, help="the format of the data")
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--images", type=Path, help="a folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; an existing one is extended")
         add_options(parser, Options, {"mapping"})
-        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for files of your own")
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="columns' meanings, for your own files")
 
     def handle(self, *, format, path, images, name, second, origins, mapping, **options):
         for given in filter(None, (path, second, mapping)):
@@ -61,7 +61,7 @@ def summary(report: dict) -> list[str]:
     if report.get("look"):
         return columns_of(report)
     images, files = report["images"], report["files"]
-    checked = ["Checked only, nothing was stored. An import would bring:"] if report.get("check_only") else []
+    checked = ["Only checked; nothing was stored. An import would add:"] if report.get("check_only") else []
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} uses of images."]
     if "new_candidates" in report:
         lines = [f"{report['items']:,} items received {report['new_candidates']:,} new candidates."]

@@ -15,7 +15,7 @@ from benchmarks.runs.import_predictions import PredictionsImport, PredictionsOrd
 
 
 class Command(BaseCommand):
-    help = "Import predictions made elsewhere: all that match, or nothing, with a line for each problem."
+    help = "Import predictions made elsewhere, all or nothing, with a line for each problem."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
@@ -23,7 +23,7 @@ class Command(BaseCommand):
             "files", type=Path, nargs="+", metavar="FILE", help="files of one model; see docs/reference/predictions.md"
         )
         add_options(parser, PredictionsOrder, {"mapping"})
-        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for tables of your own")
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="columns' meanings, for your own tables")
 
     def handle(self, *, benchmark, files, mapping, **options):
         found = benchmark_named(benchmark)

@@ -47,5 +47,5 @@ class Command(BaseCommand):
 def of_table(name: str, kind) -> list[reported.ReportedRow]:
     table = next(one for one in TABLES if one.name == name)
     if table.kind != kind.name:
-        raise CommandError(f"{table.title} is about {KINDS[table.kind].title}; this benchmark is of {kind.title}.")
+        raise CommandError(f"{table.title} is about {KINDS[table.kind].title}; this benchmark is for {kind.title}.")
     return table.rows

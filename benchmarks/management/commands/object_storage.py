@@ -11,7 +11,7 @@ from benchmarks.storage.folder import Folder
 
 
 class Command(BaseCommand):
-    help = "Create the bucket that WINNOW_S3_BUCKET names, or copy files between it and the folder of files."
+    help = "Create the bucket named by WINNOW_S3_BUCKET, or copy files between it and the folder of files."
 
     def add_arguments(self, parser):
         parser.add_argument("what", choices=["create", "from-folder", "to-folder"])
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             else:
                 self.copy(bucket, what == "from-folder", delete)
         except (Unavailable, Damaged) as why:
-            again = "" if what == "create" else " Copied files stay; run this again to continue."
+            again = "" if what == "create" else " Copied files are kept; run this again to continue."
             raise CommandError(f"{why}{again}") from None
 
     def copy(self, bucket, into: bool, delete: bool) -> None:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if others := transfer.only_in(target, source):
             if delete:
                 target.remove(others)
-            done = "deleted" if delete else "left there; --delete deletes them"
+            done = "deleted" if delete else "left in place; --delete deletes them"
             self.stdout.write(f"Files that only the target had: {len(others):,}, {done}.")
 
     def tell(self, files: int, size: int) -> None:

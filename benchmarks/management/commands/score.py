@@ -51,7 +51,7 @@ def summary(report: dict) -> list[str]:
 
 
 def perturbed(report: dict) -> list[str]:
-    """Return a table like ARO's Tables 3 and 4: text recall is that of captions for an image."""
+    """Return a table like ARO's Tables 3 and 4: text recall means recall of captions for an image."""
     heads = ["shuffled", "", *(name for name, _ in retrieval.COLUMNS)]
     rows = [heads]
     for row in report["rows"]:

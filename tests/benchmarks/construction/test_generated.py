@@ -156,7 +156,7 @@ def test_the_top_share_rounds_down_and_keeps_the_earlier_of_equals():
     assert top_share([0.2, 0.9, 0.9, 0.1], 0.5) == {1, 2}
     assert top_share([0.5, 0.5, 0.5], 0.35) == {0}
     assert top_share([0.5] * 20, 0.35) == set(range(7))
-    with pytest.raises(ValueError, match="not above 0"):
+    with pytest.raises(ValueError, match="greater than 0"):
         top_share([0.5], 0)
     assert generated.combined(0.4, 0.8) == pytest.approx(0.6)
     assert generated.combined(None, 0.8) == 0.8

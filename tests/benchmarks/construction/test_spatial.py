@@ -47,9 +47,7 @@ def test_what_says_the_same_is_no_negative():
     again = SpatialCaption("3", "the cat is in the basket", "cat", "is in", "basket", row=2)
     found = candidates([cat("1", "in"), same, again])
     assert found.made == []
-    assert {reason for _, reason in found.dropped} == {
-        "no other image has a caption on the same things that says something else"
-    }
+    assert {reason for _, reason in found.dropped} == {"no other image has a different caption about the same things"}
 
 
 def test_the_nearest_three_by_words_and_then_by_text():

@@ -150,7 +150,7 @@ class TestRefusals:
 
     def test_a_format_that_is_not_written(self, tmp_path):
         bring("jsonl", imports.manifest(tmp_path, [imports.item(1)]))
-        assert "came as jsonl, which is not written" in refused(tmp_path)
+        assert "came as jsonl, which Winnow cannot write" in refused(tmp_path)
 
     def test_a_folder_that_holds_something_and_an_unknown_name(self, tmp_path):
         bring("visla", written(tmp_path, "a.tsv", tsv(triplet())))

@@ -81,7 +81,7 @@ def test_items_of_several_splits_stand_in_the_order_of_their_lines(tmp_path):
     ] and not log.problems
     assert list(RELEASE.read(tmp_path, log, split="dev")) == []
     assert [(one.code, one.advice) for one in log.problems] == [
-        ("UNKNOWN_SPLIT", "There is no split “dev”. This release has: test, train.")
+        ("UNKNOWN_SPLIT", "There is no split “dev”. This release has test, train.")
     ]
 
 

@@ -157,7 +157,7 @@ def test_the_command_guesses_shows_and_takes_a_mapping(tmp_path, capsys):
     (tmp_path / "numbers.csv").write_text("a,b\n1,2\n")
     with pytest.raises(CommandError, match="1 problem"):
         call_command("import_benchmark", "own", str(tmp_path / "numbers.csv"), "--name", "None")
-    assert "The columns are: a, b" in capsys.readouterr().out
+    assert "The columns are a, b" in capsys.readouterr().out
 
 
 def test_images_inside_the_files_are_imported(tmp_path):

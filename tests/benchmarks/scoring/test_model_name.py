@@ -78,11 +78,11 @@ def test_what_kind_of_model_is_meant(model, pretrained, kind):
 @pytest.mark.parametrize(
     ("model", "pretrained", "words"),
     [
-        ("", "", "Give a model's name"),
+        ("", "", "Enter a model's name"),
         ("ViT-B-32", "", "the weights of ViT-B-32"),
         ("hf-hub:org/model", "openai", "has its own weights"),
-        ("sentence-transformers:", "", "Give the model's id"),
-        ("a\nb", "openai", "Give a model's name"),
+        ("sentence-transformers:", "", "Enter the model's id"),
+        ("a\nb", "openai", "Enter a model's name"),
     ],
 )
 def test_an_unclear_request_is_refused(model, pretrained, words):

@@ -131,8 +131,8 @@ class TestFaults:
                 None,
                 "has no bucket “nowhere-at-all”. Create it, or correct WINNOW_S3",
             ),
-            ({"endpoint_url": "http://127.0.0.1:1"}, None, "http://127.0.0.1:1 does not answer. Check that it is run"),
-            ({}, (403, object_storage.error("InvalidAccessKeyId")), "refuses the key .*Correct WINNOW_S3_ACCESS_KEY"),
+            ({"endpoint_url": "http://127.0.0.1:1"}, None, "http://127.0.0.1:1 does not respond. Check that it is run"),
+            ({}, (403, object_storage.error("InvalidAccessKeyId")), "rejects the key .*Correct WINNOW_S3_ACCESS_KEY"),
             (
                 {},
                 (500, object_storage.error("InternalError")),
@@ -157,13 +157,13 @@ class TestFaults:
         from moto.settings import INITIAL_NO_AUTH_ACTION_COUNT as OFF
 
         monkeypatch.setattr(ActionAuthenticatorMixin, "request_count", OFF)
-        with pytest.raises(Unavailable, match=f"refuses the key for bucket “{bucket}” .InvalidAccessKeyId"):
+        with pytest.raises(Unavailable, match=f"rejects the key for bucket “{bucket}” .InvalidAccessKeyId"):
             kept.read("served/1.jpg")
 
     def test_a_slow_storage_is_given_up(self, bucket, monkeypatch, settings):
         monkeypatch.setattr(bucket_module, "READ_SECONDS", 0.05)
         settings.STORAGES = object_storage.storages(object_storage.server().url, bucket)
-        with object_storage.server().failing(object_storage.slow(0.2)), pytest.raises(Unavailable, match="not answer"):
+        with object_storage.server().failing(object_storage.slow(0.2)), pytest.raises(Unavailable, match="not respond"):
             kept.read("served/1.jpg")
 
     def test_a_failure_that_passes_is_not_seen(self, bucket):

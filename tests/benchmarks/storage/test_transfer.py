@@ -36,7 +36,7 @@ def in_bucket() -> dict[str, str]:
 
 def test_there_and_back(files, tmp_path, settings):
     fails = object_storage.server().failing(object_storage.broken_after(2, "PUT"))
-    with fails, pytest.raises(CommandError, match=r"failed with .*Copied files stay; run this again to continue"):
+    with fails, pytest.raises(CommandError, match=r"failed with .*Copied files are kept; run this again to continue"):
         call_command("object_storage", "from-folder")
     assert "Copied" in told("from-folder") and in_bucket() == files
     assert told("from-folder").startswith("Copied 0 files (0 bytes). All have")
@@ -48,7 +48,7 @@ def test_there_and_back(files, tmp_path, settings):
         and installation.files(settings.MEDIA_ROOT) == files
     )
     Folder().write("served/ab/gone.jpg", b"deleted from the bucket meanwhile")
-    assert told("to-folder").endswith("Files that only the target had: 1, left there; --delete deletes them.\n")
+    assert told("to-folder").endswith("Files that only the target had: 1, left in place; --delete deletes them.\n")
     call_command("object_storage", "to-folder", delete=True)
     assert installation.files(settings.MEDIA_ROOT) == files
     kept.write("served/ab/gone.jpg", b"deleted from the folder meanwhile")
