@@ -11,7 +11,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = "winnow_client"
-STAMP = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same sources give the same bytes
+STAMP = (1980, 1, 1, 0, 0, 0)  # for every file, so that the same sources give the same bytes
 WHEEL = "Wheel-Version: 1.0\nGenerator: winnow-client\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 

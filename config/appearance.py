@@ -1,4 +1,4 @@
-"""Light or dark, and whether single keys act: the viewer's choices, each kept in a cookie.
+"""Light or dark, and whether single-key shortcuts work: the viewer's choices, each kept in a cookie.
 
 The server writes them into the page, so nothing flashes while a page loads, and choices work without scripts.
 Annotators' pages are rendered without their request, so the choices are in a context variable during a request.
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# By cookie. The first is the default: pages follow the system, and keys act.
+# By cookie. The first is the default: pages follow the system, and shortcuts work.
 CHOICES = {"appearance": ("auto", "light", "dark"), "keys": ("on", "off")}
 AGE = 365 * 24 * 3600  # seconds
 _NONE: Mapping[str, str] = MappingProxyType({})

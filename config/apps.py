@@ -24,12 +24,12 @@ def redis_works(**given) -> list[checks.CheckMessage]:
 
 
 def providers_work(**given) -> list[checks.CheckMessage]:
-    """Check that each provider's metadata fit the settings. A provider that does not answer now is not an error."""
+    """Check that each provider's metadata fit the settings. A provider that does not respond now is not an error."""
     found: list[checks.CheckMessage] = []
     for slug in settings.PROVIDERS:
         from requests import RequestException
 
-        from benchmarks.accounts import provider  # here: both load long
+        from benchmarks.accounts import provider  # here: both take long to load
 
         try:
             provider.named(None, slug).check()

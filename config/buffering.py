@@ -90,7 +90,7 @@ class Head(NamedTuple):
 
     size: int
     source: Source
-    request: Request | Exception  # why it is none
+    request: Request | Exception  # or why there is no request
     length: int = 0  # of the body
     streamed: bool = False
     expects: bool = False  # the client waits to be asked for the body

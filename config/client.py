@@ -30,7 +30,7 @@ def client_file(request: HttpRequest, name: str) -> HttpResponse:
     if name == NOTEBOOK.name:
         content = NOTEBOOK.read_bytes()
     elif name != file:
-        raise Http404("There is no such file. The version may have changed: see /client/.")
+        raise Http404("The file does not exist. The version may have changed: see /client/.")
     return HttpResponse(content, "application/octet-stream", headers={"Content-Disposition": "attachment"})
 
 

@@ -80,7 +80,7 @@ def guide_for(address: str) -> str:
 def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
     path = DOCS / f"{page}.md"
     if not path.is_file():  # the URL pattern does not allow dots in `page`
-        raise Http404("No such page.")
+        raise Http404("This page does not exist.")
     text, title, parts = rendered(page, path.stat().st_mtime_ns)
     context = {"section": "help", "text": text, "title": title, "parts": parts, "start": page == START}
     if question := request.GET.get("q", "").strip()[:200]:
@@ -94,12 +94,12 @@ def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
 def help_picture(request: HttpRequest, name: str) -> FileResponse:
     path = DOCS / "pictures" / name
     if not path.is_file():  # the URL pattern does not allow slashes in `name`
-        raise Http404("No such picture.")
+        raise Http404("This picture does not exist.")
     return FileResponse(path.open("rb"))
 
 
 def all_sections() -> tuple[Section, ...]:
-    """Return every section of the pages for those who use Winnow, in the order of URLs: not those on how it is made."""
+    """Return every section of the pages for those who use Winnow, in the order of URLs: not those on its making."""
     pages = sorted(path for room in ("guide", "reference") for path in (DOCS / room).rglob("*.md"))
     names = [(path.relative_to(DOCS).with_suffix("").as_posix(), path.stat().st_mtime_ns) for path in pages]
     return tuple(section for name, modified in names for section in _sections(name, modified))
@@ -114,7 +114,7 @@ def _sections(page: str, modified: int) -> list[Section]:
     found = []
     begins = [tokens.index(heading) for heading, _ in headings]
     for (heading, words), (begin, end) in zip(headings, pairwise([*begins, len(tokens)]), strict=True):
-        text = _prose(tokens[begin + 3 : end])  # after the heading, its words and its end
+        text = _prose(tokens[begin + 3 : end])  # after the heading, its text and its end
         found.append(Section(f"{address}#{heading.attrs['id']}", headings[0][1], words, text))
     return found
 

@@ -32,7 +32,7 @@ Respond = Callable[[HttpRequest], HttpResponse]
 TEXT = "text/plain; charset=utf-8"
 GIVEN_ID = re.compile(r"[\w-]{8,64}", re.ASCII)
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # seconds
-# Rows that show whether work gets done, counted on Prometheus' request: name, help, label, statement
+# Rows that show whether work gets done, counted when Prometheus asks: name, help, label, statement
 COUNTED = (
     ("winnow_jobs", "Jobs by state", "state", "SELECT state, count(*) FROM benchmarks_job GROUP BY state"),
     (
@@ -100,7 +100,7 @@ def answered(get_response: Respond) -> Respond:
         answer = ANSWERS.get(request.path_info)
         if answer is None:
             return get_response(request)
-        response = answer(request) if request.method in ("GET", "HEAD") else _text("Only GET and HEAD.\n", 405)
+        response = answer(request) if request.method in ("GET", "HEAD") else _text("Use only GET or HEAD.\n", 405)
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -148,7 +148,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
     token = settings.METRICS_TOKEN
     if not token or not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
-        return _text("There is no such address.\n", 404)
+        return _text("This address does not exist.\n", 404)
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)
     registry.register(Counted())

@@ -110,7 +110,7 @@ def fork(work: Callable[[], object], *, dies_by: signal.Signals, log: BinaryIO |
 
 
 def _status(work: Callable[[], object]) -> int:
-    """Return the exit status of a program that does this."""
+    """Return the exit status of a program that runs `work`."""
     status: object = 0
     try:
         work()

@@ -120,8 +120,8 @@ def _bundled(package: str, path: str) -> Path:
     place = Path(spec.origin).parent
     found = next(place.glob(path), None)
     if found is None:
-        advice = "set DATABASE_URL and REDIS_URL to servers of your own"
-        raise CannotStart(f"The package {package} has no server for this kind of machine; {advice}.")
+        advice = "set DATABASE_URL and REDIS_URL to your own servers"
+        raise CannotStart(f"The package {package} does not have a server for this kind of machine; {advice}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Confirms submitted forms: a page keeps what was typed until it learns that this very form has arrived."""
+"""Confirm submitted forms: a page keeps what was typed until it learns that the form has arrived."""
 
 import re
 from collections.abc import Callable

@@ -51,7 +51,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
-        return JsonResponse(refusal("NOT_FOUND", "There is no such URL."), status=404)
+        return JsonResponse(refusal("NOT_FOUND", "This URL does not exist."), status=404)
     return defaults.page_not_found(request, exception)
 
 

@@ -42,12 +42,12 @@ def share_memory(**signal) -> None:
 
 
 def publish(task: Task, *given: object) -> None:
-    """Send the task to a worker, unless Redis is down or hangs: nobody waits for that, and what must not be lost is in
-    the database, where a worker looks for it."""
+    """Send the task to a worker, unless Redis is down or hangs: nobody waits for that, and anything that must not be
+    lost is in the database, where a worker finds it."""
     if app.conf.task_always_eager:
         task.delay(*given)
         return
     try:
         BROKER.ask(lambda: task.delay(*given))
     except (Unresponsive, OSError, OperationalError) as error:
-        log.warning("A task waits until a worker looks for it: %s", error)
+        log.warning("A task waits until a worker finds it: %s", error)

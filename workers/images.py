@@ -83,7 +83,7 @@ class Decoded:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height, upright."""
+        """Return width and height, upright."""
         return self.pixels.size[::-1] if self.turn in SIDEWAYS else self.pixels.size
 
 
@@ -272,7 +272,7 @@ def ground(image: Image.Image, notes: list[str]) -> str | None:
 
 
 def laid(image: Image.Image, colour: str | None) -> Image.Image:
-    """Put an RGBA image on a background of that colour; others are not changed."""
+    """Put an RGBA image on a background of that colour; other images are not changed."""
     if image.mode != "RGBA":
         return image
     if colour is not None:

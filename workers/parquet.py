@@ -26,7 +26,7 @@ TRIAL = ("-E", "-s", "-m", "workers.parquet")  # ignore Python settings in the e
 MAGIC, ENCRYPTED = b"PAR1", b"PARE"
 ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools reserve more than they use
 TAIL = 8  # bytes: the footer's length, and the magic again
-ACCEPTED = "Give a parquet file."
+ACCEPTED = "Use a parquet file."
 UNREADABLE = "Write the file again, without encryption; it cannot be read"
 GROUPS = "Write it with smaller row groups (such as 100 rows), or split it."
 

@@ -1,9 +1,9 @@
-"""The chunks of a PNG: those that Pillow does not need, and whether checksums are right."""
+"""A PNG's chunks: those that Pillow does not need, and whether checksums are right."""
 
 import zlib
 
 START = b"\x89PNG\r\n\x1a\n"
-TEXTS = {b"tEXt", b"zTXt", b"iTXt"}  # words, XMP and the like
+TEXTS = {b"tEXt", b"zTXt", b"iTXt"}  # texts, XMP and the like
 MAX_PROFILE = 2**20  # bytes of a colour profile, the most that Pillow reads from a PNG
 
 

@@ -33,7 +33,7 @@ STILLS = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"mif1", b"msf1"
 MATROSKA = b"\x1aE\xdf\xa3"  # the start of a WebM, followed by its own name …
 HEAD = slice(64)  # … here
 SEGMENT = b"\x18S\x80g"  # the element with everything but its head
-CODECS = {  # of pictures and sound, by FFmpeg's name, played in such a file by all current browsers
+CODECS = {  # codecs of pictures and sound, by FFmpeg's name, that all current browsers play in such a file
     "MP4": ({"h264", "vp9", "av1"}, {"aac", "mp3", "opus", "flac"}),
     "WEBM": ({"vp8", "vp9", "av1"}, {"opus", "vorbis"}),
 }
@@ -43,7 +43,7 @@ REMARKS = {"h264": "filter_units=remove_types=6"}  # removes SEI, in which encod
 CONVERT = "Convert it: ffmpeg -i VIDEO -c:v libx264 -pix_fmt yuv420p -c:a aac -movflags +faststart NEW.mp4"
 DAMAGED = "Save the video again from its source; this file is cut off or damaged."
 TOO_LARGE = (
-    f"Use at most {limits.MAX_VIDEO_PIXELS:,} pixels a frame. "
+    f"Use at most {limits.MAX_VIDEO_PIXELS:,} pixels per frame. "
     "Scale it: ffmpeg -i VIDEO -vf scale=-2:1080 -pix_fmt yuv420p NEW.mp4"
 )
 TOO_LONG = (
@@ -179,7 +179,7 @@ def _tracks(source: "av.container.InputContainer", format: str) -> tuple[Any, An
     picture, (pictures, sounds) = seen[0], CODECS[format]
     codec = picture.codec_context
     name = picture.codec.canonical_name if codec else "unknown"
-    if codec and codec.pix_fmt is None:  # nothing of it could be read
+    if codec and codec.pix_fmt is None:  # it could not be read at all
         raise ImageRefused("VIDEO_CORRUPT", DAMAGED)
     if name not in pictures or codec.pix_fmt not in PIXELS | (DEEP if name in DEEPER else set()):
         found = f"{name} ({codec.pix_fmt})" if name in pictures else f"the codec {name}"

@@ -17,7 +17,7 @@ class Handle:
 
     @property
     def url(self) -> str:
-        """The address of its page."""
+        """Return the address of its page."""
         return f"{self._transport.url}/{type(self).__name__.lower().replace('study', 'studie')}s/{self.id}/"
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ class Job(Handle, Generic[Made]):
     """The result of `wait=False`. The work continues when your script ends."""
 
     def __init__(self, transport: Transport, facts: JsonObject, made: Callable[[JsonObject], Made], rows: str = ""):
-        """`rows`: the file that the client wrote of the caller's rows, whose name means nothing to them."""
+        """`rows`: the file that the client wrote from the caller's rows, whose name is unknown to them."""
         super().__init__(transport, facts["id"], facts["title"])
         self._facts, self._made, self._rows = facts, made, rows
 
@@ -58,7 +58,7 @@ class Job(Handle, Generic[Made]):
                     sleep(pause if until is None else min(pause, max(0.0, until - time.monotonic())))
                     pause = min(3.0, 1.5 * pause)
         except KeyboardInterrupt as interrupt:
-            interrupt.add_note(f"“{self.name}” goes on at the server. {self._how_to_go_on}")
+            interrupt.add_note(f"“{self.name}” continues on the server. {self._how_to_go_on}")
             raise
         if now.state != "done":
             said = f"“{self.name}” was cancelled." if now.state == "cancelled" else f"“{self.name}” failed."

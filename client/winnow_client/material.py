@@ -1,4 +1,4 @@
-"""Rows of a table, with images, as items of Winnow's manifest and an archive of the images."""
+"""Turn a table's rows, with images, into items of Winnow's manifest and an archive of the images."""
 
 import csv
 import hashlib
@@ -28,7 +28,7 @@ REASON = "Imported again with other content."
 
 
 class Frame(Protocol):
-    """A DataFrame of pandas or polars, or a table of Arrow."""
+    """A pandas or polars DataFrame, or an Arrow table."""
 
     @property
     def columns(self) -> Iterable[object]: ...
@@ -47,7 +47,7 @@ class Material:
     """`items` as in the manifest, and `images`: files by their names in it. `columns`: the meaning given to each
     column.
 
-    `folder` may be a zip. `space`: a folder for images that are no files yet; `meta`: columns that are further
+    `folder` may be a zip. `space`: a folder for images that are not files yet; `meta`: columns that are further
     information, whatever they are called. Raises FileNotFoundError if an image is missing, WrongColumns, and ValueError
     if there are no rows.
     """
@@ -68,8 +68,8 @@ class Material:
         self._name_images(Path(self.folder).absolute())
 
     def _item(self, row: Mapping[str, Any], place: int) -> dict[str, Any]:
-        """Columns are named as in a release: `caption`, `negative_caption`, `candidate_image_2` … The manifest's own
-        names keep their meaning, and any other column goes into `meta`."""
+        """Return the item of a row. Columns are named as in a release: `caption`, `negative_caption`,
+        `candidate_image_2` … The manifest's own names keep their meaning, and any other column goes into `meta`."""
         item: dict[str, Any] = {"id": str(place)}
         parts: dict[str, list[dict[str, Any]]] = {"caption": [], "image": []}
         meta: dict[str, Any] = {}
@@ -126,10 +126,10 @@ class Material:
             content = _content(image)
         except (TypeError, OSError) as error:  # raised by Pillow for numbers or channels that a PNG cannot have
             what = " ".join(str(one) for one in (type(image).__name__, getattr(image, "dtype", "")) if str(one))
-            says = f"Row {place}: this {what} cannot become a PNG ({error}). Give numbers from 0 to 255 as uint8."
+            says = f"Row {place}: this {what} cannot become a PNG ({error}). Use numbers from 0 to 255 as uint8."
             raise ValueError(says) from None
         if content is None:
-            raise ValueError(f"Row {place}: {type(image).__name__} is no image. Give a path, bytes, PIL or numpy.")
+            raise ValueError(f"Row {place}: {type(image).__name__} is not an image. Use a path, bytes, PIL or numpy.")
         kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), "img")
         path = self.space / f"{hashlib.sha256(content).hexdigest()[:24]}.{kind}"
         if not path.exists():
@@ -150,7 +150,7 @@ class Material:
         missing = [f"row {row}: {path}" for (row, _), path in zip(used, paths, strict=True) if not path.is_file()]
         if missing:
             more = f" … and {len(missing) - MOST_SHOWN:,} more" if len(missing) > MOST_SHOWN else ""
-            raise FileNotFoundError(f"There are no such images: {'; '.join(missing[:MOST_SHOWN])}{more}")
+            raise FileNotFoundError(f"These images do not exist: {'; '.join(missing[:MOST_SHOWN])}{more}")
         given = [path.parent for path in paths if path.parent != self.space]
         base = os.path.commonpath(given) if given else ""
         for (_, image), path in zip(used, paths, strict=True):
@@ -200,7 +200,7 @@ def write_archive(images: Mapping[str, Path], path: Path) -> Path:
 
 
 def mapped(report: Mapping[str, Any]) -> dict[str, str]:
-    """What each column becomes by the mapping in a job's report; empty if the server needed none."""
+    """Return what each column becomes by the mapping in a job's report; empty if the server did not need one."""
     mapping = report.get("mapping", {})
     uses = [(name, mapping[name]) for name in ("id", "type", "subtype", "together") if name in mapping]
     for kind in ("text", "image"):
@@ -214,7 +214,7 @@ def mapped(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a part of a mapping."""
+    """Yield every text in a part of a mapping."""
     if isinstance(value, str):
         yield value
     else:
@@ -230,7 +230,7 @@ def records(rows: Rows) -> Iterable[Mapping[str, Any]]:
             if type(feature).__name__ == "Image":
                 found = found.cast_column(name, type(feature)(decode=False))
         return found  # type: ignore[no-any-return]
-    found = found.collect() if hasattr(found, "collect") else found  # a LazyFrame of polars
+    found = found.collect() if hasattr(found, "collect") else found  # a polars LazyFrame
     if hasattr(found, "iter_rows"):  # polars
         return found.iter_rows(named=True)  # type: ignore[no-any-return]
     if hasattr(found, "to_batches"):  # Arrow

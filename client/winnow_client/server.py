@@ -44,7 +44,7 @@ def connect(
     ApiError if the token is wrong.
     """
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"Give an address that begins with http:// or https://, not {url!r}.")
+        raise ValueError(f"Use an address that begins with http:// or https://, not {url!r}.")
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError("This is not a token. Create one on your account page.")
     transport = Transport(url, token, patience, progress, verify, proxy, headers or {}, http)
@@ -148,7 +148,7 @@ class Server:
         self, made: Callable[[JsonObject], Made], name: str, rows: Rows, images: Folder | None, meta: Collection[str],
         existing: Existing, options: ImportOptions, check_only: bool = False,
     ) -> tuple[Job[Made], dict[str, str]]:  # fmt: skip
-        """The job, and what each column becomes as far as the client reads them."""
+        """Return the job, and what each column becomes as far as the client reads them."""
         body: JsonObject = {"name": name, **options, "skip_stored": existing != "refuse", "check_only": check_only}
         columns: dict[str, str] = {}
         with tempfile.TemporaryDirectory() as place:
@@ -213,8 +213,8 @@ class Benchmark(Handle):
     """Items with captions and images."""
 
     def paired(self, first: int, second: int) -> list[dict[str, object]]:
-        """Two runs, by their ids, on the items that both answered: each measure with the difference and its interval,
-        over all items and by type and subtype."""
+        """Compare two runs, by their ids, on the items that both answered: each measure with the difference and its
+        interval, over all items and by type and subtype."""
         found = self._transport.get(f"benchmarks/{self.id}/paired/", first=first, second=second)
         rows: list[dict[str, object]] = found["rows"]
         return rows
@@ -293,5 +293,5 @@ def _own_files(rows: Rows, images: Folder | None, space: Path) -> tuple[Path, di
 def _named(rows: Iterable[JsonObject], name: str, kind: str) -> JsonObject:
     found = next((row for row in rows if row["name"] == name), None)
     if found is None:
-        raise ApiError(404, "NOT_FOUND", f"You can see no {kind} named {name}.")
+        raise ApiError(404, "NOT_FOUND", f"There is no {kind} named {name} that you can see.")
     return found

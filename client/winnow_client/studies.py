@@ -38,13 +38,13 @@ class Study(Handle):
 
     @property
     def link(self) -> str:
-        """The address at which annotators join the whole study."""
+        """Return the address at which annotators join the whole study."""
         found = self._transport.rows(f"{self._address}invitations/")
         return str(next(one["link"] for one in found if one["stage"] is None))
 
     @property
     def state(self) -> str:
-        """`open`, `paused` or `closed`."""
+        """Return `open`, `paused` or `closed`."""
         return str(self._transport.get(self._address)["state"])
 
     def progress(self) -> Table[StageData]:
@@ -77,8 +77,8 @@ class Study(Handle):
         return self._transport.get(f"{self._address}agreement/", stage=self._position(stage), view=view)
 
     def results(self) -> dict[str, object]:
-        """People and models in one table (`rows`), on all items and on those kept, with the differences of people and
-        each model. Waits while a worker computes those of a large study."""
+        """Return people and models in one table (`rows`), on all items and on those kept, with the difference between
+        people and each model. Waits while a worker computes those of a large study."""
         return self._transport.get(f"{self._address}results/")
 
     def change(self, **settings: Unpack[SettingsOptions]) -> dict[str, object]:
@@ -248,7 +248,7 @@ def _refuse_other(release: str, given: Mapping[str, Any], stored: Mapping[str, A
     """Raise WinnowError if something given differs from what is stored."""
     for name, value in given.items():
         if name in stored and not _alike(value, stored[name]):
-            says = f"Release {release} exists, but {name} is {stored[name]!r} and not {value!r}. Make the next version."
+            says = f"Release {release} exists, but {name} is {stored[name]!r} and not {value!r}. Use the next version."
             raise WinnowError(says, "EXISTS_OTHERWISE")
 
 
@@ -294,5 +294,5 @@ def _fetch(transport: Transport, address: str, target: Path, size: int, sha256: 
 def _split(name: str) -> tuple[str, str]:
     title, _, version = name.partition("@")
     if not version:
-        raise ValueError(f"Give a name and a version, as in cups@1.0, not {name!r}.")
+        raise ValueError(f"Use a name and a version, as in cups@1.0, not {name!r}.")
     return title, version

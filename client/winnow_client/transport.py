@@ -60,7 +60,7 @@ class Attempts:
             later = f" It asks for a pause of {after.wait:.0f} s." if after.wait else ""
             raise Unreachable(f"{self.url} cannot answer now: {after}.{later}")
         if (self.at_once and after.no_host) or now + wait > self.until:
-            raise Unreachable(f"{self.url} does not answer ({after}). Is Winnow running, and is the address right?")
+            raise Unreachable(f"{self.url} does not respond ({after}). Is Winnow running, and is the address right?")
         self.failures += 1
         sleep(wait)
 

@@ -1,4 +1,4 @@
-"""What pages say of an address that managers hand out: who can open it."""
+"""Tell managers who can open an address that they hand out."""
 
 import ipaddress
 from urllib.parse import urlsplit

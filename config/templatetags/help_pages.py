@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def guide_url(context: template.Context) -> str:
-    """The address of the documentation's page about the present page."""
+    """Return the address of the documentation's page about the current page."""
     request = context.get("request")
     match = request.resolver_match if request else None
     page = guide_for((match and match.url_name) or "")

@@ -1,4 +1,4 @@
-"""What pages know of their viewer."""
+"""What pages know about their viewer."""
 
 from django import template
 

@@ -87,7 +87,7 @@ def test_the_server_plans_an_audit_as_one_types(visit, page):
     expect(judgments).to_have_text("10")
     fill(page, {"verify-strategy": "pool"})
     expect(judgments).to_have_text("40")
-    expect(page.locator("#plan")).to_contain_text("agreement cannot be measured: that needs two.")
+    expect(page.locator("#plan")).to_contain_text("agreement cannot be measured, which needs two.")
     assert errors(page) == []
 
 

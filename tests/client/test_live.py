@@ -171,7 +171,7 @@ def test_work_goes_on_while_nobody_waits(site, token, monkeypatch):
         patch.setattr("winnow_client.transport.time.sleep", lambda seconds: signal.raise_signal(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt) as caught:
             job.result()
-    assert "goes on at the server" in caught.value.__notes__[0]
+    assert "continues on the server" in caught.value.__notes__[0]
     job.cancel()
     with pytest.raises(winnow_client.JobFailed, match="was cancelled"):
         job.result()

@@ -95,7 +95,7 @@ def test_the_poster_has_the_shape_in_which_a_video_of_wide_pixels_is_shown():
         (
             lambda: video(seconds=0.1, size=(4100, 2160)),
             "VIDEO_TOO_LARGE",
-            "Use at most 8,847,360 pixels a frame. Scale",
+            "Use at most 8,847,360 pixels per frame. Scale",
         ),
         (lambda: b"\0\0\0\x20ftypisom" + bytes(100), "VIDEO_CORRUPT", "cut off or damaged"),
         (lambda: b"hello", "FORMAT_NOT_ALLOWED", "Use a JPEG, PNG, WebP, AVIF or GIF. Videos are MP4 or WebM."),

@@ -28,7 +28,7 @@ def open_archive(path: Path, title: str = "") -> Iterator[Source]:
     """
     path, title = Path(path), title or Path(path).name
     if not (path.is_dir() or path.is_file()):
-        raise ArchiveRefused("FILE_UNREADABLE", title, f"There is no such file. {ACCEPTED}")
+        raise ArchiveRefused("FILE_UNREADABLE", title, f"The file does not exist. {ACCEPTED}")
     kind = Folder if path.is_dir() else Zip if _packing(path, title) == "zip" else Tar
     source = kind(path, title)
     try:

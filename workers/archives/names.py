@@ -11,7 +11,7 @@ def unsafe(name: str) -> str:
     if "\\" in name:
         return "Use / between folders, not \\, and use a name relative to the images folder."
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
-        return "Give a name relative to the images folder: no leading / and no drive letter."
+        return "Use a name relative to the images folder, without a leading / or a drive letter."
     if ".." in name.split("/"):
         return "Remove .. from the name: the file must be in the images folder."
     if any(unicodedata.category(character) == "Cc" for character in name):

@@ -91,7 +91,7 @@ class Counted:
 
     def __init__(self, stream, budget: Budget, title: str):
         self._stream, self._budget, self._title = stream, budget, title
-        self._after_end = 0  # how often it was asked
+        self._after_end = 0  # how often it was read
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)

@@ -71,7 +71,7 @@ def name_of(info: zipfile.ZipInfo) -> str:
     """
     if not info.flag_bits & _UTF8:
         with suppress(UnicodeError):
-            return info.orig_filename.encode("cp437").decode()  # cp437 has a character for every byte: nothing is lost
+            return info.orig_filename.encode("cp437").decode()  # cp437 has a character for every byte
     return info.orig_filename
 
 

@@ -92,9 +92,9 @@ def checked_name(name: ChatName) -> ChatName:
     An address with a password or a query is refused, because it would be stored with the job.
     """
     if not name.model.strip() or len(name.model) > LONGEST or not name.model.isprintable():
-        raise CannotScore("MODEL_UNCLEAR", "Give the name of the model that writes.")
+        raise CannotScore("MODEL_UNCLEAR", "Enter the name of the model that writes.")
     if name.address:
-        advice = "Give the endpoint's address up to the version, for example https://api.example.org/v1."
+        advice = "Enter the endpoint's address up to the version, for example https://api.example.org/v1."
         try:
             parts = urlsplit(name.address)
             _ = parts.port  # raises ValueError too, if invalid
@@ -104,7 +104,7 @@ def checked_name(name: ChatName) -> ChatName:
         if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
             raise CannotScore("ENDPOINT_UNCLEAR", advice)
         if parts.username or parts.password or parts.query or parts.fragment:
-            advice = "Give the endpoint's address without a password or a query. Set its key as WINNOW_LLM_KEY."
+            advice = "Enter the endpoint's address without a password or a query. Set its key as WINNOW_LLM_KEY."
             raise CannotScore("ENDPOINT_UNCLEAR", advice)
     check_device(name.device)
     return name

@@ -107,7 +107,7 @@ class DetectorTrainer:
         self.batches, self.plot = batches, Plot(Curve(batches * sum(self.epochs.values())))
         self.epoch = {"text": 0, "image": 0}  # done
         self.best: dict[str, Any] = {side: {"accuracy": -1.0, "epoch": 0} for side in SIDES}
-        self.state: dict[str, Any] = {side: {} for side in SIDES}  # of neuron and optimizer
+        self.state: dict[str, Any] = {side: {} for side in SIDES}  # state of neuron and optimizer
 
     def run(self, watch: Watch) -> Trained:
         with self.checkpoints.locked(), reproducible(self.clip.device, self.settings.seed):

@@ -21,7 +21,7 @@ from workers.deadlines import Network
 from workers.models.chat import Answer, ChatName, Keep, Question, Step, Unanswered, endpoint_identity, estimated_tokens
 from workers.models.refusals import CannotScore
 
-TRIES = 6  # of one question
+TRIES = 6  # per question
 FIRST_WAIT = 1.0  # seconds after the first failure, doubled after each further failure
 LONGEST_WAIT = 60.0
 LONGEST_RETRY_AFTER = 900.0  # an endpoint that requests a longer pause ends the job
@@ -33,8 +33,8 @@ KEPT = "Answers received so far are kept: start again to ask only for the rest."
 
 
 class _Again(Exception):
-    """Worth another try. `after`: the seconds that the endpoint asks us to wait. `answered`: it did respond, but not
-    with an answer."""
+    """The attempt is worth repeating. `after`: the seconds that the endpoint asks us to wait. `answered`: it did
+    respond, but not with an answer."""
 
     def __init__(self, why: str, after: float | None = None, answered: bool = False):
         self.why, self.after, self.answered = why, after, answered
@@ -56,7 +56,7 @@ class Endpoint:
         self._left_out: set[str] = set()  # settings that this endpoint does not accept
         self._limit = "max_tokens"
         self._stopped = threading.Event()
-        self._resume_at = 0.0  # on the monotonic clock: no requests before
+        self._resume_at = 0.0  # on the monotonic clock: no requests before this time
         headers = {"authorization": f"Bearer {key}"} if key else {}
         timeout = httpx.Timeout(name.timeout, connect=min(10.0, name.timeout))
         self._client = httpx.Client(headers=headers, timeout=timeout, transport=transport, follow_redirects=False)
@@ -155,7 +155,7 @@ class Endpoint:
         advice = {
             401: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
             403: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
-            404: f"does not know this address or model. Check them: the model is “{self.name.model}”",
+            404: f"does not know this address or model. Check both: the model is “{self.name.model}”",
         }.get(status, "refuses to answer")
         raise CannotScore("ENDPOINT_REFUSES", f"{self.address} {advice} ({said}). {KEPT}")
 

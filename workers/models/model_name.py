@@ -42,7 +42,7 @@ class ModelName:
 
     @property
     def title(self) -> str:
-        """The name in tables: `ViT-B-32-quickgelu · openai`; for files only the last part."""
+        """Return the name in tables: `ViT-B-32-quickgelu · openai`; for files only the last part."""
         instruction = f"“{' '.join(self.prompt.split())}”" if self.prompt else ""
         parts = (self.name.removeprefix(f"{FOLDER}:"), self.pretrained, instruction)
         return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
@@ -53,7 +53,7 @@ class ModelName:
 
     @property
     def scores_pairs(self) -> bool:
-        """True if it reads an image and a caption together, and so makes no vectors of either."""
+        """Return whether it reads an image and a caption together, and so does not make vectors of either."""
         return self.kind in PAIRS
 
 
@@ -64,11 +64,11 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None, pr
     model, pretrained = model.strip(), pretrained.strip()
     prefixed = model.partition(":")[0] in PREFIXES and ":" in model
     if not model or max(len(model), len(pretrained)) > LONGEST or not (model + pretrained).isprintable():
-        raise unclear("Give a model's name, for example ViT-B-32-quickgelu.")
+        raise unclear("Enter a model's name, for example ViT-B-32-quickgelu.")
     prefix, colon, rest = model.partition(":") if prefixed else (model, "", "")
     kind = PREFIXES.get(prefix, "open_clip")
     if colon and not rest.strip():
-        raise unclear(f"Give the model's id or folder after {prefix}:.")
+        raise unclear(f"Enter the model's id or folder after {prefix}:.")
     if colon and pretrained:
         raise unclear(f"A model given as {prefix}: has its own weights. Leave the weights empty.")
     if prompt and kind != "sentence":
@@ -81,7 +81,7 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None, pr
             raise CannotScore("MODEL_UNKNOWN", f"There is no folder “{rest.strip()}” on this machine.")
         return ModelName(kind, f"{FOLDER}:{found}")
     if not pretrained and not colon:
-        raise unclear(f"Give the weights of {model}: a tag such as openai, or a file.")
+        raise unclear(f"Choose weights for {model}: a tag such as openai, or a file.")
     if prefix == HUB:
         return ModelName(kind, f"{HUB}:{local(rest.strip(), None)}")
     return ModelName(kind, model, local(pretrained, models))
@@ -91,7 +91,7 @@ def classifier_name(given: str, models: Path | None = None) -> ModelName:
     """Parse a caption classifier's name: a hub id, or a folder in `models`. Raises CannotScore: MODEL_UNCLEAR."""
     given = given.strip()
     if not given or len(given) > LONGEST or not given.isprintable():
-        raise unclear("Give the classifier's hub id or folder.")
+        raise unclear("Enter the classifier's hub id or folder.")
     return ModelName("classifier", local(given, models))
 
 
@@ -119,7 +119,7 @@ def parse_pipeline(model: str, unet: str = "", models: Path | None = None) -> Pi
     CannotScore: MODEL_UNCLEAR."""
     model, unet = model.strip(), unet.strip()
     if not model or max(len(model), len(unet)) > LONGEST or not (model + unet).isprintable():
-        raise unclear("Give a pipeline's hub id or folder, or sdxl-dpo.")
+        raise unclear("Enter a pipeline's hub id or folder, or sdxl-dpo.")
     if model in PRESETS and not unet:
         preset = PRESETS[model]
         return PipelineName(local(preset.name, models), local(preset.unet, models))
@@ -139,7 +139,7 @@ def local(given: str, models: Path | None) -> str:
     if models and (found := (models / given).resolve()).exists() and models.resolve() in found.parents:
         return str(found)
     if not HUB_ID.fullmatch(given) or any((place / given).exists() for place in (models or Path(), Path())):
-        raise unclear("Give the name of a file or folder in the server's model folder, or a hub id, not a path.")
+        raise unclear("Use the name of a file or folder in the server's model folder, or a hub id, not a path.")
     return given
 
 

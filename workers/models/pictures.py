@@ -8,7 +8,7 @@ from workers.models.refusals import CannotScore
 from workers.videos import is_video
 
 NO_VIDEOS = (
-    "Winnow’s models see one image, which is less than people saw. Score the captions alone with a language model, or "
+    "Winnow’s models see one image, which is less than people saw. Score only the captions with a language model, or "
     "import predictions that a video model made elsewhere."
 )
 

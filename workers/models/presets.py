@@ -63,12 +63,12 @@ class Preset:
 
     @property
     def detects(self) -> bool:
-        """True if it trains a detector of generated content, instead of an encoder."""
+        """Return whether it trains a detector of generated content, instead of an encoder."""
         return self.settings.image_epochs > 0
 
     @property
     def without(self) -> frozenset[str]:
-        """The settings that would have no effect."""
+        """Return the settings that would not have any effect."""
         found = set() if CAPTION in self.needs and IMAGE not in self.needs else {"hard_negative"}
         return frozenset(found | ({"neighbours", "rates", "choose"} if self.detects else set()))
 

@@ -19,9 +19,7 @@ STOP_SECONDS = 40
 
 
 class Command(BaseCommand):
-    help = (
-        "Start the database, web server and worker; Ctrl-C stops them. PORT (8000) and HOST (127.0.0.1): the address."
-    )
+    help = "Start the database, web server and worker; Ctrl-C stops them. PORT (8000), HOST (127.0.0.1): the address."
     requires_system_checks = []
 
     def handle(self, **options):
