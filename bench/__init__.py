@@ -1,1 +1,1 @@
-"""What takes minutes and is no test: measurements, attacks, pictures, and the check of a release."""
+"""Scripts that take minutes and are not tests: measurements, attacks, pictures, and the check of a release."""

@@ -1,4 +1,4 @@
-"""How often the intervals of audits hold the truth, and how many items audits judge, in made-up benchmarks.
+"""Measure how often audits' intervals contain the truth, and how many items audits judge, in made-up benchmarks.
 
 `python -m bench.audits` prints a row for each size and share of wrong items: by width and at any look, stopped at
 ± 2 points, without scores and with scores that are worth nothing (random), correlate 0.8 (good) or 0.99 (perfect) with
@@ -39,14 +39,14 @@ def benchmark(size: int, share: float) -> Array:
 
 
 def scores(wrong: Array, correlation: float, dice: np.random.Generator) -> Array:
-    """Normal noise with the mean moved for wrong items, so that the scores correlate so much with them."""
+    """Return normal noise with a shifted mean for wrong items, so that the scores correlate this much with them."""
     spread = wrong.std() or 1
     noise = dice.standard_normal(len(wrong))
     return noise if not correlation else wrong / spread * correlation + noise * np.sqrt(1 - correlation**2)
 
 
 def simulated(size: int, share: float, method: str, runs: int, seed: int = 1, half_width: float = HALF_WIDTH) -> Found:
-    """`method`: one of `METHODS`."""
+    """Simulate audits; `method` is one of `METHODS`."""
     dice, all_wrong = np.random.default_rng([seed, size, round(share * 1000)]), benchmark(size, share)
     truth, n = all_wrong.mean(), np.arange(1, size + 1)
     held, judged = 0, 0
@@ -69,7 +69,7 @@ def simulated(size: int, share: float, method: str, runs: int, seed: int = 1, ha
 
 
 def until_it_stops(wrong: Array, known: Array, target: Target) -> Bounds:
-    """With scores: of so many draws that the audit stops within them."""
+    """Return looks at audits with scores, of enough draws for the audit to stop."""
     by = side_information.any_look if target.at_any_look else side_information.by_width
     drawn = _FIRST
     while target.stop(found := by(wrong[:drawn], known[:drawn], known), len(wrong)) is None:
@@ -78,7 +78,7 @@ def until_it_stops(wrong: Array, known: Array, target: Target) -> Bounds:
 
 
 def by_width_exactly(size: int, share: float, half_width: float = HALF_WIDTH) -> Found:
-    """By width without scores, over all orders: the probability of each number of wrong items, look by look."""
+    """Compute the column by width over all orders: the probability of each number of wrong items, look by look."""
     count = int(benchmark(size, share).sum())
     target, wrong = Target(half_width=half_width), np.arange(count + 1)
     chance, held, judged = (wrong == 0).astype(float), 0.0, 0.0

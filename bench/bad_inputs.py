@@ -1,9 +1,9 @@
-"""The heavy rows of the list of malformed inputs at full size.
+"""Import the heaviest malformed inputs at full size.
 
     python -m bench.bad_inputs        (a few minutes, 1 GB of temporary disk)
 
-Each bomb is imported by a process of its own: its code, how long the verdict took (at most 30 s) and the memory of that
-process and of the one that looks through parquet files (below 512 MB each). Starts servers of its own in a temporary
+Each bomb is imported by a separate process: its code, how long the verdict took (at most 30 s) and the memory of that
+process and of the one that looks through parquet files (below 512 MB each). Starts its own servers in a temporary
 place.
 """
 
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from bench.scratch import winnow
 from tests.benchmarks.bad_inputs.case import Cases, ImportFiles
 
-MEMORY, SECONDS = 512, 30  # MB; of a verdict
+MEMORY, SECONDS = 512, 30  # MB; for a verdict
 PARQUET = Cases()
 
 
@@ -56,7 +56,7 @@ def a_hundred_gigabytes_of_one_value(folder):
 
 @PARQUET.case(37, "SCHEMA")
 def twenty_thousand_columns(folder):
-    """A million take its writer a quarter of an hour; their footer alone is refused, see the next."""
+    """Write many columns. A million would take a quarter of an hour; the next function tests their footer."""
     pq.write_table(pa.table({str(number): [1] for number in range(20_000)}), folder / "data.parquet")
     return parquet(folder)
 
@@ -95,7 +95,7 @@ def state() -> tuple:
 
 
 def child(*arguments: str) -> dict:
-    """This file again, in a process of its own on the same servers; what it printed."""
+    """Run this file again in a separate process on the same servers; return what it printed."""
     command = [sys.executable, "-m", "bench.bad_inputs", "--child", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

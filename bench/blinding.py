@@ -1,17 +1,17 @@
-"""Law 4 by measure: 10,000 screens through the real pages, and classifiers that look for a tell in all of them.
+"""Measure law 4: send 10,000 screens through the real pages, and let classifiers look for a tell in all of them.
 
     python -m bench.blinding [--screens 10000] [--only checks|sides|protocols]       (about an hour)
 
 1. Which screens are checks: half in a pool, half among batches. The area under the curve must lie in 0.47–0.53; a blind
    guess has a standard error of 0.006 there.
-2. At which of two places the right option stands: half image to text, half text to image. Right 50 ± 1% of the time. A
+2. Which of two places has the right option: half image to text, half text to image. Right 50 ± 1% of the time. A
    blind guess has a standard error of 0.5% there, so one run in twenty would fail by chance; therefore the database's
    random numbers are seeded, and what is new in each run (tokens, times) is left out here, so that the figure is the
    same in every run. With tokens and times it must lie in 50 ± 2%.
 3. In each protocol a ninth of the screens: at which place an option stood; and, where there can be checks, as many more
    screens: which are checks. Within four standard errors of a blind guess.
 
-Starts servers of its own in a temporary place. docs/guide/checks.md says what is looked at.
+Starts its own servers in a temporary place. docs/guide/checks.md describes what is examined.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def look_for_checks(screens: int) -> dict:
     half = screens // 2 // per
     stages = [visible_features.stage_with_checks(Strategy.POOL, items=max(40, half), known=20, quota=per)]
     seen = visible_features.collect(stages[0], half, per, PLAIN)
-    for first in range(0, half, 50):  # an item is judged 50 times at most
+    for first in range(0, half, 50):  # an item can be judged at most 50 times
         stages.append(visible_features.stage_with_checks(Strategy.EVERYONE, items=36, known=12))
         more = visible_features.collect(stages[-1], min(50, half - first), per, PLAIN)
         for one in more:
@@ -88,7 +88,7 @@ def look_in(protocol: str, screens: int) -> dict:
     start, per, found = time.monotonic(), 48, {}
     annotators, questions = max(5, round(screens / per)), visible_features.QUESTIONS.get(protocol, 1)
     visible_features.seed(1)
-    if protocol != "verify":  # it has no options
+    if protocol != "verify":  # `verify` has no options
         stage = visible_features.stage_with_sides(protocol, per // questions, annotators)
         seen = visible_features.collect(stage, annotators, per, PLAIN)
         places = visible_features.first_place(seen)

@@ -1,4 +1,4 @@
-"""Write a study of up to a million judgments by SQL: five judgments a task, up to 500 annotators, who err at times."""
+"""Write a study of up to a million judgments by SQL: five judgments per task, up to 500 annotators, who can err."""
 
 OVERLAP = 5
 PEOPLE = 500
@@ -104,8 +104,8 @@ def run(statement: str, **values: object) -> None:
 
 
 def filled(judgments: int, pictures: int = CHOICES + 1, tidy: bool = True, number: int = 0):
-    """A study of about so many judgments, five a task, which share so many pictures; its stage. Not `tidy`: without
-    statistics of the tables, for a small one. Vacuum afterwards, unless inside a transaction."""
+    """Create a study of about this many judgments, five per task, which share this many pictures; return its stage. Not
+    `tidy`: without statistics of the tables, for a small one. Vacuum afterwards, unless inside a transaction."""
     from annotation.models import Annotator, Instructions, Seat, Stage, Study
     from benchmarks.models import Benchmark
 
@@ -122,7 +122,7 @@ def filled(judgments: int, pictures: int = CHOICES + 1, tidy: bool = True, numbe
 
 
 def fill(benchmark: int, stage: int, tasks: int, pictures: int, people: list[int], rules: int, tidy: bool) -> None:
-    """Without the checks of foreign keys, which would take most of the time."""
+    """Fill the study without checking foreign keys, which would take most of the time."""
     run("SET session_replication_role = replica")
     run(ITEMS, benchmark=benchmark, tasks=tasks)
     run(CAPTIONS, benchmark=benchmark)
@@ -131,7 +131,7 @@ def fill(benchmark: int, stage: int, tasks: int, pictures: int, people: list[int
     run(TASKS, benchmark=benchmark, stage=stage, overlap=OVERLAP)
     run(SLOTS, stage=stage, overlap=OVERLAP)
     if tidy:
-        run("ANALYZE")  # or what was there before decides how the rest is joined
+        run("ANALYZE")  # otherwise earlier statistics decide how the rest is joined
     run(JUDGE, stage=stage, people=people, rules=rules, below=tasks - tasks // 100)
     run(DECIDE, stage=stage)
     run(FLAGS, stage=stage, flags=tasks // 1000)

@@ -1,8 +1,8 @@
-"""What an idle Winnow takes: the memory of every process of `manage.py up`, and the seconds of its starts.
+"""Measure an idle Winnow: the memory of every process of `manage.py up`, and the seconds that it takes to start.
 
     python -m bench.idle            (in a virtual environment of requirements/web.txt alone; about a minute)
 
-Starts a Winnow of its own with the demo study, looks at the front page and the login, waits, and prints each process's
+Starts its own Winnow with the demo study, looks at the front page and the login, waits, and prints each process's
 proportional set size (PSS: memory that processes share is divided among them). Then kills it and starts it again.
 """
 
@@ -28,7 +28,7 @@ def name_of(process: psutil.Process) -> str:
 
 
 def memory(pid: int) -> dict[str, list[float]]:
-    """MiB of each process, by what it is, the largest first."""
+    """Return the MiB of each process, by kind, the largest first."""
     root, found = psutil.Process(pid), {}
     for process in [root, *root.children(recursive=True)]:
         found.setdefault(name_of(process), []).append(process.memory_full_info().pss / MIB)

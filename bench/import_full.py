@@ -2,7 +2,7 @@
 
     python -m bench.import_full            (about 3 GB of temporary disk; several minutes)
 
-Starts servers of its own in a temporary place. Prints the seconds until the items are there, images a second, and how
+Starts its own servers in a temporary place. Prints the seconds until the items are stored, images per second, and how
 long it then took to draw what annotators of images of different sizes see; what the page said after a tenth of the
 images, and how long the rest took; the process's memory; and how fast two processes that do nothing else decode the
 same images, and decode them and draw the two copies that are served.
@@ -34,7 +34,7 @@ SIDE = 512
 
 
 def drawing(seed: int) -> bytes:
-    """A JPEG of 512 x 512 with circles and grain, about as large as a generated image's."""
+    """Return a JPEG of 512 x 512 with circles and grain, about as large as a generated image's."""
     draw = random.Random(seed)
     image = Image.effect_noise((SIDE, SIDE), 40).convert("RGB")
     pen = ImageDraw.Draw(image)
@@ -48,7 +48,7 @@ def drawing(seed: int) -> bytes:
 
 
 def numbered(jpeg: bytes, number: int) -> bytes:
-    """The same picture with a comment of its own: other bytes, another hash, the same work to decode."""
+    """Return the same picture with a different comment: other bytes, another hash, the same work to decode."""
     comment = f"stand-in {number}".encode()
     return jpeg[:2] + b"\xff\xfe" + (len(comment) + 2).to_bytes(2) + comment + jpeg[2:]
 
@@ -93,7 +93,7 @@ def decode(data: bytes) -> None:
 
 
 def alone(work: Callable[[bytes], object], archive: Path) -> float:
-    """Images a second of two processes that do nothing but `work`."""
+    """Return images per second for two processes that do nothing but `work`."""
     with tarfile.open(archive) as file:
         some = [file.extractfile(entry).read() for entry, _ in zip(file, range(ALONE), strict=False)]
     with multiprocessing.Pool(2) as pool:
@@ -131,8 +131,8 @@ def measure(format: str, path: Path, archive: Path) -> None:
     stored, report = job.report["images"]["stored"], job.report
     size = archive.stat().st_size / 2**20
     print(f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {size:,.0f} MB")
-    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores")
-    print(f"after a tenth {left:,.0f} s were said to be left, and {were:,.0f} s were")
+    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images per second, on {os.cpu_count()} cores")
+    print(f"after a tenth, {left:,.0f} s were announced as left, and it took {were:,.0f} s")
     print(f"then {framed:,.0f} s to draw the frames")
     print(f"memory: peak {max(memory.samples):,.0f} MB; median of each quarter of the time:", end=" ")
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
@@ -146,7 +146,7 @@ def main() -> None:
         pack(named_images(table), var / "images.tar")
         measure("bivlc-candidates", table, var / "images.tar")
         decoded, drawn = alone(decode, var / "images.tar"), alone(check_and_render, var / "images.tar")
-        print(f"alone in two processes: {decoded:,.0f} images decoded a second; {drawn:,.0f} with their copies")
+        print(f"alone in two processes: {decoded:,.0f} images decoded per second; {drawn:,.0f} with their copies")
 
 
 if __name__ == "__main__":

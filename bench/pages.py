@@ -1,4 +1,4 @@
-"""Every page and list of a managers' Winnow at several sizes: what it takes, how it grows, and the worst.
+"""Measure every page and list for managers at several sizes: time and queries, how they grow, and the worst.
 
     python -m bench.pages                                  (some minutes, about 5 GB of temporary disk)
     python -m bench.pages --judgments 10000 100000 --ms 500
@@ -38,7 +38,7 @@ class Taken:
 
 
 def work() -> None:
-    """Do what the pages have asked the worker for."""
+    """Do the work that the pages have requested."""
     from annotation.figures import cache
     from benchmarks.jobs import jobs
     from benchmarks.models import Job, JobState
@@ -59,7 +59,7 @@ class Answer:
 
 
 def cpu(backend: int) -> float:
-    """Milliseconds of this process and of its server in PostgreSQL, whose clock has steps of 10."""
+    """Return the milliseconds of this process and of its server in PostgreSQL, whose clock has steps of 10."""
     return 1000 * (time.process_time() + sum(psutil.Process(backend).cpu_times()[:2]))
 
 
@@ -77,7 +77,7 @@ def get(client, url: str) -> Answer:
 
 
 def asked(client, url: str, times: int) -> Taken | None:
-    """None if the page is not there, or only leads elsewhere."""
+    """Measure a page; None if it does not exist, or only redirects."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -145,13 +145,13 @@ def show(found: dict[str, dict[str, Taken]], most: argparse.Namespace) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--judgments", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of each study")
+    parser.add_argument("--judgments", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="in each study")
     parser.add_argument("--studies", type=int, default=200, help="small ones, beside")
     parser.add_argument("--only", nargs="+", default=[""], help="pages whose names contain one of these")
-    parser.add_argument("--times", type=int, default=5, help="of which the median counts")
+    parser.add_argument("--times", type=int, default=5, help="number of requests, of which the median counts")
     parser.add_argument("--factory", action="store_true", help="compare PostgreSQL's factory settings, judge nothing")
     for name, default in {"ms": 300, "queries": 30, "kb": 150}.items():
-        parser.add_argument(f"--{name}", type=int, default=default, help="what a page may take")
+        parser.add_argument(f"--{name}", type=int, default=default, help="limits for a page")
     options = parser.parse_args()
     with scratch.winnow(durable=False):
         from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""A release at full size: seconds of each part of its job, the largest memory of the process, and its verification.
+"""Make a release at full size: seconds for each part of its job, the process's peak memory, and its verification.
 
     python -m bench.releases                               (about 12 GB of temporary disk; many minutes)
     python -m bench.releases --items 500 --judgments
@@ -6,8 +6,8 @@
 
 First BiVLC's 7,512 real rows with a stand-in for every image that they name, judged in bulk so that every item is kept,
 released in all forms. Then a study of each number of judgments by SQL, whose five images are the same everywhere,
-released with its times and annotators. CPU seconds are those of the process, without PostgreSQL's. Starts servers of
-its own; every release is made, and verified, in a process of its own.
+released with its times and annotators. CPU seconds are those of the process, without PostgreSQL's. Starts its own
+servers; every release is made, and verified, in a separate process.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def work(code: str, *arguments: object) -> dict:
 
 
 def items(count: int, var: Path) -> None:
-    """Imported as the first study of a lab would be, judged in bulk."""
+    """Import items as for a lab's first study, and judge them in bulk."""
     from annotation.releases.plan import FORMS
     from benchmarks.imports import run as run_import
     from benchmarks.imports.order import Files, queue_import

@@ -1,4 +1,5 @@
-"""How fast scoring goes beside a bare loop of open_clip, what a second run costs, and whether memory stays flat.
+"""Measure how fast scoring is compared with a bare loop of open_clip, what a second run costs, and whether memory stays
+flat.
 
     python -m bench.scoring                      (ViT-B-32, 200 drawn photographs; some minutes on two cores)
     python -m bench.scoring --model tiny --images 1000 30000      (memory; a small random model and small pictures)
@@ -28,7 +29,7 @@ WORDS = "a the red blue cup plate dog cat table on under beside small large gree
 
 
 def picture(number: int, size: tuple[int, int]) -> bytes:
-    """A JPEG with as much in it as a photograph: soft shapes and some noise."""
+    """Return a JPEG with as much detail as a photograph: soft shapes and some noise."""
     from PIL import Image
 
     draw = random.Random(number)
@@ -40,7 +41,7 @@ def picture(number: int, size: tuple[int, int]) -> bytes:
 
 
 def imported(folder: Path, images: int, size: tuple[int, int]):
-    """A benchmark of half as many items, each with two captions and two images."""
+    """Import a benchmark of half as many items, each with two captions and two images."""
     from benchmarks.models import Benchmark
     from tests.builders import imports
 
@@ -63,7 +64,7 @@ def imported(folder: Path, images: int, size: tuple[int, int]):
 
 
 def middle_seconds(loops: dict, rounds: int) -> dict[str, float]:
-    """The median of the rounds after one that warms up, by loop. The loops take turns, each with nothing stored."""
+    """Return each loop's median of the rounds after a warm-up. The loops take turns, each with nothing stored."""
     from benchmarks.models import Embedding
 
     taken: dict[str, list[float]] = {name: [] for name in loops}
@@ -77,7 +78,7 @@ def middle_seconds(loops: dict, rounds: int) -> dict[str, float]:
 
 
 def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
-    """Work of the loops by name; each takes the model that Winnow has loaded."""
+    """Return the loops by name; each uses the model that Winnow has loaded."""
     import torch
     from PIL import Image
 
@@ -117,7 +118,7 @@ def speed(benchmark, encoder, prepare, rounds: int) -> dict:
 
 
 def pairs_speed(benchmark, scorer, rounds: int) -> dict:
-    """Pairs a second of a bare loop over the loaded model and of the job."""
+    """Return pairs per second for a bare loop over the loaded model and for the job."""
     import torch
     from PIL import Image
 
@@ -148,7 +149,7 @@ def pairs_speed(benchmark, scorer, rounds: int) -> dict:
 
 
 def scoring_work(benchmark):
-    """The work of a new job."""
+    """Return the work of a new job."""
     from benchmarks.jobs import jobs
     from benchmarks.scoring import score
 
@@ -157,7 +158,7 @@ def scoring_work(benchmark):
 
 
 def filled(benchmark, encoder, what: str) -> None:
-    """The job's own step: encode what is missing and keep it."""
+    """Do the job's own step: encode what is missing and keep it."""
     from benchmarks.scoring import score
 
     work = scoring_work(benchmark)
@@ -175,14 +176,14 @@ ASKED = ["", ""]
 
 
 def peak() -> float:
-    """MiB of this process, at most so far."""
+    """Return this process's peak memory so far, in MiB."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def twice(benchmark) -> dict:
-    """A first run and a second one, as a worker does them."""
+    """Do a first run and a second one, as a worker does."""
     from benchmarks.jobs import jobs
     from benchmarks.scoring import score
 

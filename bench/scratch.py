@@ -1,4 +1,4 @@
-"""A Winnow of its own for a measurement: servers in a temporary place, migrated; gone afterwards."""
+"""A separate Winnow for a measurement: servers in a temporary place, migrated; removed afterwards."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from config.services import Servers, database_url, redis_url
 
 @contextlib.contextmanager
 def winnow(durable: bool = True) -> Iterator[Path]:
-    """Its `var`. `durable`: writes reach the disk before they are acknowledged, as in the product."""
+    """Yield its `var`. `durable`: writes reach the disk before they are acknowledged, as in the product."""
     with tempfile.TemporaryDirectory(prefix="winnow-load-") as folder:
         var = Path(folder).resolve()
         servers = Servers(var, durable=durable)

@@ -1,11 +1,12 @@
-"""How many judgments a second one machine takes, and whether any is lost or too many: gunicorn under full load.
+"""Measure how many judgments per second one machine takes, and whether any is lost or too many: gunicorn under full
+load.
 
     python -m bench.throughput [--seconds 20] [--annotators 16] [--file prompt-fit]
     python -m bench.throughput --bare [--seconds 10] [--annotators 1 16 64]
 
 Starts servers and gunicorn of its own on 127.0.0.1, with BiVLC's 7,512 items at overlap 2 (rows of images, no files:
-no picture is fetched). Annotators answer without thinking, from processes of their own, each over one connection, by
-the requests that the judging page sends. Then the database is asked what it has.
+no picture is fetched). Annotators answer without thinking, from separate processes, each over one connection, with the
+judging page's requests. Then the database is checked.
 
 `--bare` compares: rounds of Winnow alternate with rounds of a plain Django view that does the bare minimum
 (`bench/bare.py`), behind the same command of gunicorn, on the same tables, with the same screens.
@@ -30,7 +31,7 @@ from bench import scratch
 TASKS, OVERLAP, CANDIDATES, IMAGES = 7512, 2, 4, 64
 HELD = 2  # screens that an annotator still holds at the end
 PROCESSES = 2
-ROUNDS = 3  # of each, with --bare
+ROUNDS = 3  # rounds of each, with --bare
 HEADERS = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -38,7 +39,7 @@ HEADERS = {"Accept": "application/json", "Content-Type": "application/x-www-form
 
 
 class Client:
-    """One annotator at one connection; knows every answer that was acknowledged, and how long each took."""
+    """One annotator with one connection, who records every acknowledged answer and how long it took."""
 
     def __init__(self, port: int, token: str):
         self.connection = HTTPConnection("127.0.0.1", port, timeout=30)
@@ -134,7 +135,7 @@ WINNOW, BARE = "config.wsgi", "bench.bare"
 
 @contextlib.contextmanager
 def web_server(var, application: str = WINNOW) -> Iterator[int]:
-    """Its port."""
+    """Start the web server; return its port."""
     from config import supervisor
 
     listener = supervisor.listen("127.0.0.1", 0)
@@ -152,7 +153,7 @@ def web_server(var, application: str = WINNOW) -> Iterator[int]:
 
 
 def wait_for(port: int) -> None:
-    """Until the first answer; the listener queues whoever comes before gunicorn is up."""
+    """Wait until the first answer; the listener queues whoever comes before gunicorn is up."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/healthz")
     assert connection.getresponse().status == 200
@@ -166,7 +167,7 @@ def load(port: int, seconds: float, tokens: list[str]) -> list[dict]:
 
 
 def verdict(clients: list[dict]) -> dict[str, int]:
-    """What the database says: all three must be 0."""
+    """Return counts from the database, all three of which must be 0."""
     from django.db.models import Count, Q
 
     from annotation.models import Judgment, Task
@@ -205,7 +206,7 @@ def measure(seconds: float, count: int, file: str) -> bool:
 
 
 def compare(seconds: float, counts: list[int]) -> bool:
-    """Winnow and the bare view in turn. Each round has annotators of its own; all share the slots of one study."""
+    """Compare Winnow and the bare view in turn. Each round has its own annotators; all share the slots of one study."""
     global TASKS
     TASKS *= len(counts)
     with scratch.winnow() as var:
@@ -222,7 +223,7 @@ def compare(seconds: float, counts: list[int]) -> bool:
                         clients = load(port, seconds, tokens)
                     everyone += clients
                     if sum(len(client["seconds"]) + HELD for client in everyone) >= TASKS * OVERLAP:
-                        sys.exit("The annotators ran out of screens. Give fewer --seconds.")
+                        sys.exit("The annotators ran out of screens. Use fewer --seconds.")
                     found.append(sum(len(client["seconds"]) for client in clients) / seconds)
                     print(f"{application}, load {os.getloadavg()[0]:.1f}: {report(clients, seconds)}", flush=True)
             pairs = zip(rates[WINNOW], rates[BARE], strict=True)
@@ -236,7 +237,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--annotators", type=int, nargs="+", default=[16])
-    options.add_argument("--file", default="", help="a protocol file of the library whose answer is one pick")
+    options.add_argument("--file", default="", help="a library protocol file whose answer is one pick")
     options.add_argument("--bare", action="store_true", help="compare with a plain Django view")
     options.add_argument("--client", type=int, help=argparse.SUPPRESS)
     options.add_argument("--tokens", help=argparse.SUPPRESS)

@@ -6,17 +6,17 @@ SMALL = 100  # judgments
 
 
 def small_studies(count: int):
-    """So many; the last one."""
+    """Create this many small studies; return the last one."""
     return [filled(SMALL, SMALL, number == 1, number) for number in range(1, count + 1)][-1].study
 
 
 def large_study(judgments: int):
-    """Of so many judgments, as many uses of images, each of another one, and 500 annotators."""
+    """Create a study with this many judgments, as many uses of images, all different, and 500 annotators."""
     return filled(judgments, pictures=judgments).study
 
 
 def addresses(study, user) -> dict[str, str]:
-    """The address of each page and list that answers a GET, by its name and query. What it needs is made beside it."""
+    """Return the address of each page and list that answers a GET, by name and query. Makes whatever it needs."""
     from annotation.models import Flag, Member, ProtocolDraft, ReaderReport, ReportDoor, Role, SharedResults
     from annotation.protocol_files import drafts
     from benchmarks.jobs import jobs

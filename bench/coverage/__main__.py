@@ -1,4 +1,4 @@
-"""Prints the tables; bench/coverage/__init__.py says what they have."""
+"""Print the tables, which bench/coverage/__init__.py describes."""
 
 import argparse
 import sys
@@ -26,11 +26,11 @@ def main(argv: list[str]) -> None:
         description=bench.coverage.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; all if none is named")
-    options.add_argument("--studies", type=int, default=1000, help="of each cell")
+    options.add_argument("parts", nargs="*", metavar="part", help=f"one or more of {', '.join(PARTS)}; all by default")
+    options.add_argument("--studies", type=int, default=1000, help="studies per cell")
     asked = options.parse_args(argv)
     if unknown := set(asked.parts) - set(PARTS):
-        options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        options.error(f"unknown part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
     if asked.studies < 1:
         options.error("--studies must be 1 or more")
     for name in asked.parts or PARTS:

@@ -1,4 +1,4 @@
-"""Adaptive overlap: how often the interval of the estimated error has the error that the crowd really leaves.
+"""Adaptive overlap: how often the estimated error's interval contains the error that the crowd really leaves.
 
 Items differ in the share of annotators who give the majority's answer, as in docs/design/evidence.md; two judgments
 at least, nine at most, a certainty of 80%. The truth is the error over 100,000 tasks of the same crowd.
@@ -40,7 +40,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 
 def coverage(crowd: Crowd, tasks: int, studies: int) -> tuple[float, float, float, float]:
-    """(the crowd's error, the mean estimate, the share of intervals that have it, their mean width)"""
+    """Return the crowd's error, the mean estimate, the share of intervals that contain it, and their mean width."""
     dice = np.random.default_rng(SEED)
     true = float(np.mean([_error(votes) for votes in _votes(crowd, 100_000, dice)]))
     found = []
@@ -65,7 +65,7 @@ _KNOWN: dict[tuple[int, int], bool] = {}
 
 
 def _wants_more(votes: list[bool]) -> bool:
-    """Of so many votes for and against; computed once."""
+    """Return whether a task with this many votes for and against gets more; computed once."""
     key = sum(votes), len(votes)
     if key not in _KNOWN:
         _KNOWN[key] = wants_more(["a" if vote else "b" for vote in votes], STOPS.certainty, STOPS.cap)

@@ -1,8 +1,8 @@
 """Intervals of agreement, which are over items.
 
 Each item has a true label. An annotator gives it with a probability whose logit is their ability less the item's
-difficulty, else any other label. Abilities and difficulties are normal. The truth is what the same annotators would
-have over ever more such items (`truth`).
+difficulty, otherwise any other label. Abilities and difficulties are normal. The truth is what the same annotators
+would have over ever more such items (`truth`).
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def ability(self) -> float:
-        """The logit of the p for which p² + (1 − p)² / (labels − 1) is `agree`."""
+        """Return the logit of the p for which p² + (1 − p)² / (labels − 1) is `agree`."""
         others = len(self.shares) - 1
         right = (1 + np.sqrt(max(0.0, 1 - (others + 1) * (1 - others * self.agree)))) / (others + 1)
         return float(np.log(right / (1 - right)))
@@ -68,7 +68,7 @@ CELLS = [
 
 
 def rows(studies: int) -> Iterator[list[str]]:
-    """Of each design the lowest and the highest coverage of its cells, by measure."""
+    """Yield, for each design, the lowest and the highest coverage of its cells, by measure."""
     for design in dict.fromkeys(cell.design for cell in CELLS):
         found = [coverage(cell, studies) for cell in CELLS if cell.design == design]
         items, people, each = design
@@ -85,7 +85,7 @@ def _range(found: list[float | None]) -> str:
 
 
 def coverage(cell: Cell, studies: int) -> dict[str, float | None]:
-    """The share of intervals that hold the truth, by measure; None where no study had one."""
+    """Return the share of intervals that contain the truth, by measure; None if no study had one."""
     dice = np.random.default_rng(SEED)
     held: dict[str, list[bool]] = {name: [] for name in (*MEASURES, KAPPA)}
     for _ in range(studies):

@@ -1,4 +1,4 @@
-"""Intervals of the human baseline where annotators differ, over items and over annotators.
+"""Intervals of the human baseline if annotators differ, over items and over annotators.
 
 An annotator gives a right answer with a probability of their own: its logit is normal, with the standard deviation
 `sd`, around the one that makes it p on average. The truth is the share that other annotators would get as well.
@@ -50,7 +50,7 @@ HEADS = ("design", "p", *(f"sd {sd:g}" for sd in SD))
 
 
 def rows(studies: int) -> Iterator[list[str]]:
-    """Coverage over items → over annotators, and the mean width of both, for each sd."""
+    """Yield coverage over items → over annotators, and the mean width of both, for each sd."""
     for design, p in product(DESIGNS, P):
         yield [design.name, f"{p:g}", *(_cell(coverage(replace(design, sd=sd, p=p), studies)) for sd in SD)]
 
@@ -61,7 +61,7 @@ def _cell(found: dict[str, tuple[float, float]]) -> str:
 
 
 def coverage(design: Design, studies: int, seed: int = SEED) -> dict[str, tuple[float, float]]:
-    """Of the intervals over items and over annotators: the share that holds the truth, and the mean width."""
+    """Return, for intervals over items and over annotators, the share that contains the truth, and the mean width."""
     dice, true, middle = np.random.default_rng(seed), truth(design), centre(design.p, design.sd)
     items, people = sum(design.loads), len(design.loads)
     share = np.full((items, design.answers), 1 / design.answers)
@@ -79,13 +79,13 @@ def coverage(design: Design, studies: int, seed: int = SEED) -> dict[str, tuple[
 
 
 def truth(design: Design) -> float:
-    """The probability that enough of the answers of an item's annotators, drawn from all there could be, are right."""
+    """Return the probability that enough answers by an item's annotators, drawn from all possible ones, are right."""
     k, p = design.answers, design.p
     return math.fsum(math.comb(k, right) * p**right * (1 - p) ** (k - right) for right in range(design.needed, k + 1))
 
 
 def centre(p: float, sd: float) -> float:
-    """The mean of normal logits with this standard deviation whose probabilities have the mean p."""
+    """Return the mean of normal logits with this standard deviation whose probabilities have the mean p."""
     places, weights = np.polynomial.hermite_e.hermegauss(80)
     low, high = -20.0, 20.0
     while low < (middle := (low + high) / 2) < high:

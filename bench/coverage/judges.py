@@ -1,4 +1,4 @@
-"""Audits whose judges err: how often the raw interval and the corrected one have the real share of wrong items.
+"""Audits whose judges err: how often the raw interval and the corrected one contain the real share of wrong items.
 
 A benchmark of 5,000 items of which 300 are judged, each by some of twelve annotators, who answer items with a known
 answer as well. `missed` and `alarms` are the rates of judgments. With an `sd`, annotators' and items' logits vary
@@ -54,7 +54,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 
 def coverage(cell: Cell, studies: int) -> tuple[float, float, float, float, float]:
-    """The share of intervals with the truth, corrected and raw; their mean estimates; the corrected one's width."""
+    """Return coverage and mean estimates, corrected and raw, and the mean width of corrected intervals."""
     dice, truth = np.random.default_rng(SEED), round(SIZE * cell.wrong) / SIZE
     all_wrong = np.arange(SIZE) < truth * SIZE
     found = np.zeros((studies, 5))
@@ -78,7 +78,7 @@ _LABELS = {True: "wrong", False: ""}
 
 
 def _said(cell: Cell, wrong: Array, people: Array, dice: np.random.Generator) -> Array:
-    """Whether each judgment says wrong (items × judgments)."""
+    """Return whether each judgment says wrong (items × judgments)."""
     who = np.argsort(dice.random((len(wrong), PEOPLE)), axis=1)[:, : max(1, cell.judgments)]
     hard = cell.sd * dice.standard_normal((len(wrong), 1))
     errs = np.where(wrong, cell.missed, cell.alarms)[:, None]

@@ -1,4 +1,4 @@
-"""Agreement where nearly all items get the same label: a rare label, and the ceiling of a scale.
+"""Agreement if nearly all items get the same label: a rare label, and the ceiling of a scale.
 
 As in agreement.py, with two labels at 99 : 1, and with points from 1 to 5 of which 96% are 5. Those are *noted*
 of which pages say that a coefficient rests on few items.
@@ -40,7 +40,7 @@ def _percent(held: Array) -> str:
 
 
 def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:
-    """Of each study whether it is noted, and whether each measure's interval has the truth (NaN without one)."""
+    """Return, for each study, whether it is noted, and whether each interval contains the truth (NaN: no interval)."""
     dice, ability = np.random.default_rng(SEED), np.full(cell.people, cell.ability)
     labels = len(cell.shares)
     by_distance = coefficients.alpha(coefficients.interval(np.arange(labels, dtype=float)))
@@ -62,7 +62,7 @@ def coverage(cell: Cell, studies: int) -> tuple[Array, dict[str, Array]]:
 
 
 def _counts(table, labels: int) -> Array:
-    """With a column for each label, also those that nobody gave."""
+    """Return counts with a column for each label, including labels that nobody gave."""
     counts = np.zeros((len(table.counts), labels), int)
     counts[:, [int(label) for label in table.labels]] = table.counts
     return counts

@@ -1,4 +1,4 @@
-"""Scores of protocol files near the end of a scale, with ties, and where annotators differ.
+"""Scores of protocol files near the end of a scale, with ties, and if annotators differ.
 
 Of a five-point scale near its end, an item is 5, or with the probability `rare` 1, and three annotators give an item's
 value. Of strengths, b beats a with the probability that a distance of 0.6 makes, or ties; the number of comparisons is
@@ -31,7 +31,7 @@ FIVE = Range(1.0, 5.0)
 
 
 def rows(studies: int) -> Iterator[list[str]]:
-    """Coverage, and the share of studies without an interval; where annotators differ, the coverage for these
+    """Yield coverage, and the share of studies without an interval; if annotators differ, the coverage for these
     annotators' interval → for others like them, and the mean width of the latter.
     """
     for rare in RARE:
@@ -89,7 +89,7 @@ def _held(spans: Sequence[tuple[float | None, float | None]], true: float) -> Fo
     return (float(np.mean(held)) if held else 0.0), 1 - len(given) / len(spans)
 
 
-# Where annotators differ: what judgments say, and what is measured of them
+# If annotators differ: the judgments, and what is measured from them
 
 
 def _points(dice: np.random.Generator, item: Array, who: Array) -> Array:
@@ -105,12 +105,12 @@ def _geometric(dice: np.random.Generator, item: Array, who: Array) -> Array:
 
 
 def _pairs(dice: np.random.Generator, item: Array, who: Array) -> Array:
-    """Of the first thing and of the second, which annotators like more the more lenient they are."""
+    """Return scores of the first thing and of the second, which lenient annotators like more."""
     return np.stack([_points(dice, item, who), _points(dice, item - 0.3, 0.5 * who)])
 
 
 def _group(dice: np.random.Generator, item: Array, who: Array) -> Array:
-    """Whether the majority of the annotators is right in each of four tasks: of each item."""
+    """Return, for each item, whether the majority of annotators is right in each of four tasks."""
     right = np.stack([_yes(dice, item, who, 2.5).sum(axis=-1) > JUDGED_BY / 2 for _ in range(4)])
     return np.asarray(right.all(axis=0), dtype=float)
 
@@ -150,7 +150,7 @@ MEASURES: dict[str, tuple[Says, Callable[[Array, Array], Figures]]] = {
 
 
 def over_annotators(name: str, items: int, people: int, sd: float, studies: int) -> tuple[float, float, float]:
-    """The coverage of both intervals, and the mean width of the one for others; nan if no study has it."""
+    """Return the coverage of both intervals, and the mean width of the one for others; nan if no study has it."""
     dice, (says, measure), true = np.random.default_rng(SEED), MEASURES[name], truth(name, sd)
     found = []
     for _ in range(studies):
@@ -171,7 +171,7 @@ def over_annotators(name: str, items: int, people: int, sd: float, studies: int)
 
 @cache
 def truth(name: str, sd: float) -> float:
-    """By `DRAWS` items, each judged by annotators who judge no other."""
+    """Return the truth from `DRAWS` items, each judged by annotators who do not judge any other."""
     dice, (says, _) = np.random.default_rng(SEED + 1), MEASURES[name]
     of_items = np.repeat(ITEM * dice.standard_normal((DRAWS, 1)), JUDGED_BY, axis=1)
     values = says(dice, of_items, sd * dice.standard_normal((DRAWS, JUDGED_BY)))

@@ -1,6 +1,6 @@
-"""How often honest annotators get a sign about their answers, and how often careless ones do.
+"""Measure how often honest and careless annotators get a sign about their answers. Each judges a number of tasks, and a
 
-Each judges so many tasks, and so many judge each. An answer is right with a probability whose logit is 2.2 plus the
+number of annotators judge each task. An answer is right with a probability whose logit is 2.2 plus the
 annotator's skill less the difficulty of the task, both normal, and in batches that of the batch; a wrong one is
 any other. Careless annotators look at every other screen. The truth is one of four answers, not equally often.
 """
@@ -45,7 +45,7 @@ CELLS = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Shares: of studies in which an honest annotator has a sign, of honest and of careless annotators with one."""
+    """Shares of studies in which an honest annotator has a sign, and of honest and of careless annotators with one."""
 
     studies: float
     honest: float
@@ -68,7 +68,7 @@ def found(cell: Cell, studies: int) -> Found:
 
 
 def signs_of(rows: Judgments) -> list[list[Sign]]:
-    """Those about answers, of each annotator."""
+    """Return each annotator's signs about answers."""
     stage = annotator_behaviour.stage_behaviour(rows, {"answer": str})
     return [
         annotator_behaviour.comparison_signs(annotator_behaviour.comparison_with_others(number, mine, stage))
@@ -77,7 +77,7 @@ def signs_of(rows: Judgments) -> list[list[Sign]]:
 
 
 def study(cell: Cell, dice: np.random.Generator) -> Judgments:
-    """The first annotators are the careless ones."""
+    """Simulate a study in which the first annotators are the careless ones."""
     batch = cell.batch or 1
     batches = cell.people * cell.tasks // cell.each // batch
     load, who = np.zeros(cell.people), np.empty((batches, cell.each), dtype=int)

@@ -1,4 +1,4 @@
-"""How often annotators who only differ in speed get the sign *fast*.
+"""Measure how often annotators who differ only in speed get the sign *fast*.
 
 The logarithm of a time is normal: annotators' medians differ with the standard deviation `sd`, an annotator's judgments
 with WITHIN. Nobody judges without looking.
@@ -18,7 +18,7 @@ HEADS = ("annotators", "judgments each", *(f"sd {sd:g}" for sd in SD))
 
 
 def rows(studies: int) -> Iterator[list[str]]:
-    """The share of annotators with the sign (of studies with one)."""
+    """Yield the share of annotators with the sign (of studies with one)."""
     for people, tasks in product(PEOPLE, TASKS):
         found = (signs(people, tasks, sd, studies) for sd in SD)
         yield [str(people), str(tasks), *(f"{100 * each:.2f} % ({100 * any_:.1f} %)" for each, any_ in found)]

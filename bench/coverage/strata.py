@@ -1,4 +1,4 @@
-"""Audits by width in strata: how often the interval has the truth when the audit stops, and after how many items.
+"""Audits by width in strata: how often the interval contains the truth when the audit stops, and after how many items.
 
 A design's strata have shares of the benchmark and of wrong items; the order is random and proportional in the strata.
 """
@@ -49,7 +49,7 @@ def rows(studies: int) -> Iterator[list[str]]:
 
 
 def coverage(design: Design, studies: int, *, by_strata: bool = True) -> tuple[float, float]:
-    """The share of orders whose interval has the truth, and the mean number of items judged."""
+    """Return the share of orders whose interval contains the truth, and the mean number of items judged."""
     dice, target = np.random.default_rng(SEED), Target(half_width=design.half_width)
     strata = np.repeat(np.arange(len(design.sizes)), design.sizes)
     counts = np.round(np.array(design.sizes) * design.wrong).astype(int)
@@ -64,7 +64,7 @@ def coverage(design: Design, studies: int, *, by_strata: bool = True) -> tuple[f
 
 
 def proportional(strata: Array, dice: np.random.Generator) -> Array:
-    """As `annotation.measures.audits.order`, with random numbers for hashes."""
+    """Return an order like `annotation.measures.audits.order`, with random numbers for hashes."""
     drawn, place = dice.permutation(len(strata)), np.empty(len(strata))
     for stratum in np.unique(strata):
         mine = drawn[strata[drawn] == stratum]

@@ -1,5 +1,5 @@
 """Annotators judge on a real installation while its parts are killed, its network breaks, its neighbours hang, its disk
-fills and its clock steps; then every acknowledged answer is looked for in the database and in an export.
+fills and its clock steps; then check for every acknowledged answer in the database and in an export.
 `make nemesis` runs it.
 
 Start in attack.py. annotators.py has the browser's outbox in Python, proxy.py the network between it and the web

@@ -1,9 +1,9 @@
-"""24 annotators judge on a Winnow of their own while its parts are killed and paused, its network breaks, its disk
+"""Let 24 annotators judge on a separate Winnow while its parts are killed and paused, its network breaks, its disk
 fills and its clock steps. Every acknowledged answer must be there afterwards.
 
     python -m bench.nemesis [--seed 1] [--judgments 10000] [--faults 60] [--minutes 25] [--within 15] [--bucket]
 
-Everything is on this machine, in a temporary place, and gone afterwards. Ends with 1 where a promise was broken.
+Everything is on this machine, in a temporary place, and gone afterwards. Exits with 1 if a promise was broken.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SETTLING = 600  # seconds for the start, the last jobs and the account
 
 
 def table(found: Findings) -> str:
-    """Each kind of fault: how often, and the longest recovery."""
+    """Return each kind of fault, with how often it struck and the longest recovery."""
     lines = [f"{'fault':32} {'number':>6} {'longest recovery':>17}"]
     alone = {kind: [one.recovery for one in found.struck if one.names == [kind]] for kind in found.kinds}
     together = [one.recovery for one in found.struck if len(one.names) > 1]
@@ -71,10 +71,10 @@ def main() -> int:
     options.add_argument("--judgments", type=int, default=10_000)
     options.add_argument("--faults", type=int, default=60)
     options.add_argument("--minutes", type=float, default=25, help="it ends after these, whatever is left")
-    options.add_argument("--within", type=float, default=15, help="seconds in which every part is to be back")
+    options.add_argument("--within", type=float, default=15, help="seconds within which every part must be back")
     options.add_argument("--bucket", action="store_true", help="keep files in an object storage, which hangs at times")
     options.add_argument("--names", nargs="*", default=[], help="strike only these faults, again and again")
-    options.add_argument("--logs", type=Path, help="a folder that is to have the parts' logs")
+    options.add_argument("--logs", type=Path, help="a folder for the parts' logs")
     asked = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGALRM, lambda *_: sys.exit("Something hangs."))

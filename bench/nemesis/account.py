@@ -1,4 +1,4 @@
-"""What was acknowledged, against what the database and an export have. Plain SQL, none of the product's own reads."""
+"""Compare acknowledged answers with the database and an export, in plain SQL, without the product's own reads."""
 
 import io
 import zipfile
@@ -42,7 +42,7 @@ SLACK = 0.5  # seconds around a fault in which a failed request is still its doi
 
 @dataclass
 class Account:
-    """Counts of what must not be, and some of what may."""
+    """Counts of what must not happen, and of some things that may."""
 
     acknowledged: int = 0
     surplus: int = 0
@@ -81,7 +81,7 @@ def account(diaries: dict[str, Diary], *, url: str, study: int, export: str) -> 
 
 
 def differences(row: dict, sent: dict | None, annotator: str, receipt: str) -> Iterator[str]:
-    """Between a judgment's row and what its annotator sent; None: it was an undo, whose receipt is the lease."""
+    """Yield differences between a judgment's row and what was sent; None: an undo, whose receipt is the lease."""
     if row["annotator"] != annotator:
         yield "another annotator's"
     if sent is None:
@@ -100,7 +100,7 @@ def differences(row: dict, sent: dict | None, annotator: str, receipt: str) -> I
 
 
 def in_export(path: Path, rows: dict[str, dict]) -> tuple[list[str], list[str]]:
-    """What of the database's rows the export lacks or has besides, and what it has otherwise."""
+    """Compare the export with the database: missing, additional and different rows."""
     with zipfile.ZipFile(path) as archive:
         name = next(name for name in archive.namelist() if name.endswith("/judgments.parquet"))
         listed = pq.read_table(io.BytesIO(archive.read(name))).to_pylist()
@@ -119,6 +119,6 @@ def _same(row: dict, line: dict) -> bool:
 
 
 def outside(failures: list[Failure], struck: list[Struck]) -> list[Failure]:
-    """Requests that failed while nothing was wrong."""
+    """Return requests that failed while nothing was wrong."""
     windows = [(one.begun - SLACK, one.well + SLACK) for one in struck]
     return [one for one in failures if not any(begun <= one.ended and one.begun <= well for begun, well in windows)]

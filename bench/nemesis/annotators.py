@@ -57,7 +57,7 @@ class Failure:
 
 @dataclass
 class Diary:
-    """What an annotator remembers: every key that was sent, what the server said to it, and what went wrong."""
+    """An annotator's memory: every key sent, the server's response to it, and what went wrong."""
 
     sent: dict[str, dict | None] = field(default_factory=dict)  # an answer's fields; None: an undo
     acknowledged: dict[str, str] = field(default_factory=dict)  # key → receipt, or the lease of an undo
@@ -68,7 +68,7 @@ class Diary:
 
 
 class NotSent(Exception):
-    """`status` where there was an answer, though none of Winnow's."""
+    """`status` if there was a response, but not from Winnow."""
 
     def __init__(self, status: int | None):
         super().__init__(status)
@@ -94,7 +94,7 @@ class Annotator:
         self.connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         self.used, self.kept = 0.0, False
 
-    # What they do
+    # Their actions
 
     def work(self, stop: threading.Event, patience: float = 60) -> None:
         """Judge until `stop`, then wait until everything is sent."""
@@ -141,7 +141,7 @@ class Annotator:
             self._flush()
 
     def _close(self) -> None:
-        """The tab is closed on an answer just given: it is sent without waiting, and again when the page is back."""
+        """Close the tab just after an answer, which is sent without waiting, and again when the page is back."""
         self._add(self.queue.pop(0))
         for entry in self._oldest():
             self._send_and_go(entry)
@@ -150,7 +150,7 @@ class Annotator:
         self._sync()
 
     def _oldest(self) -> list[Entry]:
-        """Each screen's first answer: one that changes it must not overtake it."""
+        """Return each screen's first answer, since one that changes it must not overtake it."""
         return list({entry.lease: entry for entry in reversed(self.outbox)}.values())[::-1]
 
     def _send_and_go(self, entry: Entry) -> None:
@@ -199,7 +199,7 @@ class Annotator:
     # The outbox
 
     def _flush(self) -> bool:
-        """Send all, one after the other; whether none is left."""
+        """Send all, one after the other; return whether none is left."""
         failed: set[str] = set()
         while entry := next((one for one in self.outbox if one.lease not in failed), None):
             self.diary.sent[entry.key] = asdict(entry)
@@ -247,7 +247,7 @@ class Annotator:
         return self._ask("POST", self.home + path, urlencode(fields))
 
     def _ask(self, method: str, path: str, body: str | None = None) -> dict:
-        """What Winnow itself answered, a refusal included. Raises NotSent."""
+        """Return Winnow's own response, which may be a refusal. Raises NotSent."""
         begun = time.monotonic()
         try:
             return self._asked(method, path, body, begun)
@@ -274,7 +274,7 @@ class Annotator:
         raise NotSent(status)
 
     def _exchange(self, method: str, path: str, body: str | None) -> tuple[bytes, int]:
-        """On the open connection; where the other end has closed that meanwhile, on a new one, as browsers do."""
+        """Use the open connection or, if the other end has closed it meanwhile, a new one, as browsers do."""
         try:
             return self._on_the_wire(method, path, body)
         except ConnectionError:
@@ -287,5 +287,5 @@ class Annotator:
         self.kept = self.connection.sock is not None
         self.connection.request(method, path, body, HEADERS)
         answer = self.connection.getresponse()
-        self.kept = False  # from the first byte of an answer on nothing is repeated
+        self.kept = False  # after the first byte of a response, nothing is repeated
         return answer.read(), answer.status

@@ -1,6 +1,6 @@
 """The attack: annotators, a manager and faults at once; afterwards the account.
 
-The order of faults, their lengths and every choice come from the seed; what the machine makes of it does not.
+The order of faults, their lengths and every choice come from the seed; the machine's behaviour does not.
 """
 
 import threading
@@ -69,7 +69,7 @@ class Findings:
     uploads: Counter = field(default_factory=Counter)
 
     def counts(self) -> dict[str, int]:
-        """What must be zero."""
+        """Return the counts that must be zero."""
         late = [one for one in self.struck if not one.recovered or one.recovery > self.within]
         return {
             **self.account.broken,
@@ -99,8 +99,8 @@ class Findings:
 
 
 def deck(plan: Plan, names: Sequence[str], rng: Random, struck: Sequence[Struck]) -> Iterator[list[str]]:
-    """The faults to strike, blow by blow, until enough are `struck`: the first of two may leave nothing for the second.
-    Each kind comes once before any comes again, and now and then two come together.
+    """Yield the faults to strike, one blow at a time, until enough are `struck`: the first of two may leave nothing for
+    the second. Each kind comes once before any comes again, and now and then two come together.
     """
     yield from (name.split(AND) for name in plan.names)
     left: list[str] = []
@@ -188,7 +188,7 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
 
 
 def _late(late: Sequence[Failure], struck: Sequence[Struck], calm: Collection[str]) -> Iterator[Failure]:
-    """Those that began while only such faults lasted as may make no answer late."""
+    """Return failures that began while only faults lasted that must not make any answer late."""
     windows = [(one.begun, one.well) for one in struck if one.names and {*one.names} <= {*calm}]
     return (one for one in late if any(begun <= one.begun <= well for begun, well in windows))
 
@@ -198,7 +198,7 @@ def _idle(annotator: Annotator) -> bool:
 
 
 def _pace(mean: float, hurry: threading.Event, seed: int) -> Callable[[], float]:
-    """Thinking times, exponential around the mean; none once the faults are over."""
+    """Return thinking times, exponential around the mean; none once the faults are over."""
     rng = Random(seed)
     return lambda: 0 if hurry.is_set() else rng.expovariate(1 / mean)
 

@@ -1,4 +1,4 @@
-"""What goes wrong, and when all is well again.
+"""The faults, and how to tell when all is well again.
 
 A fault is struck, lasts a moment, and is relieved; a killed part is the supervisor's to start again, and a killed
 supervisor its owner's: the next start follows at once.
@@ -48,7 +48,7 @@ WHERE datname = 'winnow' AND pid <> pg_backend_pid() AND backend_type = 'client 
 
 @dataclass
 class Ground:
-    """What faults are struck at. `disk` is None where nobody may mount one."""
+    """The target of faults. `disk` is None if nobody may mount one."""
 
     winnow: Winnow
     proxy: Proxy
@@ -69,7 +69,7 @@ class Ground:
             database.execute(OTHERS)  # who was connected before looks at the other clock
 
     def clear(self) -> None:
-        """The clock is PostgreSQL's own again."""
+        """Restore PostgreSQL's own clock."""
         with psycopg.connect(database_url(self.winnow.var), autocommit=True) as database:
             database.execute(OTHERS)  # a job that still runs holds the clock
             database.execute(NO_CLOCK)
@@ -79,7 +79,7 @@ class Ground:
         return next(iter(self.winnow.children(word)), None)
 
     def child(self, word: str, of: str = "") -> psutil.Process | None:
-        """One of the children of that part with `of` on its command line, by chance."""
+        """Return one of that part's children with `of` on its command line, at random."""
         part = self.part(word)
         found = children(part.pid, of) if part else []
         return self.rng.choice(found) if found else None
@@ -89,7 +89,7 @@ class Ground:
             database.execute("UPDATE nemesis.clock SET step = make_interval(secs => %s)", [seconds])
 
     def start_again(self) -> None:
-        """What its owner does where Winnow has ended."""
+        """Do what its owner does if Winnow has ended."""
         self.winnow.process.wait()
         self.winnow.up()
 
@@ -142,7 +142,7 @@ def _pause(find: Callable[[], psutil.Process | None], held: tuple[float, float] 
 
 
 def kinds(ground: Ground) -> dict[str, Fault]:
-    """Every fault that this machine allows, by its name in the table."""
+    """Return every fault that this machine allows, by its name in the table."""
     of_session = "winnow [local]"
     places: dict[str, Callable[[], psutil.Process | None]] = {
         "a web process": lambda: ground.child("gunicorn"),
@@ -181,7 +181,7 @@ def kinds(ground: Ground) -> dict[str, Fault]:
 
 
 def hanging(ground: Ground) -> dict[str, Fault]:
-    """Neighbours that hang, and uploads without end: no answer may be slow meanwhile."""
+    """Return faults in which neighbours hang and uploads never end: no answer may be slow meanwhile."""
     found = {"Valkey hangs": _pause(lambda: ground.part("valkey-server"), neighbours.HANGS)}
     if ground.storage:
         found["the object storage hangs"] = Fault(
@@ -200,7 +200,7 @@ def hanging(ground: Ground) -> dict[str, Fault]:
 
 
 def is_well(ground: Ground) -> bool:
-    """Is every part there, and does it answer? Starts Winnow again where it has ended."""
+    """Return whether every part is there and responds. Starts Winnow again if it has ended."""
     if ground.winnow.process.poll() is not None:
         if ground.winnow.process.returncode != -signal.SIGKILL:
             ground.gave_up.append(ground.winnow.var.with_suffix(".said").read_text().strip().splitlines()[-1])
@@ -242,7 +242,7 @@ class Struck:
 
 
 def strike(ground: Ground, faults: dict[str, Fault], names: list[str], patience: float) -> Struck:
-    """All of them at once, then wait until all is well, `patience` seconds at most."""
+    """Strike all of them at once, then wait at most `patience` seconds until all is well."""
     begun = time.monotonic()
     hit = [name for name in names if faults[name].strike() is not False]
     if lasting := [faults[name].held or ground.held for name in hit if faults[name].lasts]:

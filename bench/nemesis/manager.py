@@ -1,4 +1,4 @@
-"""The study's manager, as a process of its own: imports the material, then orders exports, releases and imports as
+"""The study's manager, as a separate process: imports the material, then orders exports, releases and imports as
 jobs, until its input ends; then waits for the jobs, has a last export made, and says what became of all of them.
 
 Takes the arguments of `Manager` as one JSON object. Prints JSON lines: `{"study", "tokens"}` when the study can be
@@ -93,7 +93,7 @@ def material(judgments: int, folder: Path) -> tuple[Path, Path]:
 
 
 def study_of(judgments: int, folder: Path):
-    """Imported and open to annotators."""
+    """Import the study and open it to annotators."""
     from annotation.designs.plan import StagePlan
     from annotation.studies.lifecycle import create_study
     from benchmarks.imports import run as run_import
@@ -109,7 +109,7 @@ def study_of(judgments: int, folder: Path):
 
 
 def addresses() -> list[str]:
-    """Of some images, as annotators load them."""
+    """Return the addresses of some images, as annotators load them."""
     from django.urls import reverse
 
     from benchmarks.models import ItemImage
@@ -126,7 +126,7 @@ def token() -> str:
 
 
 def order(kind: str, number: int, study, folder: Path):
-    """A job, sent to the worker."""
+    """Send a job to the worker."""
     from annotation.exports import job as export_job
     from annotation.models import Outcome
     from annotation.releases import lifecycle as release_lifecycle
@@ -146,7 +146,7 @@ def order(kind: str, number: int, study, folder: Path):
 
 
 def order_until_told(study, rng: Random, every: float, folder: Path) -> None:
-    """A job now and then; where the database is away or the disk full, another time."""
+    """Order a job now and then; if the database is down or the disk full, try later."""
     from django.db import Error, connection
 
     from benchmarks.models import Job
@@ -162,7 +162,7 @@ def order_until_told(study, rng: Random, every: float, folder: Path) -> None:
 
 
 def over(job) -> bool:
-    """Whether the job has ended and its process has cleared up after it: the process holds the lock until then."""
+    """Return whether the job has ended and its process has cleared up: it holds the lock until then."""
     from benchmarks.audit import named
     from benchmarks.locks import alone
 
@@ -173,7 +173,7 @@ def over(job) -> bool:
 
 
 def stuck(jobs, seconds: float) -> list[str]:
-    """Which of these jobs are not over after so many seconds, and what became of them so far."""
+    """Return which of these jobs are not over after this many seconds, and their state."""
     from benchmarks.audit import named
     from benchmarks.models import Event
 
@@ -215,7 +215,7 @@ def summary(study, folder: Path, patience: float) -> Summary:
 
 
 def torn(job) -> Iterator[str]:
-    """What a job that is over left half done."""
+    """Return what a finished job left half done."""
     from annotation.exports.files import digest
     from annotation.models import Release
     from benchmarks.models import Item, JobState
@@ -238,7 +238,7 @@ def torn(job) -> Iterator[str]:
 
 
 def stored(name: str) -> Path:
-    """The file, or a copy of it where it is in a bucket."""
+    """Return the file, or a copy of it if it is in a bucket."""
     from django.conf import settings
 
     from benchmarks.storage.files import kept
@@ -261,7 +261,7 @@ def whole(path: Path) -> Iterator[str]:
 
 
 def left_behind(var: Path) -> Iterator[Path]:
-    """Work folders of jobs that are over, and stored files that no row names."""
+    """Return work folders of finished jobs, and stored files that no row names."""
     from annotation.models import Release
     from benchmarks.models import Job, JobState
     from benchmarks.storage.files import kept

@@ -1,4 +1,4 @@
-"""What Winnow asks besides its database, so that it can hang: an object storage, and a name server that knows its name.
+"""Winnow's neighbours besides its database, which can hang: an object storage, and a name server that knows its name.
 Meanwhile viewers load images from it, and uploads come that are larger than the room on the disk.
 """
 
@@ -98,7 +98,7 @@ class Names:
 
 
 def answer(asked: bytes) -> bytes:
-    """To a query of the domain name system: 127.0.0.1 for NAME."""
+    """Answer a DNS query: 127.0.0.1 for NAME."""
     end = asked.index(b"\0", 12) + 5
     question, kind = asked[12:end], struct.unpack("!H", asked[end - 4 : end - 2])[0]
     known = question.startswith(b"".join(bytes([len(part)]) + part.encode() for part in NAME.split(".")) + b"\0")
@@ -132,7 +132,7 @@ class Viewers:
 
 
 class Uploads:
-    """A manager's uploads, each larger than half of the room that there is, all at once."""
+    """A manager's simultaneous uploads, each larger than half of the free space."""
 
     def __init__(self, url: str, token: str, var: Path):
         self.url, self.var = f"{url}/api/v1/uploads/", var

@@ -8,7 +8,7 @@ import threading
 from random import Random
 
 RESET, CUT, DELAY = "reset", "cut", "delay"
-SHARE = 0.4  # of what passes while there is trouble
+SHARE = 0.4  # share of the traffic affected by trouble
 RST = struct.pack("ii", 1, 0)  # SO_LINGER: closing throws away what was not sent, and says so
 
 
@@ -52,7 +52,7 @@ class Proxy:
                 one.close()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answers: bool) -> None:
-        """Bytes in one direction, to their end. A request that is reset was not sent, an answer not received."""
+        """Pass on bytes in one direction, to their end. A reset request was not sent, a reset answer not received."""
         while data := await reader.read(65536):
             hit = self.trouble and self.rng.random() < SHARE
             if hit and self.trouble == DELAY:

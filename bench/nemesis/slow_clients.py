@@ -1,4 +1,4 @@
-"""Clients that send or read a byte at a time: each holds a connection, and must hold nobody else's answer."""
+"""Clients that send or read a byte at a time: each holds a connection, and must not delay anybody else's response."""
 
 import contextlib
 import socket

@@ -1,6 +1,6 @@
-"""A disk of its own for `var` that can be full: a tmpfs in a mount namespace that goes with this process.
+"""A separate disk for `var` that can be full: a tmpfs in a mount namespace that goes with this process.
 
-An ordinary user may mount in a user namespace of their own, where the system allows that; root needs none.
+An ordinary user may mount in a user namespace of their own, if the system allows that; root does not need one.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ def bind(file: Path, over: Path) -> None:
 
 
 class SmallDisk:
-    """Mounted at `folder`. Raises OSError where the system lets nobody do that. Before the first thread."""
+    """Mounted at `folder`. Raises OSError if the system does not allow that. Before the first thread."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -44,7 +44,7 @@ class SmallDisk:
         _call("mount", b"tmpfs", os.fsencode(self.folder), b"tmpfs", flags, options)
 
     def fill(self) -> None:
-        """No byte is left, as if another program had taken it."""
+        """Fill the disk to the last byte, as another program might."""
         for _ in range(50):
             now = os.statvfs(self.folder)
             try:
@@ -57,5 +57,5 @@ class SmallDisk:
         self._mount(SIZE, REMOUNT)
 
     def close(self) -> None:
-        """Gone with all that is on it, so that the folder can go too."""
+        """Remove the disk with its contents, so that the folder can be deleted, too."""
         _call("umount2", os.fsencode(self.folder), DETACH)
