@@ -79,7 +79,7 @@ def test_what_kind_of_model_is_meant(model, pretrained, kind):
     ("model", "pretrained", "words"),
     [
         ("", "", "Enter a model's name"),
-        ("ViT-B-32", "", "the weights of ViT-B-32"),
+        ("ViT-B-32", "", "weights for ViT-B-32"),
         ("hf-hub:org/model", "openai", "has its own weights"),
         ("sentence-transformers:", "", "Enter the model's id"),
         ("a\nb", "openai", "Enter a model's name"),
