@@ -12,7 +12,7 @@ PLACES = (
     Place("items", "Items", "benchmark-detail"),
     Place("models", "Models", "benchmark-models", (
         ("People and models", "benchmark-models"), ("Score with a model", "score-new"), ("Ask an endpoint", "ask-new"),
-        ("Import predictions", "predictions-new"), ("Reported figures", "reported-new"), ("Train a model", "train-new"),
+        ("Import predictions", "predictions-new"), ("Reported results", "reported-new"), ("Train a model", "train-new"),
     )),
     Place("material", "New material", "captions-new", (
         ("Generate captions", "captions-new"), ("Generate images", "images-new"),

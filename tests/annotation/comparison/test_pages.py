@@ -1,4 +1,4 @@
-"""The page of models beside humans, and how predictions and reported figures come to it through the browser."""
+"""The page of models beside humans, and how predictions and reported results come to it through the browser."""
 
 import csv
 from pathlib import Path
@@ -94,7 +94,7 @@ def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
     run = Run.objects.get(origin="imported")
     monkeypatch.setattr(run_figures, "INLINE", 10)
     monkeypatch.setattr(run_figures, "VERSION", "test")
-    assert "is computing the figures of 1 run" in client.get(address(study.benchmark)).text
+    assert "is computing the results of 1 run" in client.get(address(study.benchmark)).text
     run_figures.compute_missing([run.pk])
     assert "is computing the figures" not in client.get(address(study.benchmark)).text
 

@@ -124,7 +124,7 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     assert CachedFigures.objects.get(kind="agreement").made_at == made.made_at
     monkeypatch.setattr(cache, "SMALL", 3)
     page = text(client, stage, view="answer")
-    assert "The figures are being computed" in page
+    assert "The results are being computed" in page
     assert client.get(address(stage), {"view": "answer", "csv": "measures"}).status_code == 404
 
 

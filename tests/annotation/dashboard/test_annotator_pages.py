@@ -80,7 +80,7 @@ def test_the_list_and_each_person_say_the_same_over_all_stages(client, manager):
     study = pipelines.pipeline(crowds.benchmark(24))
     page = client.get(table(study))
     judged = [line.judged for line in page.context["lines"] if not line.has_evidence]
-    assert judged == sorted(judged, reverse=True) and "Every figure is over all stages" in page.text
+    assert judged == sorted(judged, reverse=True) and "Every number is over all stages" in page.text
     for line in page.context["lines"]:
         row = page.text.partition(f'<tr id="{line.who.pseudonym}"')[2].partition("</tr>")[0]
         own = " ".join(strip_tags(client.get(one(study, line.who.number)).text).split())

@@ -57,7 +57,7 @@ def seen(page: str) -> str:
 
 def test_the_first_visitor_sees_the_bar_and_what_is_at_hand(client, manager, study):
     page = look(client, study)
-    assert "The figures are being computed" in page and "waiting for a worker" in page
+    assert "The results are being computed" in page and "waiting for a worker" in page
     assert 'id="live-flags"' in page and "Close this stage" in page
     assert 'id="live-tiles"' not in page and "nothing yet" not in page
 
@@ -65,7 +65,7 @@ def test_the_first_visitor_sees_the_bar_and_what_is_at_hand(client, manager, stu
 def test_the_preview_of_a_release_is_what_the_worker_counted(client, manager, study):
     at = reverse("release-new", args=[study.pk])
     first = client.get(at).text
-    assert "The figures are being computed" in first and "kept-now" not in first and "would be empty" not in first
+    assert "The results are being computed" in first and "kept-now" not in first and "would be empty" not in first
     work()
     shown = client.get(at)
     assert shown.context["outlook"].counts["imported"] == 18 and "kept-now" in shown.text
@@ -147,7 +147,7 @@ def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
     asking = shown(cache.LatestFigures(None, None, False, queued))
     assert 'hx-get="/somewhere/?type=swap"' in asking and 'hx-select="#kappas" hx-target="#kappas"' in asking
     there = shown(cache.LatestFigures({}, timezone.now(), True))
-    assert "Figures as of" in there and "hx-get" not in there
+    assert "Results as of" in there and "hx-get" not in there
 
 
 def test_a_failure_is_told(client, manager, study, monkeypatch):
@@ -156,7 +156,7 @@ def test_a_failure_is_told(client, manager, study, monkeypatch):
     work()
     page = look(client, study)
     failed = Job.objects.get(params__kind=study_overview.KIND)
-    assert "There are no figures yet" in page and reverse("job-detail", args=[failed.pk]) in page
+    assert "There are no results yet" in page and reverse("job-detail", args=[failed.pk]) in page
 
 
 def test_the_list_says_what_was_counted_last(client, manager, study):

@@ -153,7 +153,7 @@ def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch
     monkeypatch.setattr(cache, "SMALL", 0)
     asked = client.get(reverse("study-report-json", args=[study.pk]))
     assert asked.status_code == 202 and "Try again" in asked.json()["detail"]
-    assert "The figures are being computed" in page(client, study)
+    assert "The results are being computed" in page(client, study)
     tasks.compute_figures(Job.objects.get(state="queued", params__kind="report").pk)
     assert answer(client, study)["totals"]["annotators"] == 3 and "Download JSON" in page(client, study)
 
