@@ -23,7 +23,7 @@ SEND_EVERY = 1  # second
 LOOK_EVERY = 60  # seconds
 FORGET_EVERY = 3600  # seconds
 
-# Modules that register statistics and messages, which the worker must know.
+# Modules that register statistics and messages; the worker must load them.
 REGISTERED = (
     annotators,
     api_figures,

@@ -172,7 +172,7 @@ def _tied_to(parent: int, signum: signal.Signals):
     def tie() -> None:
         if libc:
             libc.prctl(1, int(signum))  # PR_SET_PDEATHSIG
-            if os.getppid() != parent:  # the parent ended in the meantime
+            if os.getppid() != parent:  # the parent has exited in the meantime
                 os._exit(1)
 
     return tie

@@ -188,7 +188,7 @@ def _tracks(source: "av.container.InputContainer", format: str) -> tuple[Any, An
         raise ImageRefused("VIDEO_TOO_LARGE", TOO_LARGE)
     if source.duration is not None and source.duration > limits.MAX_VIDEO_SECONDS * av.time_base:
         raise ImageRefused("VIDEO_TOO_LONG", TOO_LONG)
-    codec.thread_count = 1  # their stacks would count as memory, and several videos run at once
+    codec.thread_count = 1  # threads' stacks would count as memory, and several videos are decoded at once
     sound = next(
         (one for one in source.streams.audio if one.codec_context and one.codec.canonical_name in sounds), None
     )

@@ -36,7 +36,7 @@ def study_share(request: StaffRequest, pk: int) -> HttpResponse:
         messages.success(request, "The page to share is off, and its address no longer works.")
     else:
         sharing.share(study=study, by=audit.named(request.user))
-        messages.success(request, "The page to share is on.")
+        messages.success(request, "The shared page is now on.")
     return redirect("study-results", pk)
 
 

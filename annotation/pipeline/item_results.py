@@ -11,7 +11,7 @@ from annotation.sql import fetch
 
 # A stage's result for an item, from its live `task` rows with their `outcome`, if any, grouped by item: dropped as
 # soon as a task is, for the reason of the first such task, open while any is, and kept when all are. The label is the
-# reason of a dropped item, else the state.
+# why the item was dropped, otherwise its state.
 STATE = """CASE WHEN bool_or(outcome.state = 'dropped') THEN 'dropped'
             WHEN bool_or(outcome.state IS NULL) THEN 'open' ELSE 'kept' END"""
 REASON = "(array_agg(outcome.reason ORDER BY task.question) FILTER (WHERE outcome.state = 'dropped'))[1]"

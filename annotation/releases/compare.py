@@ -340,7 +340,7 @@ def _differing(a: Mapping, b: Mapping) -> dict[str, list]:
 
 
 def _keyed(a: Mapping, b: Mapping, differ: Callable[[Mapping, Mapping], object]) -> dict:
-    """Return the keys "added" and "removed", and "changed" with the differences `differ` finds, without empty ones."""
+    """Return "added", "removed" and "changed" (the differences that `differ` finds), leaving out empty ones."""
     found = {
         "added": [key for key in b if key not in a],
         "removed": [key for key in a if key not in b],

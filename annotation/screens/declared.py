@@ -116,7 +116,7 @@ def _shown(block: schema.Block, part: Part, name: str, marked: Container[str]) -
 
 
 def _drawing(block: schema.Block, lease: Lease, identity: str, parts: Mapping[str, Part]) -> drawn.Drawing | None:
-    """Return the item's own marks on the picture, coloured by kind, with their labels, or numbers if several."""
+    """Return the item's own marks on the picture, coloured by kind, with their labels, or numbers for several."""
     part = parts[identity]
     found: list[drawn.Tagged] = []
     for tone, (kind, name) in enumerate(drawn_by(block) if isinstance(block, schema.Picture) else (), 1):

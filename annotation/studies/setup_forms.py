@@ -128,7 +128,7 @@ class StageForm(forms.Form):
     agreement_items = number("agreement_items", "Agreement sample (items)", "This many items get more judgments.")
     agreement_overlap = number("agreement_overlap", "Judgments per sampled item")
     quota = number("quota", "Most judgments per person", "Empty: no limit. A lower limit takes more people.")
-    sample = number("sample", "Sample of items", "Ask about this many of the stage’s items at random. Empty: all.")
+    sample = number("sample", "Sample of items", "Ask about this many items, chosen at random. Leave empty for all.")
     stratify = switch("Keep the proportions of types and subtypes in the sample or audit")
     sample_each = switch("Sample this many items per type")
     target_half_width = percent("Audit: stop at ± (%)", "When the share of wrong items is known to within this.", 50)

@@ -1,4 +1,4 @@
 """Accounts, login, and tokens for the API. `urls`, the API's settings and management commands import this room.
 
-Start reading in `views.py` (logging in) and `tokens.py`.
+Start with `views.py` (logging in) and `tokens.py`.
 """

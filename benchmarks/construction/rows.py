@@ -124,7 +124,7 @@ def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
     if all(map(is_whole, numbers)):
         x, y, width, height = map(int, numbers)
         return x, y, width, height
-    log.error("WRONG_VALUE", file, row.number, ", ".join(BOX), "Write whole numbers of pixels.")
+    log.error("WRONG_VALUE", file, row.number, ", ".join(BOX), "Give pixels as whole numbers.")
     return None
 
 

@@ -130,7 +130,7 @@ def _fill(found: Mapping[int, Material]) -> None:
 
 
 def _put(result: Result, found: Mapping[int, Material]) -> None:
-    """Put what people chose and wrote into its place; an image that no longer exists leaves it empty."""
+    """Fill in what people chose and wrote; the place of an image that no longer exists stays empty."""
     chosen = {item: image for item in found if (image := result.chosen[item])}
     contents = dict(ItemImage.objects.filter(pk__in=chosen.values()).values_list("pk", "image__sha256"))
     for item, image in chosen.items():

@@ -274,7 +274,7 @@ def orders_in_words(report: Mapping[str, Any]) -> dict[str, str]:
             f"chance {100 * of['chance']:.2f})"
             for name, of in shares if of["n"]
         ]  # fmt: skip
-        told[f"only {order.replace('_', ' ')}, in percent"] = ", ".join(named)
+        told[f"in the {order.replace('_', ' ')}, in percent"] = ", ".join(named)
     return told
 
 

@@ -241,7 +241,7 @@ def test_what_cannot_work_is_said_when_connecting(site, token):
     for url, given, kind, says in [
         (site, "wrong", winnow_client.ApiError, "BAD_TOKEN: "),
         (f"{site}/studies", token, winnow_client.WinnowError, "not as Winnow's API does"),
-        ("http://winnow.invalid", token, winnow_client.Unreachable, "does not answer .* Is Winnow running"),
+        ("http://winnow.invalid", token, winnow_client.Unreachable, "does not respond .* Is Winnow running"),
         ("winnow.example", token, ValueError, "begins with http"),
         (site, "", ValueError, "not a token"),
     ]:

@@ -1,4 +1,4 @@
-"""`manage.py verify_release DIR`: recompute every statement of a release from its files alone."""
+"""`manage.py verify_release DIR`: recompute everything that a release states from its files."""
 
 import sys
 from pathlib import Path

@@ -100,7 +100,7 @@ def changed(changes: Sequence[Change], *, bound: bool, any_look: bool) -> str:
         for one in changes
     ]
     loosened = any(one.after > one.before for one in changes) and not any_look
-    less = ", so that the audit did not stop by a width set in advance and the interval is not nominal"
+    less = ", so the audit did not stop at a width set in advance and the interval is not nominal"
     return f"The target was changed {' and '.join(told)}{less if loosened else ''}." if told else ""
 
 

@@ -228,8 +228,8 @@ def test_what_a_model_answers_in_each_order_alone_stands_below_the_table():
     report = {"kind": "bivlc", "orders": {"first_order": {"i2t": of}, "second_order": {"i2t": of}}}
     asked = Run(title="m", asked_in_both_orders=True, job=Job(report=report))
     first, second = comparison_entries._entry(asked, {"notes": []}).figures["notes"]
-    assert first == "only first order, in percent: I2T 50.00 (95% 20.00 to 80.00, n 1,200, chance 25.00)"
-    assert second.startswith("only second order")
+    assert first == "in the first order, in percent: I2T 50.00 (95% 20.00 to 80.00, n 1,200, chance 25.00)"
+    assert second.startswith("in the second order")
     imported = Run(title="m", asked_in_both_orders=True, job=Job(report={}))
     assert comparison_entries._entry(imported, {"notes": []}).figures["notes"] == []
 

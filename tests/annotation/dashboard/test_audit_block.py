@@ -53,7 +53,7 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert f"After 5 of 30 items, the share of wrong items is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20%, not met yet). Judged by 1 annotator. The answer" in shown
     assert "An item is wrong if it is dropped as “no image fits”." in shown
-    assert "No estimate without annotators’ errors: no item has three judgments, and" in shown
+    assert "No estimate corrected for annotators’ errors: no item has three judgments, and" in shown
 
 
 def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_were_begun(stage):

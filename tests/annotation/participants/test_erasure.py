@@ -163,7 +163,7 @@ class TestOne:
         who = person(study)
         call_command("erase_annotator", study.name, who.pseudonym.lower())
         assert "erased" in capsys.readouterr().out
-        with pytest.raises(CommandError, match="no A-99"):
+        with pytest.raises(CommandError, match="no annotator A-99"):
             call_command("erase_annotator", study.name, "A-99")
 
     def test_those_of_long_ago(self, study, capsys):

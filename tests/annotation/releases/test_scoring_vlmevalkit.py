@@ -103,4 +103,4 @@ def test_the_table_is_verified_against_the_other_files(released):
     assert f"{table.relative_to(folder)}: it does not have the questions" in str(verify(folder).problems)
     table.unlink()
     mend(folder)
-    assert "manifest.json: it names no vlmevalkit/test.tsv" in str(verify(folder).problems)
+    assert "manifest.json: it does not name vlmevalkit/test.tsv" in str(verify(folder).problems)

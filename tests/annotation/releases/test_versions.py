@@ -73,7 +73,7 @@ def test_the_same_state_twice_differs_in_nothing_but_the_version_and_goes_to_the
     assert "Identical except for name and version" in capsys.readouterr().out
     call_command("diff_release", "cats@1.0", "cats@1.0")
     assert capsys.readouterr().out == "cats 1.0 → cats 1.0\nNothing differs.\n"
-    with pytest.raises(CommandError, match=r"There are: cats@1\.1, cats@1\.0"):
+    with pytest.raises(CommandError, match=r"The releases are cats@1\.1, cats@1\.0"):
         call_command("diff_release", "cats@1.0", "cats@2.0")
     stand_in = StandIn()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)

@@ -125,7 +125,7 @@ def test_the_command_prints_counts(site):
 
 
 def test_where_nothing_answers_it_says_so():
-    with pytest.raises(CommandError, match="No server answers"):
+    with pytest.raises(CommandError, match="No server responds"):
         call_command("simulate", study(items=1).name, url="http://127.0.0.1:9")
 
 

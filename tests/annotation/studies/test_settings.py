@@ -105,11 +105,11 @@ def test_a_tie_that_waits_gets_the_further_judgments_instead():
 @pytest.mark.parametrize(
     "has, overlap, why",
     [
-        ({"overlap": 3}, 2, "from 3 to 50: it can grow"),
+        ({"overlap": 3}, 2, "from 3 to 50: it can only grow"),
         ({"overlap": 2, "cap": 3}, 4, "from 2 to 3"),
         ({"agreement_items": 1, "agreement_overlap": 2}, 3, "from 1 to 2"),
-        ({"strategy": "batches", "batch_size": 1}, 2, "batches"),
-        ({"strategy": "everyone"}, 2, "batches"),
+        ({"strategy": "batches", "batch_size": 1}, 2, "Each batch"),
+        ({"strategy": "everyone"}, 2, "Each batch"),
         ({"strategy": "audit", "target_half_width": 0.1}, 2, "audit"),
     ],
 )

@@ -160,7 +160,7 @@ def test_a_papers_number_of_judgments_can_change_and_is_no_longer_the_papers(cli
     page = unescape(client.get(NEW, {"preset": "bivlc-choose"}).text)
     assert "BiVLC has 1." in page and "no longer" not in page
     changed = unescape(client.post(NEW, start(client, preset="bivlc-choose") | {"choose-overlap": 2, "plan": "1"}).text)
-    assert "2 instead of 1: no longer BiVLC’s number." in changed
+    assert "2 instead of 1, so no longer BiVLC’s number." in changed
     assert "no longer" not in client.post(NEW, form | {"verify-overlap": 5, "plan": "1"}).text  # of no paper
 
 
@@ -678,7 +678,7 @@ def test_the_command_changes_any_value_of_any_stage(capsys):
         (["--preset", "bivlc", "--set", "choose.strategy=lottery"], "lottery is not one of the available"),
         (["--preset", "bivlc", "--set", "overlap=2"], "write STAGE.FIELD=VALUE"),
         (["--preset", "bivlc", "--overlap", "2"], "With --preset, set it for one stage"),
-        (["--preset", "verify", "--sample", "2"], "No stage of verify draws a sample"),
+        (["--preset", "verify", "--sample", "2"], "No stage in verify draws a sample"),
         (["--protocol", ONE, "--set", f"{ONE}.strategy=batches"], "batch_size: Enter the number of items"),
     ],
 )

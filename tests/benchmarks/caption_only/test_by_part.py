@@ -51,9 +51,9 @@ def test_whoever_sees_images_is_not_meant(benchmark):
 def test_a_warning_has_its_figures_and_the_other_parts(benchmark):
     reader(benchmark, lambda place: True)
     (told,) = warning.blindness_of(benchmark).warnings
-    for said in ("Reader, which sees no image", "100.0%", "95% from 91.2 to 100.0%", "n = 40", "chance is 50.0%"):
+    for said in ("Reader, which sees no image", "100.0%", "95% from 91.2 to 100.0%", "n = 40", "with chance at 50.0%"):
         assert said in told
-    assert "So it does in added object (accuracy), swapped attribute (accuracy), added (accuracy)" in told
+    assert "The same is true of added object (accuracy), swapped attribute (accuracy), added (accuracy)" in told
 
 
 @pytest.mark.django_db(transaction=True)

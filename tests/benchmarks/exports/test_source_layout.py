@@ -156,4 +156,4 @@ class TestRefusals:
         bring("visla", written(tmp_path, "a.tsv", tsv(triplet())))
         written(tmp_path, "out", "x")
         assert "not empty" in refused(tmp_path)
-        assert "There is no benchmark 'C'. There are: B." in refused(tmp_path, "C")
+        assert "There is no benchmark 'C'. The benchmarks are B." in refused(tmp_path, "C")

@@ -44,7 +44,7 @@ class TestNewCandidates:
         [
             ({"name": "Plates"}, "There is no benchmark with this name"),
             ({"text_only": "on"}, "New candidates are images"),
-            ({"format": "sugarcrepe"}, "has no candidate images"),
+            ({"format": "sugarcrepe"}, "cannot have candidate images"),
         ],
     )
     def test_what_the_form_refuses(self, client, manager, cups, tmp_path, fields, word):

@@ -75,7 +75,7 @@ def test_the_share_of_captions_is_asked_in_percent(client, benchmark):
     [
         ("score-new", {"pretrained": "/etc/passwd"}, "not a path"),
         ("score-new", {"model": "local-dir:../secret", "pretrained": ""}, "not a path"),
-        ("score-new", {"pretrained": ""}, "Give the weights"),
+        ("score-new", {"pretrained": ""}, "Choose weights"),
         ("score-new", {"device": "toaster"}, "There is no device"),
         ("score-new", {"model": ""}, "required"),
         ("train-new", {"pretrained": "/etc/passwd"}, "not a path"),

@@ -102,8 +102,8 @@ def test_a_coin_is_as_good_as_chance_in_each_order_and_in_both(asking):
     assert {of["measures"]["group"]["chance"] for of in both["groups"]} == {1 / 256}
     said = "\n".join(Command().summary(job))
     assert re.search(r"^group +\d+\.\d\d +\S+ to \S+ +0\.39 +60$", said, re.MULTILINE), said
-    assert ", n 60, chance 6.25)" in said.partition("First order alone")[2] and "Second order alone" in said
-    assert "second order alone" in job_tables.asked_facts(report, "label").__html__()
+    assert ", n 60, chance 6.25)" in said.partition("In the first order")[2] and "In the second order" in said
+    assert "in the second order" in job_tables.asked_facts(report, "label").__html__()
 
 
 def test_refusals_and_answers_without_an_option_are_counted_apart(asking):
