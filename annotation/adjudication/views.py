@@ -18,7 +18,7 @@ from annotation.adjudication import answers_shown, cases, decisions, desk, disag
 from annotation.adjudication.desk import Waiting
 from annotation.adjudication.disagreement_list import CASES, DIFFER, ONLY, SORTS, THREE, Listed, Wanted
 from annotation.adjudication.own_answer import OwnAnswer
-from annotation.models import Outcome, Stage, Task
+from annotation.models import Kind, Outcome, Stage, Task
 from annotation.pipeline.stage_rules import rule_in_words
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
@@ -178,6 +178,7 @@ def _page(
         "picked": request.POST.get("verdict", cases.OWN_ANSWER),
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")),
+        "still_judged": stage.tasks.filter(kind=Kind.JUDGE, live=True, decided=None).exists,
         "stages": [(one, undecided.get(one.pk, 0)) for one in stages],
         "list": wanted.link(stage=stage.position) if wanted else "",
         "filters": disagreement_list.in_words(wanted) if wanted else "",

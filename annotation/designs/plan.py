@@ -332,6 +332,8 @@ def enough_in_words(stage: StagePlan, items: int, of: int) -> str:
         words = "An item gets one judgment" if protocol.measures else "One judgment decides about an item"
         words += f"; {shared:,} items with more show agreement." if shared else _NO_AGREEMENT
     else:
+        if not protocol.projections:
+            return f"{judgments} judgments per item; of texts there is neither agreement nor a majority."
         words = f"{judgments} judgments per item show how well people agree"
         least, slip = judgments // 2 + 1, _MISTAKEN
         lost = sum(comb(judgments, n) * slip**n * (1 - slip) ** (judgments - n) for n in range(least, judgments + 1))

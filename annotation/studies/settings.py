@@ -57,7 +57,8 @@ class CannotChange(ValueError):
 
 def locked(study: Study) -> dict[str, str]:
     """Return why settings cannot change, by setting."""
-    return {"currency": PAID} if _is_judged(study) else {}
+    paid = study.pay_per_hour or any(rate for _, rate in study.earlier_pay)
+    return {"currency": PAID} if paid and _is_judged(study) else {}
 
 
 def _is_judged(study: Study) -> bool:

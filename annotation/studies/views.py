@@ -80,9 +80,10 @@ def _chosen_instead(request: StaffRequest, setup: Setup, data: Mapping[str, str]
     kind, _, key = data.get("choose", "").partition(":")
     if "add_stage" in data and setup.start.questions:
         kind, key = "protocol", starting_points.SEVERAL.join([setup.start.questions, data.get("further", "")])
-    same = {setup.start.kind: setup.start.key}
-    chosen = _starting_point(request, {kind: key} if kind else same)
-    return Setup(chosen, benchmark=data.get("benchmark", ""), kept=setup.typed())
+    benchmark = data.get("benchmark", "")
+    present = {setup.start.kind: setup.start.key} if "add_stage" in data else {"benchmark": benchmark}
+    chosen = _starting_point(request, {kind: key} if kind else present)
+    return Setup(chosen, benchmark=benchmark, kept=setup.typed())
 
 
 def _create(request: StaffRequest, setup: Setup) -> Study:

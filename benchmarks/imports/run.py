@@ -170,7 +170,8 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     named = list(import_images.image_uses(records))
     if source is None:
         if named and not log.count:
-            advice = f"The rows name {len(named):,} images. Provide their folder or archive, or import only the text."
+            files = len({image.part[0] for _, image in named})
+            advice = f"The rows name {files:,} image{'s' * (files != 1)}. Provide their folder or archive, or import only the text."
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))

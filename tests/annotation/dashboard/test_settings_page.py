@@ -49,6 +49,7 @@ def test_annotators_see_the_title_and_without_one_the_name(client, study, title,
 
 def test_what_is_locked_meanwhile_is_refused_in_words(client, study):
     studies.judgment(studies.annotator(study), study.stages.get(), "none")
+    Study.objects.update(pay_per_hour=9)
     assert 'name="currency"' not in client.get(page(study)).text
     answer = client.post(page(study), sent(currency="EUR", name="Autumn"))
     assert answer.status_code == 422 and "worked for pay in this currency" in answer.text

@@ -81,6 +81,7 @@ def test_an_audit_s_plan_in_words():
     ("verify", {}, 400, "One judgment decides about an item, so agreement cannot be measured, which needs two."),
     ("verify", {"agreement_items": 50}, 400, "One judgment decides about an item; 50 items with more show agreement."),
     ("bivlc-i2t", {}, 100, "An item gets one judgment, so agreement cannot be measured, which needs two."),
+    ("describe", {"overlap": 4}, 400, "4 judgments per item; of texts there is neither agreement nor a majority."),
     ("visla-paraphrase", {}, 400, "One annotator decides about an item, and a second one confirms edits."),
 ])  # fmt: skip
 def test_what_judgments_are_enough_for(protocol, given, items, words):

@@ -50,11 +50,13 @@ def test_what_is_the_same_is_no_change():
     assert not Event.objects.filter(verb=settings.CHANGED).exists()
 
 
-def test_the_currency_stays_once_somebody_has_judged():
+def test_the_currency_stays_once_somebody_has_judged_for_pay():
     stage = studies.stage()
     judged(stage, ("none",))
+    settings.change_study(study=stage.study, by="test", currency="EUR")  # nobody was paid
+    settings.change_study(study=stage.study, by="test", pay_per_hour=Decimal(9))
     with pytest.raises(CannotChange, match="worked for pay in this currency"):
-        settings.change_study(study=stage.study, by="test", currency="EUR")
+        settings.change_study(study=stage.study, by="test", currency="USD")
 
 
 def test_another_pay_counts_from_now_on_and_until_somebody_judges_for_all():
