@@ -217,7 +217,8 @@ def audit_plot(audit: Figures, of: Subject) -> Plot:
         Column("high", "to", "share"),
     ]
     caption = "The share of wrong items and its 95% interval, by items judged."
-    mark = f"the target, {audit['aim']}", target if audit["is_bound"] or not band else band[-1][2] + 2 * target
+    width = band and not audit["is_bound"]
+    mark = f"{'upper end at ' * bool(width)}the target, {audit['aim']}", band[-1][2] + 2 * target if width else target
     says = _describe_audit(band, audit["items"])
     return Plot("band", "audit", "Share of wrong items", caption, says, of, columns, band, mark)
 

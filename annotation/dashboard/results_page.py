@@ -254,7 +254,8 @@ def _overall(rows: Sequence[Row], measure: Mapping[str, str] | None, items: int)
         asked, own = person["all"]["n"], person["all"]["share"]
         beside = f", {model} on {share}{some}" if model else ""
         if best and best["gap"] and best["gap"]["n"] == asked != items:
-            beside = f", {model} on {percent(own - best['gap']['value'])} of the same"
+            whole = f"{share}{some or f' of all {items:,}'}"
+            beside = f", {model} on {percent(own - best['gap']['value'])} of the same and {whole}"
         of = "all items" if asked in (None, items) else f"the {asked:,} items that were answered"
         return [f"{who} right on {percent(own)} of {of}{name}{beside}."]
     return [f"{model[0].upper()}{model[1:]} is right on {share}{some or ' of all items'}{name}."] if model else []
@@ -275,7 +276,9 @@ def _on_valid(data: Row, rows: Sequence[Row]) -> list[str]:
     if data["valid"] is None:
         return []
     best = _best(rows)
-    found = [_without_the_bad(best, data["valid"])] if best and best["valid"] and best.get("decided") else []
+    person = _person(rows)
+    asked = person["all"]["n"] if person and person["all"] and best and best["gap"] else None
+    found = [_without_the_bad(best, data["valid"], asked)] if best and best["valid"] and best.get("decided") else []
     people = [row for row in rows if row["stands"] == HUMANS and not row["run"] and not row["apart"]]
     if known := [row for row in people if row["valid"]]:
         found.append(_of_those_who_did_not_choose(known))
@@ -311,13 +314,18 @@ def _of_those_who_did_not_choose(rows: Sequence[Row]) -> str:
     return f"{said} ({whole}): others chose these items, so the share need not be higher."
 
 
-def _without_the_bad(best: Row, all_valid: int) -> str:
-    """Describe how the best model does with and without the items that people found wrong."""
+def _without_the_bad(best: Row, all_valid: int, asked: int | None) -> str:
+    """Describe how the best model does without the items that people found wrong; also with them, unless these are the
+    `asked` items, of which another sentence has its share.
+    """
     decided, valid = best["decided"], best["valid"]
     some = "" if valid["n"] in (None, all_valid) else f" that it {_did(best)} (of {all_valid:,})"
+    on_valid = f"{valid['n']:,} valid ones{some}"
+    if decided["n"] == asked:
+        return f"Of the {on_valid}, it is right on {percent(valid['share'])}."
     return (
         f"Of the {counted(decided['n'], 'item')} decided on, it is right on {percent(decided['share'])}; of the "
-        f"{valid['n']:,} valid ones{some}, on {percent(valid['share'])}."
+        f"{on_valid}, on {percent(valid['share'])}."
     )
 
 

@@ -133,7 +133,7 @@ def test_an_audit_has_a_row_for_each_look_and_says_how_the_interval_narrowed():
     audit = {"band": [(1, 0.0, 0.0, 0.8), (40, 0.1, 0.05, 0.25)], "items": 1200, "aim": "± 5%", "target_percent": 5}
     plot = study.audit_plot(audit | {"is_bound": False}, STAGE)
     assert as_dicts(plot)[1] == {"n": 40, "estimate": 0.1, "low": 0.05, "high": 0.25}
-    assert plot.mark == ("the target, ± 5%", pytest.approx(0.15))
+    assert plot.mark == ("upper end at the target, ± 5%", pytest.approx(0.15))
     assert plot.description == (
         "After 40 of 1,200 items, the share of wrong items is 10.0%, with a 95% interval from 5.0% to 25.0%. "
         "After 1 it was from 0.0% to 80.0%."
