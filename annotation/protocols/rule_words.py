@@ -158,7 +158,7 @@ def _of_numbers(file: ProtocolFile, rule: schema.Decision, asked: Asked) -> str:
             return f"{least}. {below}{f', or if {none}' if none else ''}."
         case schema.Agreement(at_least=bound):
             below = readable_label(rule.below)
-            return f"Kept if the marks of {asked.people} agree on average to at least {exact(bound)}, otherwise " \
+            return f"Kept if the marks of {asked.people} have a mean agreement of at least {exact(bound)}, otherwise " \
                    f"dropped ({below})."  # fmt: skip
         case schema.MeanRank(tie=tie, over=over):
             more = f" Each {over} has a mean rank over all items." if over else ""

@@ -171,7 +171,9 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     if source is None:
         if named and not log.count:
             files = len({image.part[0] for _, image in named})
-            advice = f"The rows name {files:,} image{'s' * (files != 1)}. Provide their folder or archive, or import only the text."
+            advice = (
+                f"The rows name {files:,} image{'s' * (files != 1)}. Add their folder or archive, or take only text."
+            )
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))

@@ -279,7 +279,7 @@ def _root(folder: Path) -> Path:
 
 
 def _fetch(transport: Transport, address: str, target: Path, size: int, sha256: str = "") -> None:
-    """Fetch a file, which appears only when complete."""
+    """Fetch a file; it appears only once it is complete."""
     part = target.with_name(f"{target.name}.part")
     try:
         transport.download(address, part, size)

@@ -111,7 +111,7 @@ DROPS = {**WRONG, "none": "none", "else": "unclear"}
          "Kept if at least 2 of 3 people answer “5 (Very good)”. Otherwise dropped by the most common answer: “1” "
          "(bad), “2” (bad), “3” (so so), “4” (so so), “No idea” or anything else (unclear)."),
         ({"kind": "points", "of": "scene", "least": 0, "most": 3}, {"rule": "agreement", "at_least": 0.5},
-         "Kept if the marks of 3 people agree on average to at least 0.5, otherwise dropped (below)."),
+         "Kept if the marks of 3 people have a mean agreement of at least 0.5, otherwise dropped (below)."),
         ({"kind": "check", "statements": {"same": "Is it the same?"}},
          {"answer": "a.same", "rule": "majority", "keep": ["yes"], "drop": {"no": "differs"}},
          "“Is it the same?” The most common answer of 3 people decides; a tie drops the item. Dropped if it is “No” "
