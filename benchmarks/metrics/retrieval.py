@@ -97,7 +97,7 @@ def _labels(given: Sequence[str], n: int, name: str) -> list[str]:
 def _own(own: Sequence[int], images: int, captions: int) -> Array:
     of = np.asarray(own)
     if of.shape != (captions,) or (captions and of.dtype.kind not in "iu"):
-        raise BadInput(f"`own` must give the position of its image for each of the {captions:,} captions.")
+        raise BadInput(f"`own` must be a whole number, its image's position, for each of the {captions:,} captions.")
     if captions and not 0 <= of.min() <= of.max() < images:
         raise BadInput(f"`own` names a place without an image; there are {images:,} images, numbered from 0.")
     if lacking := sorted({*range(images)} - {*of.tolist()}):
