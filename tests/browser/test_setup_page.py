@@ -140,6 +140,7 @@ def test_a_study_is_set_up_by_keyboard_alone(visit, page):
     expect(page.locator("[data-stage]:visible")).to_have_count(4)
     page.locator("[name=choose-overlap]").press("Enter")  # leads on
     name = page.get_by_label("Study name")
+    expect(name).to_be_visible()  # what is hidden cannot be focused, and the first Enter would be pressed again
     expect(name).to_have_value("By keyboard")
     name.press("Enter")  # creates the study, though the questions' buttons come first
     page.wait_for_url(re.compile(r"/studies/\d+/$"))
