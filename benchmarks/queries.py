@@ -150,23 +150,15 @@ def shapes(items: QuerySet[Item]) -> list[tuple[ItemRecord, int]]:
     ]  # fmt: skip
 
 
-# OFFSET stops the planner from reading all uses in the database again for each benchmark.
-IMAGES = """SELECT count(*) FROM (SELECT DISTINCT use.image_id FROM benchmarks_item item CROSS JOIN LATERAL (
-    SELECT image_id FROM benchmarks_itemimage WHERE item_id = item.id OFFSET 0) use
-  WHERE item.benchmark_id = benchmarks_benchmark.id) image"""
-
-
 def on_offer(chosen: int | str | None) -> QuerySet[Benchmark]:
     """Return the benchmarks to choose from: those not archived, and the chosen one by its id."""
     return Benchmark.objects.filter(Q(archived=False) | Q(pk=int(chosen or 0)))
 
 
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
-    """Add `item_count` and `image_count` (distinct images), in one query for any number of benchmarks."""
+    """Add `item_count`, in one query for any number of benchmarks."""
     items = Item.objects.filter(benchmark=OuterRef("pk")).order_by().values("benchmark")
-    return benchmarks.annotate(
-        item_count=counted(items.annotate(count=Count("pk"))), image_count=RawSQL(IMAGES, (), IntegerField())
-    )
+    return benchmarks.annotate(item_count=counted(items.annotate(count=Count("pk"))))
 
 
 def counted(grouped: QuerySet) -> Coalesce:
@@ -180,6 +172,8 @@ def kinds(items: QuerySet[Item]) -> QuerySet:
 
 
 def rounds(benchmark: Benchmark) -> Sequence[Mapping]:
-    """Return rounds of candidates, each with its `items`; none if there are no candidates."""
+    """Return the rounds of candidates, with their numbers of `items` if there are several; none without candidates."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role=Role.CANDIDATE)
+    if not uses.filter(round__gt=1).exists():
+        return [{"round": 1}] if uses.exists() else []
     return list(uses.order_by("round").values("round").annotate(items=Count("item", distinct=True)))

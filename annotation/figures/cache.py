@@ -41,12 +41,12 @@ KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
 # In index order; otherwise finding a study's first rows may scan all other studies' rows.
-IS_LARGE = """{small} < greatest(
-  (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
+# Items are numbered from 0 without gaps. CASE, since the planner may begin with either side of OR.
+IS_LARGE = """CASE WHEN
+  {small} <= (SELECT max(position) FROM benchmarks_item WHERE benchmark_id = annotation_study.benchmark_id) THEN true
+  ELSE {small} < (SELECT sum(asked.overlap) FROM annotation_stage stage CROSS JOIN LATERAL (
      SELECT overlap FROM annotation_task WHERE stage_id = stage.id ORDER BY rank LIMIT {small} + 1) asked
-   WHERE stage.study_id = annotation_study.id),
-  (SELECT count(*) FROM (SELECT FROM benchmarks_item
-     WHERE benchmark_id = annotation_study.benchmark_id ORDER BY position LIMIT {small} + 1) items))"""
+   WHERE stage.study_id = annotation_study.id) END"""
 
 
 # Freshness  Whether stored results are still current, without counting rows. Everything that affects them writes a

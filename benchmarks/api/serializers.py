@@ -9,11 +9,10 @@ from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job
 
 class BenchmarkData(serializers.ModelSerializer):
     item_count = serializers.IntegerField()
-    image_count = serializers.IntegerField(help_text="Number of distinct images.")
 
     class Meta:
         model = Benchmark
-        fields = ["id", "name", "source", "created_at", "item_count", "image_count"]
+        fields = ["id", "name", "source", "created_at", "item_count"]
 
 
 class CaptionData(serializers.ModelSerializer):

@@ -48,12 +48,8 @@ def refusal(benchmark: Benchmark) -> str:
 
 
 def size(benchmark: Benchmark) -> dict[str, int]:
-    """Count what would be deleted: "items", "images" that nothing else uses, and "runs" of models."""
-    return {
-        "items": benchmark.items.count(),
-        "images": _alone(benchmark).count(),
-        "runs": Run.objects.filter(benchmark=benchmark).count(),
-    }
+    """Count the "items" that would be deleted, and the "runs" of models."""
+    return {"items": benchmark.items.count(), "runs": Run.objects.filter(benchmark=benchmark).count()}
 
 
 def _alone(benchmark: Benchmark) -> QuerySet[Image]:

@@ -74,7 +74,6 @@ def _imported(benchmark: Benchmark) -> SafeString:
 COLUMNS = [
     Column("name", "name", html=_link, css="name"),
     number("items", "item_count", unit="items"),
-    number("images", "image_count", unit="images"),
     number("studies", "study_count"),
     Column("format", "source", format_title, unit=""),
     Column("imported", "created_at", html=_imported, css="quiet"),
@@ -154,7 +153,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     kept = chosen | ({"q": search} if search else {})
     context = {
         "section": "benchmarks", "may_change": permissions.may_change_benchmark(request.user, benchmark),
-        "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
+        "benchmark": benchmark, "count": sum(kind["count"] for kind in kinds),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
         "rounds": queries.rounds(benchmark), "skipped": [] if request.GET else run.skipped_rows(benchmark),
         "chosen": chosen, "chosen_kind": kind_name(*chosen.values()) if chosen else "", "search": search,

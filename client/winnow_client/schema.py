@@ -11,7 +11,6 @@ class BenchmarkData(TypedDict):
     source: str
     created_at: datetime
     item_count: int
-    image_count: int
 
 
 class StageData(TypedDict):
