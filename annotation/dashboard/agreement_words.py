@@ -81,7 +81,8 @@ def _beside_chance(share: float, shares: Sequence[float], known: Sequence[tuple[
         guess = sum(one * one for one in shares)
         why = f"{percent(shares[0])} of all answers are the same"
         if share - guess < _ABOVE:
-            return f"That means little: {why}, so {whole_percent(guess)} would match by chance.", True
+            by_chance = f"{why}, so {whole_percent(guess)} would match by chance"
+            return f"That is no more than chance gives: {by_chance}. Look at the tasks on which people differ.", True
         return f"About {whole_percent(guess)} would match by chance, since {why}.", False
     alpha = next((value for one, value in known if one.key.startswith("alpha")), None)
     if alpha is None or alpha >= _LOW:

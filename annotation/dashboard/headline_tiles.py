@@ -86,7 +86,7 @@ def _valid(whole: Mapping[str, Any]) -> Tile:
     told += [f"other reasons ({others:,})"] if others else []
     rest = f"Reasons for dropping: {', '.join(told)}." if told else ""
     asked = whole["imported"] - whole["not_asked"]
-    lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'is' if settled == 1 else 'are'} good"
+    lead = f"{whole['kept']:,} of {counted(settled, 'settled item')} {'was' if settled == 1 else 'were'} kept"
     basis = f"{settled:,} of {counted(asked, 'item')} settled{_stages_settled(whole)}"
     basis += f" · {whole['by_hand']:,} decided by hand" if whole.get("by_hand") else ""
     return Tile("Valid items", percent(share), lead, rest, basis)

@@ -42,7 +42,9 @@ SAME = "of all answers are the same"
     ("alpha", "shares", "words", "basis", "doubtful"),
     [
         (
-            0.08, [0.88, 0.12], f"That means little: 88.0% {SAME}, so 79% would match by chance.",
+            0.08, [0.88, 0.12],
+            f"That is no more than chance gives: 88.0% {SAME}, so 79% would match by chance. "
+            "Look at the tasks on which people differ.",
             "α 0.08 · AC1 0.72 · 60 items", True,
         ),
         (0.3, [0.8, 0.2], f"About 68% would match by chance, since 80.0% {SAME}.",
