@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from annotation.comparison.paired import Row as PairedRow
 from annotation.comparison.paired import rows_of
 from annotation.comparison.table import HUMANS, RESULT, Entry, Gap, Row, Section, chances, entries_in, read_alike
-from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, percent, points
+from annotation.templatetags.figures import decimals, exact_percent, exact_to_percent, points
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.names import MeasureName
 from benchmarks.tables import NOTHING, Column, Table, bdi, exact, number, only_in_file, with_sub
@@ -77,11 +77,11 @@ def titled(entry: Entry) -> object:
 
 
 def _cell(row: Row, at: int, n: int | None) -> object:
-    """Return a share, marked if best or second-best, with its interval, and its n if that is not `n`. Scores of people
-    who judged here have one decimal, as on other pages; models and sources have as many as papers.
+    """Return a share, marked if best or second-best, with its interval, and its n if that is not `n`. Shares have as
+    many decimals as in papers.
     """
-    cell, judged_here = row.cells[at], row.entry.stands == HUMANS and not row.entry.reported
-    share = exact(cell.share, percent if judged_here else exact_percent)
+    cell = row.cells[at]
+    share = exact(cell.share, exact_percent)
     share = format_html(MARKS[cell.rank], share) if cell.rank in MARKS else share
     if cell.low is None or cell.high is None:
         return share

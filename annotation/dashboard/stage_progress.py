@@ -110,7 +110,7 @@ def parts_of(whole: Mapping, audits: bool = False, asks: bool = True) -> list[Pa
     found, x = [], 0.0
     for kind, words in named.items():
         share = counts[kind] / (whole["imported"] or 1)
-        if counts[kind] or kind not in ("waiting", "not_asked"):
+        if counts[kind] or kind in ("kept", "dropped"):
             shown = "" if audits else data(share, percent(share))
             found.append(Part(kind, words, counts[kind], shown, 100 * x, 100 * share, reasons.get(kind, ())))
         x += share

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef
 
 from annotation.models import Flag, Judgment, Kind, Lease, LeaseState, Study
 from annotation.protocols.base import CANNOT_JUDGE
@@ -49,12 +49,13 @@ def avoided_screens(study: Study) -> Iterator[tuple[str, int, datetime]]:
     """Yield the counting field of Avoided, the annotator's number, and the time when the screen was handed out."""
     theirs = Lease.objects.filter(annotator__study=study)
     checks = theirs.filter(task__kind=Kind.CHECK)
-    stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]
+    later = Judgment.objects.filter(lease=OuterRef("lease"), revision__gt=OuterRef("revision"))
+    cannot = Judgment.objects.filter(lease__annotator__study=study, answer=CANNOT_JUDGE).exclude(Exists(later))
     kinds = {
         "skipped": theirs.filter(state=LeaseState.SKIPPED),
         "checks_skipped": checks.filter(state=LeaseState.SKIPPED),
         "checks_shown": checks.filter(state__in=[LeaseState.SKIPPED, LeaseState.JUDGED, LeaseState.LATE]),
-        "not_judged": theirs.annotate(stands=Subquery(stands)).filter(stands=CANNOT_JUDGE),
+        "not_judged": theirs.filter(pk__in=cannot.values("lease")),
         "flagged": theirs.filter(Exists(Flag.objects.filter(lease=OuterRef("pk")))),
     }
     for kind, leases in kinds.items():

@@ -120,6 +120,8 @@ def submissions(study: Study) -> list[Participant]:
     next, including every judgment.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
+    if not any(who.prolific_pid for who in people):
+        return []
     earlier, rates = _earlier(people), Pay.of(study.pay)
     found = {}
     for who in people:
