@@ -113,6 +113,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.CompressedPages",
     "config.middleware.no_nul",
+    "config.middleware.plans",
     "config.middleware.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.no_store",
@@ -170,7 +171,8 @@ def database(name: str, url: str) -> dict:
     found["ENGINE"] = "config.database"
     # A socket's folder is in the options, where libpq finds it but `dbshell` does not look.
     found["HOST"] = found.setdefault("OPTIONS", {}).pop("host", found["HOST"])
-    # Repeated statements are planned once per connection: planning took half of PostgreSQL's time in judging.
+    # Annotators' statements are planned once per connection (config.middleware.plans): planning took half of
+    # PostgreSQL's time in judging.
     found["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
     return found
 

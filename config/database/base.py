@@ -1,4 +1,6 @@
-"""Django's PostgreSQL engine with a deadline for names: libpq would wait 20 seconds for a hanging name server."""
+"""Django's PostgreSQL engine with a deadline for names, since libpq would wait 20 seconds for a hanging name server,
+and a choice of which requests keep the plans of their statements.
+"""
 
 import ipaddress
 import logging
@@ -16,6 +18,15 @@ log = logging.getLogger(__name__)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    """`prepares`: keep the plans of repeated statements (config/middleware.py)."""
+
+    prepares = True
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        threshold = self.settings_dict["OPTIONS"]["prepare_threshold"]
+        self.connection.prepare_threshold = threshold if self.prepares else None
+        return super().create_cursor(name)
+
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         if addresses := addresses_of(params.get("host") or ""):

@@ -134,7 +134,7 @@ def test_the_shared_page_names_nobody_and_computes_nothing(client, manager, buil
         assert secret not in text, secret
     whole = CachedFigures.objects.get(kind="results").data["whole"]
     assert "Where the 12 items are" in text and whole["kept"] == 11
-    assert "Still to be judged" in text and f"/studies/{built.pk}/" not in text
+    assert "Dropped" in text and f"/studies/{built.pk}/" not in text
 
 
 def test_people_of_a_study_that_one_may_not_see_are_left_out(client, built):
