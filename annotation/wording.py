@@ -58,6 +58,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def simulated_mark(simulated: int, people: int) -> str:
+    """Return what to add to a name or number of annotators: “ (simulated)”, “ (2 of 6 simulated)”, or nothing."""
+    some = "" if simulated == people else f"{simulated:,} of {people:,} "
+    return f" ({some}simulated)" if simulated else ""
+
+
 def hours_in_words(minutes: float) -> str:
     """Return minutes below an hour and a half, then hours: “under 1 min”, “40 min”, “2.5 h”."""
     if 0 < minutes < 1:

@@ -20,6 +20,7 @@ from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
+from annotation.wording import simulated_mark
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import cut_captions, stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
@@ -99,10 +100,14 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
     return [
-        Entry(study.name, HUMANS, figures, " · ".join(filter(None, [f"study {study.pk}", study.trial])))
+        Entry(f"{study.name}{_simulated(study)}", HUMANS, figures, f"study {study.pk}")
         for study, figures in found
         if any(of["n"] for of in figures["measures"].values())
     ]
+
+
+def _simulated(study: Study) -> str:
+    return simulated_mark(len(study.simulated), study.annotators.count()) if study.simulated else ""
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:

@@ -21,7 +21,7 @@ from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from annotation.pipeline.part import items_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.wording import counted
+from annotation.wording import counted, simulated_mark
 from benchmarks.models import Benchmark, Prediction, Run
 from benchmarks.naming import kind_name
 from benchmarks.predictions import stored
@@ -198,8 +198,9 @@ def average_of(where: str) -> str:
     return f"{SINGLE} {f'in {where}' if where else 'on average'}"
 
 
-def answers_of(answers: int, people: int) -> str:
-    return f"average of {counted(answers, 'answer')} by {counted(people, 'annotator')}"
+def answers_of(answers: int, people: int, simulated: int = 0) -> str:
+    who = f"{counted(people, 'annotator')}{simulated_mark(simulated, people)}"
+    return f"average of {counted(answers, 'answer')} by {who}"
 
 
 def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable[tuple[int, int]]:
@@ -212,8 +213,8 @@ def _who_judged(stage: Stage, given: Mapping[int, Sequence[Scored]]) -> Iterable
 
 
 def _of_people(title: str, picks: Sequence[Scored], found: _Items, stage: Stage, study: int | None = None) -> Row:
-    people = len({one.annotator for one in picks})
-    row = Row(title, HUMANS, answers_of(len(picks), people), study)
+    people = {one.annotator for one in picks}
+    row = Row(title, HUMANS, answers_of(len(picks), len(people), len(people & stage.study.simulated)), study)
     if stage.source_id is None:
         row.all = share_of(picks)
         row.parts = [share_of([one for one in picks if _is_in(one, part)]) for part in found.parts]

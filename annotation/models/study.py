@@ -123,6 +123,11 @@ class Study(models.Model):
         are = "is" if found["n"] == 1 else "are"
         return f"{of} {counted(found['n'], 'annotator')} {are} simulated" if found["simulated"] else ""
 
+    @cached_property
+    def simulated(self) -> frozenset[int]:
+        """Return the numbers of its simulated annotators."""
+        return frozenset(self.annotators.filter(simulated=True).values_list("number", flat=True))
+
     @property
     def consent_sha256(self) -> str:
         """Return the hash of the text, so that agreeing on a page with an earlier text doesn't count."""

@@ -12,13 +12,13 @@ from annotation.comparison.people_and_models import answers_of, average_of
 from annotation.comparison.right_picks import RANKS, foil_measure, is_about_the_foil
 from annotation.protocols.registry import base_name
 from annotation.releases.archive_reader import MANIFEST, Files
-from annotation.wording import counted
+from annotation.wording import counted, simulated_mark
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.predictions.names import NAMES
 from benchmarks.runs.reported import HUMAN, ReportedRow
 
-FIGURES = "figures.json"
+FIGURES, ANNOTATORS = "figures.json", "annotators.jsonl"
 CANNOT = (AttributeError, KeyError, TypeError, ValueError, Unreadable)  # raised if a file has another shape
 
 _Group = Mapping[str, Any]  # a type, a subtype or None, and measures
@@ -29,7 +29,7 @@ def people_of(folder: Path, kind: str, log: ProblemLog) -> list[ReportedRow]:
     another shape, the log gets a note and there are no rows."""
     try:
         with Files(folder) as files:
-            there = {FIGURES, MANIFEST} <= {*files.names()}
+            there = {FIGURES, MANIFEST, ANNOTATORS} <= {*files.names()}
             found = (*_baselines(files, kind), *_ranked(files, kind), *_about_foils(files, kind)) if there else ()
             return list(found)
     except CANNOT as why:
@@ -85,6 +85,8 @@ def _row(
         return
     release = files.json(MANIFEST)["release"]
     source = f"release {release['name']} {release['version']}: {about}"
+    programs = [line["simulated"] for line in files.lines(ANNOTATORS)]
+    title += simulated_mark(sum(programs), len(programs))
     by_type = {(str(of["type"]), of["subtype"] and str(of["subtype"])): _figures(of["measures"]) for of in groups}
     yield ReportedRow(title, source[:500], HUMAN, found, by_type, max(of["n"] for of in found.values()))
 

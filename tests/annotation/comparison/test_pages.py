@@ -51,7 +51,7 @@ def test_humans_models_and_papers_stand_in_one_table(client, study):
     ]  # fmt: skip
     [imported] = page.context["sections"][1].rows
     assert [cell.share for cell in imported.cells[:3]] == [1, 0.5, 0.5] and imported.cells[0].n == 12
-    assert page.context["people"].title == study.name
+    assert page.context["people"].title == f"{study.name} (simulated)"
     for shown in ("CLIP TROHN-Img", "BiVLC (Miranda et al. 2024), Tables 3 and 4", ">12</td>", "16.67%", "\\toprule"):
         assert shown in page.text
 

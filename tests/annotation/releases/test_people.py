@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.runs import figures as run_figures
-from tests.annotation.releases.released import change_json
+from tests.annotation.releases.released import change_json, change_lines
 from tests.builders import imports
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
@@ -33,7 +33,7 @@ def test_a_stage_that_asked_about_foils_stands_beside_the_models(released, clien
     [row] = humans.rows
     shown = dict(zip((one.name for one in page.context["columns"]), row.cells, strict=True))["overall"]
     whole = right["whole"]
-    assert (humans.title, row.entry.title, row.n) == ("People", "One person on average", whole["n_items"])
+    assert (humans.title, row.entry.title, row.n) == ("People", "One person on average (simulated)", whole["n_items"])
     assert (shown.share, shown.low, shown.high, shown.n) == tuple(
         whole[name] for name in ("value", "low", "high", "n_items")
     )
@@ -49,7 +49,7 @@ def test_a_human_baseline_comes_with_its_intervals_and_types(released):
     [baseline] = figures(folder)["baselines"]
     run = brought(folder).runs.get()
     found = run_figures.reported(run)
-    assert (run.kind, run.title, run.figures["family"]) == ("bivlc", "People", "human")
+    assert (run.kind, run.title, run.figures["family"]) == ("bivlc", "People (simulated)", "human")
     assert {"i2t", "t2i", "group"} <= {*found["measures"]}
     for name, of in found["measures"].items():
         assert {part: of[part] for part in ("share", "low", "high", "n")} == {
@@ -57,6 +57,17 @@ def test_a_human_baseline_comes_with_its_intervals_and_types(released):
         }
     groups = [(of["type"], of["subtype"]) for of in baseline["by_type"]]
     assert groups == [(of["type"], of["subtype"]) for of in found["groups"]] != []
+
+
+@pytest.mark.parametrize(("programs", "mark"), [(0, ""), (1, " (1 of 5 simulated)")])
+def test_programs_among_them_are_named(released, programs, mark):
+    def simulate(annotators: list[dict]) -> None:
+        for number, line in enumerate(annotators):
+            line["simulated"] = number < programs
+
+    folder = released("protocol_files")
+    change_lines(folder / "annotators.jsonl", simulate)
+    assert brought(folder).runs.get().title == f"One person on average{mark}"
 
 
 def test_it_brings_them_once_and_only_as_a_whole(released):
