@@ -17,7 +17,6 @@ from annotation.figures.judgments import judgments_of
 from annotation.measures.funnel import Fate, Walk, fates
 from annotation.measures.human_baseline import pairs_of
 from annotation.measures.scored import Range, Scored, summary
-from annotation.measures.types import Figures
 from annotation.models import Stage, Study
 from annotation.pipeline.part import items_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
@@ -45,10 +44,10 @@ Part = tuple[str, str | None]  # a type; or the subtypes, if there is only one t
 class Row:
     """`all`, `valid` and `parts` (in the order of the table's) are figures or None, for the reasons in `why`. `study`:
     the one whose people these are, if it is another; `apart`: the question is not the one that models are asked;
-    `in_both_orders`: a model that was asked each question twice; `gap`: what the study's people have more than this
-    model, item by item (`_less`); `notes`: what to know of a model's figures; `cut`: items with captions longer than it
-    reads, if known; `read_alike`: those left out, since it reads their captions alike; `fewer`: it answers fewer items
-    than others, and is not ranked with them.
+    `in_both_orders`: a model that was asked each question twice; `gap` and, by part, `part_gaps`: what the study's
+    people have more than this model, item by item (`_less`); `notes`: what to know of a model's figures; `cut`: items
+    with captions longer than it reads, if known; `read_alike`: those left out, since it reads their captions alike;
+    `fewer`: it answers fewer items than others, and is not ranked with them.
     """
 
     title: str
@@ -59,6 +58,7 @@ class Row:
     apart: bool = False
     in_both_orders: bool = False
     gap: dict[str, Any] | None = None
+    part_gaps: list[dict[str, Any] | None] = field(default_factory=list)
     all: Figure | None = None
     valid: Figure | None = None
     decided: Figure | None = None
@@ -291,7 +291,7 @@ def _models(study: Study, found: _Items, kind: str, measure: MeasureName, picks:
         row = Row(entry.title, entry.stands, run=entry.run, in_both_orders=entry.asked_in_both_orders)
         row.valid = _figure(here["valid"]["measures"].get(measure.name)) if "valid" in here else None
         row.decided = _figure(here["decided"]["measures"].get(measure.name)) if "decided" in here else None
-        row.gap, row.notes = here.get("gap"), entry.figures["notes"]
+        row.gap, row.part_gaps, row.notes = here.get("gap"), here.get("part_gaps", []), entry.figures["notes"]
         if entry.stands == RESULT and found.valid is not None:
             row.parts, row.why["all"] = [None for _ in found.parts], ON_RESULT
         else:
@@ -343,9 +343,10 @@ def _parts(figures: Mapping[str, Any], by_type: table.ByType, found: _Items) -> 
 
 def _on_items(
     runs: Sequence[Run], study: Study, found: _Items, measure: MeasureName, picks: Sequence[Scored]
-) -> dict[int, dict[str, Figures]]:
+) -> dict[int, dict[str, Any]]:
     """Return each run's scores on the valid items, and on all items if the study covers only part of its benchmark, and
-    the `gap` to people with these picks. A study's result was chosen by the same people, so runs on it have no gap.
+    the `gap` and `part_gaps` to people with these picks. A study's result was chosen by the same people, so runs on it
+    have none.
     """
     which = {"all": set(found.kinds)} if study.part else {}
     if found.valid:
@@ -353,30 +354,32 @@ def _on_items(
         if found.decided > found.valid:
             which["decided"] = set(found.decided)
     together, later = run_figures.within(run_figures.INLINE, runs) if which or picks else ([], [])
-    found_of: dict[int, dict[str, Figures]] = {}
+    found_of: dict[int, dict[str, Any]] = {}
     for some in filter(None, [together, *([run] for run in later)]):
         answers = run_figures.records_of(some)
         for run in some:
             kind, records = KINDS[run.kind], answers[run.pk]
-            of = {
+            of: dict[str, Any] = {
                 name: stored.summarize([of for item, of in records.items() if item in items], kind)
                 for name, items in which.items()
             }
             if run.study is None:
                 right = verdicts(figures_of(kind)[measure.name], records, kind)
-                of |= _less(picks, {found.position[item]: one for item, one in right.items() if item in found.position})
+                right = {found.position[item]: one for item, one in right.items() if item in found.position}
+                of["gap"] = _less(picks, right)
+                of["part_gaps"] = [_less([one for one in picks if _is_in(one, part)], right) for part in found.parts]
             found_of[run.pk] = of
     return found_of
 
 
-def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Figures]:
+def _less(picks: Sequence[Scored], right: Mapping[int, bool]) -> dict[str, Any] | None:
     """Return the mean of each pick minus the model's verdict on its item (-1 to 1), on items both answered, with the
-    interval for other annotators like these, if the judgments show how annotators differ."""
+    interval for other annotators like these, if the judgments show how annotators differ; None without such items."""
     rows = [one._replace(value=one.value - right[one.item]) for one in picks if one.item in right]
     if not rows:
-        return {}
+        return None
     of = summary(rows, Range(-1.0, 1.0))
-    return {"gap": {"value": of["value"], "low": of["low"], "high": of["high"], "n": of["n_items"]}}
+    return {"value": of["value"], "low": of["low"], "high": of["high"], "n": of["n_items"]}
 
 
 def many_answers(benchmark: Benchmark) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -36,7 +37,7 @@ INTERVALS = "The 95% interval shows where the share may be with other people lik
 
 GAPS = (
     "People − model, paired: by how many points more often the study’s people are right than the model about the same "
-    "items, with a 95% interval for other people and items like these."
+    "items, with a 95% interval for other people and items like these. The CSV has it for each type, too."
 )
 
 Row = Mapping[str, Any]
@@ -164,10 +165,11 @@ def table_of(data: Row, rows: Sequence[Row], study: Study | None = None, request
     if data["valid"] is not None:
         valid = number("valid items", "valid.share", html=lambda row: _points(row["valid"]), name="valid")
         columns += [valid, *only_in_file("valid.low", "valid.high", "valid.n")]
-    if any(row["gap"] for row in rows):
+    paired = any(row["gap"] for row in rows)
+    if paired:
         columns.append(number("people\u00a0− model, paired", "gap.value", html=_gap, name="gap"))
         columns += only_in_file("gap.low", "gap.high", "gap.n")
-    columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name)]
+    columns += [column for place, name in enumerate(data["parts"]) for column in _part(place, name, paired)]
     asked = {row["in_both_orders"] for row in rows if row["stands"] != HUMANS}
     guesses = {"": (False, data["chance"]), ", asked in both orders": (True, data["chance_in_both_orders"])}
     foot = [
@@ -206,9 +208,19 @@ def _gap(row: Row) -> object:
     return tables.difference(of["value"], of["low"], of["high"], f"n\u00a0{of['n']:,}") if of else NOTHING
 
 
-def _part(place: int, name: str) -> Iterable[Column]:
+def _part(place: int, name: str, paired: bool) -> Iterable[Column]:
+    """Return a column for a part of the items; `paired`: also what people have more than each model."""
     yield number(name, f"parts.{place}.share", html=lambda row: _points(row["parts"][place]), name=name)
-    yield Column("n", f"parts.{place}.n", name=f"{name}.n", page=False)
+    for end in ("low", "high", "n"):
+        yield Column(end, f"parts.{place}.{end}", name=f"{name}.{end}", page=False)
+    if paired:
+        for end in ("value", "low", "high"):
+            yield Column(end, partial(_part_gap, place=place, end=end), name=f"{name}.gap.{end}", page=False)
+
+
+def _part_gap(row: Row, place: int, end: str = "value") -> float | None:
+    of = next(iter(row.get("part_gaps", ())[place : place + 1]), None)
+    return of and of[end]
 
 
 # The sentences that interpret it

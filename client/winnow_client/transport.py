@@ -99,11 +99,11 @@ class Transport:
             self._http.close()
 
     def get(self, path: str, **filters: Any) -> JsonObject:
-        return self._send("GET", path, params=_params(filters))
+        return self._send("GET", path, params=_params(path, filters))
 
     def rows(self, path: str, **filters: Any) -> Iterator[JsonObject]:
         """Yield the rows of every page of a list."""
-        params = httpx.QueryParams(_params({"limit": PAGE, **filters}))
+        params = _params(path, {"limit": PAGE, **filters})
         while True:
             page = self._send("GET", path, params=params)
             yield from page["results"]
@@ -250,9 +250,10 @@ def _number_of(path: Path) -> int:
         return int(hashlib.file_digest(file, "sha256").hexdigest()[:13], 16)
 
 
-def _params(filters: Mapping[str, Any]) -> dict[str, str]:
-    """Return filters as the API reads them: without those that are None."""
-    return {name: _param(value) for name, value in filters.items() if value is not None}
+def _params(path: str, filters: Mapping[str, Any]) -> httpx.QueryParams:
+    """Return the path's own query, which httpx would drop, with filters as the API reads them, except None."""
+    there = {name: _param(value) for name, value in filters.items() if value is not None}
+    return httpx.URL(path).params.merge(there)
 
 
 def _param(value: object) -> str:

@@ -223,6 +223,8 @@ def test_predictions_become_a_run(server, tmp_path):
     with pytest.raises(winnow_client.ApiError, match="another run"):
         found.paired(run, run)
     assert found.study("One", protocol="verify").results()["rows"]
+    assert [row["id"] for row in server.rows(f"benchmarks/{found.id}/runs/?limit=1")] == [run]
+    assert server.rows("benchmarks/?name=none") == [] and server.get("benchmarks/?name=none")["results"] == []
     assert Run.objects.get(pk=run).title == "CLIP" and len(found.items()) == 4
 
 

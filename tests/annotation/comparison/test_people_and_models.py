@@ -109,6 +109,10 @@ def test_a_gap_is_of_each_judgment_less_the_models_verdict_on_its_item(foil, tmp
     cells = [(item, who) for who in range(3) for item in range(12)]
     gaps = np.array([float(item not in WRONG[who]) - (item < 9) for item, who in cells])
     assert people["gap"] is None
+    parts = [
+        [gap for gap, (item, _) in zip(gaps, cells, strict=True) if (item < 6) == swaps] for swaps in (False, True)
+    ]
+    assert [(of["value"], of["n"]) for of in model["part_gaps"]] == [(pytest.approx(np.mean(of)), 6) for of in parts]
     assert (model["gap"]["value"], model["gap"]["n"]) == (pytest.approx(30 / 36 - 9 / 12), 12)
     variance, t = errors((gaps - gaps.mean()) / 36, *map(list, zip(*cells, strict=True)))[1]
     share = (gaps.mean() + 1) / 2

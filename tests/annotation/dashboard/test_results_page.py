@@ -52,6 +52,8 @@ def test_the_page_reads_its_table(client, built):
     assert [row["row"] for row in rows] == ["One person on average", "'=CLIP", "Vera"] and rows[0]["valid"] == ""
     assert float(rows[1]["valid"]) == pytest.approx(8 / 11)
     assert float(rows[1]["gap"]) == pytest.approx(30 / 36 - 9 / 12) and rows[1]["gap.n"] == "12"
+    ends = [float(rows[1][f"swapped.gap.{end}"]) for end in ("low", "value", "high")]
+    assert ends == sorted(ends) and ends[1] == pytest.approx(12 / 18 - 1)
     assert float(rows[1]["gap.low"]) < 0 < float(rows[1]["gap.high"]) and not rows[0]["gap.n"] + rows[2]["gap.n"]
 
 
