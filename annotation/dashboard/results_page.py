@@ -229,7 +229,12 @@ def _part_gap(row: Row, place: int, end: str = "value") -> float | None:
 def read(data: Row, rows: Sequence[Row], of: Subject) -> dict:
     """Return the `sentences` that interpret the table, its `notes` on missing numbers, and its `plot`."""
     others = f"{people_and_models.SINGLE} in "  # too long beside a plot
-    plotted = [{**row, "title": row["title"].removeprefix(others)} for row in rows if row["all"] and not row["apart"]]
+    twice = f" (guessing: {percent(data['chance_in_both_orders'])})"  # the plot's line is for models asked once
+    plotted = [
+        {**row, "title": row["title"].removeprefix(others) + twice * row["in_both_orders"]}
+        for row in rows
+        if row["all"] and not row["apart"]
+    ]
     once = any(row["stands"] != HUMANS and not row["in_both_orders"] for row in plotted)
     sentences = [*_overall(rows, data["measure"], data["items"]), *_on_valid(data, rows)]
     return {

@@ -91,6 +91,11 @@ def test_a_model_that_answered_fewer_items_is_ranked_apart(client, built, others
     assert (row["cut"], row["read_alike"], row["all.n"]) == ("11", "9", str(answered or ""))
 
 
+def test_the_plot_names_the_chance_of_a_model_asked_in_both_orders(client, built):
+    built.benchmark.runs.update(asked_in_both_orders=True)
+    assert "=CLIP (guessing: 25.0%)" in str(page(client, built).context["plot"].rows)
+
+
 def test_it_says_what_a_release_would_leave_out(client):
     study = studies.study(items=3)
     text = page(client, study).content.decode()
