@@ -222,11 +222,13 @@ def _listed(studies: QuerySet[Study]) -> QuerySet[Study]:
 
 def _with_released(studies: QuerySet[Study]) -> QuerySet[Study]:
     """Add to each its benchmark, how many `people` have joined, whom of them to `review`, and the newest version
-    `released`, with the `release` key and whether answers, decisions or exclusions have `changed` since. `asked`:
-    somebody has judged here, or can.
+    `released`, with the `release` key and whether answers, decisions or exclusions have `changed` since; the key of
+    the release in the `making`. `asked`: somebody has judged here, or can.
     """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False).order_by("-frozen_at", "-pk")
     told = {name: Subquery(frozen.values(of)[:1]) for name, of in RELEASED.items()}
+    making = Release.objects.filter(study=OuterRef("pk"), frozen_at=None, job__state__in=cache.UNDER_WAY)
+    told["making"] = Subquery(making.order_by("-pk").values("pk")[:1])
     since, person = OuterRef("released_at"), Annotator.objects.filter(study=OuterRef("pk"))
     judged = Lease.objects.filter(annotator=OuterRef("pk"), state=LeaseState.JUDGED).order_by("-granted_at")
     person = person.annotate(judged=Subquery(judged.values("granted_at")[:1]))  # by index, instead of all leases since
@@ -289,7 +291,7 @@ def _step(
     shown, of = next((one for one in by_stage if one[1].came_open), by_stage[0])
     if results is None and study.state == StudyState.OPEN and study.people:
         return NextStep(Kind.JUDGE, "Nothing to do but wait", "Its judgments are being counted.")
-    return steps.next_step(
+    step = steps.next_step(
         shown, reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
         adjudicate={stage.pk: stage.undecided for stage in stages},
@@ -298,6 +300,10 @@ def _step(
         unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
         asks=asks(study),
     )  # fmt: skip
+    if step.kind == Kind.RELEASE and study.making:
+        making = reverse("release-detail", args=[study.making])
+        return NextStep(Kind.RELEASE, "A release is being made", "A worker writes and checks it.", "Open it", making)
+    return step
 
 
 def asks(study: ListedStudy) -> bool:

@@ -10,10 +10,10 @@ from annotation import permissions
 from annotation.dashboard import home_page, overview_page
 from annotation.designs.plan import StagePlan
 from annotation.figures import annotators as annotator_figures
-from annotation.models import CachedFigures, Judgment, Role, Study
+from annotation.models import CachedFigures, Judgment, Release, Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle, members
-from benchmarks.models import Event
+from benchmarks.models import Event, Job
 from tests.builders import releases, studies
 from tests.collapsed import collapsed
 
@@ -112,6 +112,11 @@ def test_a_judged_study_is_closed_released_and_released_again_once_something_cha
     close_it = step_of(client).step
     assert close_it.label == "Close the stage"
     assert client.post(close_it.url, close_it.fields).url == reverse("study-detail", args=[made.pk])
+    assert step_of(client).step.label == "New release"
+    making = Release.objects.create(study=made, name="made", version="0.9", plan={}, job=Job.objects.create())
+    step = step_of(client).step
+    assert (step.title, step.url) == ("A release is being made", reverse("release-detail", args=[making.pk]))
+    Job.objects.update(state="failed")
     assert step_of(client).step.label == "New release"
     releases.by_hand(made, "1.0")
     page = collapsed(client.get(reverse("study-detail", args=[made.pk])).text)
