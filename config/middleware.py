@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from csp.constants import HEADER
 from csp.utils import build_policy
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -14,6 +13,7 @@ from django.shortcuts import render
 from benchmarks.api.errors import INVALID, refusal, wrong_field
 from benchmarks.jobs import room
 from benchmarks.storage.files import Unavailable
+from config.database.base import PREPARES
 
 LARGE = 8 * 2**20  # bytes; chunks of an upload, which reserves space itself, are smaller
 SOON = {"Retry-After": "2"}  # seconds
@@ -59,7 +59,7 @@ def plans(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Http
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        connection.prepares = request.path_info.startswith("/judge/")
+        PREPARES.set(request.path_info.startswith("/judge/"))
         return get_response(request)
 
     return middleware

@@ -250,5 +250,5 @@ def _stage(task: Task) -> Stage:
 def _words(note: str) -> str:
     words = clean_reason(note)
     if not words or (len(words) == 1 and words.isascii()):  # a shortcut key pressed in the field
-        raise Unexplained("Give a short reason.")
+        raise Unexplained("Give a reason of at least two characters.")
     return words

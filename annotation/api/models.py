@@ -32,9 +32,9 @@ class StudyResults(StudyEndpoint):
     """People and models in one table, as on *Results*: `rows`, people first, then models, the best first.
 
     `all`, `valid` (items kept) and each of `parts` have the `share` right with `low` and `high` (95%) and `n`; `why`
-    has the reasons for nulls. `gap` and, by part, `part_gaps`: people − model, paired on the items that both answered.
-    `stands`: `humans` for people. `apart`: people were asked something else than models; `fewer`: a model answered
-    fewer items than others, and comes after them.
+    has the reasons for nulls. `decided`: a model's share on the items that were kept or dropped. `gap` and, by part,
+    `part_gaps`: people − model, paired on the items that both answered. `stands`: `humans` for people. `apart`: people
+    were asked something else than models; `fewer`: a model answered fewer items than others, and comes after them.
     """
 
     operation = "results"

@@ -6,25 +6,23 @@ import ipaddress
 import logging
 import socket
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any
 
 from django.db.backends.postgresql import base
 
 from workers.neighbours import Neighbour, Unresponsive
 
+PREPARES = ContextVar("PREPARES", default=True)  # keep the plans of repeated statements (config/middleware.py)
 NAMES = Neighbour("The name server", seconds=1, at_once=8)
 _known: dict[str, list[str]] = {}  # host → its last known addresses
 log = logging.getLogger(__name__)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """`prepares`: keep the plans of repeated statements (config/middleware.py)."""
-
-    prepares = True
-
     def create_cursor(self, name: str | None = None) -> Any:
         threshold = self.settings_dict["OPTIONS"]["prepare_threshold"]
-        self.connection.prepare_threshold = threshold if self.prepares else None
+        self.connection.prepare_threshold = threshold if PREPARES.get() else None
         return super().create_cursor(name)
 
     def get_connection_params(self) -> dict[str, Any]:

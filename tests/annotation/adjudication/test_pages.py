@@ -130,8 +130,8 @@ def test_what_is_no_decision_is_said_and_the_reason_kept(client, manager):
     stage = tied()
     page = client.get(url(stage)).text
     for verdict, note, words in (
-        ({"verdict": "1"}, " ", "Give a short reason"),
-        ({"verdict": "1"}, "s", "Give a short reason"),  # a key of the page
+        ({"verdict": "1"}, " ", "Give a reason of at least two characters"),
+        ({"verdict": "1"}, "s", "Give a reason of at least two characters"),  # a key of the page
         ({}, "So.", "Pick one of the answers"),
         ({"verdict": "9"}, "So.", "Pick one of the answers"),
         ({"verdict": "candidate-0"}, "So.", "Pick one of the answers"),
