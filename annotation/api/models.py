@@ -57,7 +57,8 @@ class PairedFilters(Filters):
 
 class PairedRuns(Endpoint):
     """Two models on the items that both answered. `rows` has each measure over all items (`type` empty), by type
-    (`subtype` null) and by subtype, as in the comparison's file. `lower`: lower is better.
+    (`subtype` null) and by subtype, as in the comparison's file. `lower`: lower is better. `asked_alike` is false if
+    only one of them was asked in both orders, and so has to be right twice.
     """
 
     operation, filters = "paired_runs", PairedFilters
@@ -72,7 +73,8 @@ class PairedRuns(Endpoint):
         if runs[0] == runs[1] or runs[0].kind != runs[1].kind:
             raise ValidationError({"second": [OTHER_KIND]})
         rows = [asdict(row) for row in paired.rows_of(runs, by_type=True)]
-        return Response({"rows": [{**row.pop("found"), **row} for row in rows]})
+        alike = runs[0].asked_in_both_orders == runs[1].asked_in_both_orders
+        return Response({"asked_alike": alike, "rows": [{**row.pop("found"), **row} for row in rows]})
 
 
 class _OfResult:

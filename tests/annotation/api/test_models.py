@@ -118,7 +118,9 @@ def test_people_and_models_are_compared_as_on_the_pages(client, manager, tmp_pat
     )
     assert models[0]["gap"]["value"] == pytest.approx(people["all"]["share"] - 9 / 12) and models[0]["gap"]["low"] < 0
     first, second = (row["run"] for row in models)
-    whole, *parts = told(client, "api-paired-runs", study.benchmark_id, first=first, second=second)["rows"]
+    found = told(client, "api-paired-runs", study.benchmark_id, first=first, second=second)
+    whole, *parts = found["rows"]
+    assert found["asked_alike"]
     assert not any("found" in row for row in (whole, *parts))
     assert (whole["n"], whole["difference"], whole["only_first"]) == (12, pytest.approx(3 / 12), 3)
     assert {row["type"] for row in parts} > {"replace"}

@@ -18,6 +18,7 @@ from benchmarks.runs import published_tables
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import compared_models, predictions, ranking_screens, studies, text_items
 from tests.builders.columns import sent_by
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 
@@ -120,7 +121,9 @@ def test_two_models_are_compared_item_by_item(client, study):
     row = next(row for row in page.context["paired"] if row.measure == "group")
     assert (row.found.n, row.found.first, row.found.second) == (12, 1, 0.5)
     assert (row.found.only_first, row.found.only_second, row.found.p) == (6, 0, pytest.approx(2 / 2**6))
-    assert "+50.0" in page.text and "0.031" in page.text
+    assert "+50.0" in page.text and "0.031" in page.text and "has to be right twice" not in page.text
+    Run.objects.filter(pk=first.pk).update(asked_in_both_orders=True)
+    assert "has to be right twice" in collapsed(client.get(address(study.benchmark), asked).text)
     file = client.get(address(study.benchmark), {**asked, "csv": "paired-models"})
     rows = list(csv.DictReader(file.text.splitlines()))
     [whole] = [one for one in rows if one["measure"] == "group" and not one["type"]]
