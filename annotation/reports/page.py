@@ -1,6 +1,4 @@
-"""The page of a study's report: lays out the report (report.py) as tables without computing anything itself.
-docs/guide/report.md describes the parts.
-"""
+"""The page of a study's report: lays out the report (report.py) as tables without computing anything itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,7 @@
 """The report of a study, the appendix of a paper: one dictionary of other modules' results.
 
 It uses the same statistics as the pages (figures/{stage,agreement,funnel,human_baseline,annotators}.py), plus a few
-queries per study and stage. designs/setup_wording.py has its wording; docs/guide/report.md describes every part. It is
+queries per study and stage. designs/setup_wording.py has its wording; docs/guide/report.md describes its JSON. It is
 computed once per state of the study (figures/cache.py), and the same state gives the same dictionary; only `dated` adds
 a time.
 """
