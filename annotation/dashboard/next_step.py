@@ -250,7 +250,7 @@ def _signs(review: int, tested: bool | None) -> tuple[str, bool]:
         return f"{counted(review, 'annotator')} to look at", False
     if tested is None:
         return "", False
-    return ("no annotator stands out" if tested else "too few answers for warning signs"), tested
+    return ("no annotator stands out" if tested else "too few judgments to test anybody"), tested
 
 
 def _to_decide(undecided: int) -> tuple[str, bool]:

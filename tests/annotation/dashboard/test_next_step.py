@@ -125,7 +125,7 @@ def test_the_way_to_the_release_shows_where_the_study_is(kind, known, states):
     assert [point.state for point in points] == states
     assert [one.name for one in points] == ["Invite", "Judge", "Look at people", "Decide", "Close", "Release"]
     assert points[0].words == ("3 joined" if found["joined"] else "")
-    unreviewed = {True: "no annotator stands out", False: "too few answers for warning signs", None: ""}
+    unreviewed = {True: "no annotator stands out", False: "too few judgments to test anybody", None: ""}
     assert points[2].words == ("1 annotator to look at" if found["review"] else unreviewed[found["tested"]])
 
 
