@@ -21,6 +21,7 @@ FEW, ONCE = 5, 0.75  # rows, and the share of distinct values, for a column of i
 MOST = 0.8  # share of a column's cells that must fit a meaning
 PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?|mp4|webm|mov|mkv|avi)", re.IGNORECASE)
 LONGEST_PATH = 400
+SENTENCE = 3  # words, at least
 FOILS = WRONG | {
     "hard", "hn", "hardneg", "hallucinated", "counterfactual", "corrupted", "perturbed", "swapped", "altered",
     "adversarial", "contradiction", "mismatch", "mismatched",
@@ -41,7 +42,7 @@ TYPE = re.compile(r"(?!sub|file|image|mime|media|content|licen[cs]e)(?:\w+_)?(?:
 GROUP = re.compile(r"subset|task|relation|kind|class|phenomenon|perturbation|skill|dataset")  # a type if values repeat
 SUBTYPE = re.compile(r"sub_?type|sub_?category|sub_?task")
 CANDIDATE = re.compile(r"hn_img_\d+|(?:candidate|generated)(?:_image)?_?\d+")  # BiVLC's, and similar names
-WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link|source|(?<![a-z])id(?![a-z])")
+WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link|source|(?<![a-z])(?:id|pic)(?![a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ class _Column:
         return self.mostly(lambda one: isinstance(one, str) and re.search(r"[^\W\d_]", one))
 
     @property
+    def has_sentences(self) -> bool:
+        return self.mostly(lambda one: isinstance(one, str) and len(one.split()) >= SENTENCE)
+
+    @property
     def asks(self) -> bool:
         return self.mostly(lambda one: isinstance(one, str) and "?" in one)
 
@@ -103,11 +108,17 @@ def _column(name: str, rows: Sequence[Row]) -> _Column:
 
 
 def _texts(columns: Iterable[_Column]) -> dict[str, list[str]]:
-    """Map roles to columns. A caption is `caption`, a foil `negative`."""
+    """Map roles to columns. A caption is `caption`, a foil `negative`. If no name is known, columns of sentences are
+    texts: one alone is the caption, several have their names as roles.
+    """
     found: dict[str, list[str]] = {}
-    for one in columns:
+    there = [*columns]
+    for one in there:
         if role := _role_of_text(one):
             found.setdefault(role, []).append(one.name)
+    sentences = [] if found else [one for one in there if one.has_sentences]
+    for one in sentences:
+        found.setdefault(one.word if sentences[1:] and NAME.fullmatch(one.word) else "caption", []).append(one.name)
     return found
 
 

@@ -65,6 +65,9 @@ def test_published_files_are_read_as_they_are(name):
         ({"left_image": "7.jpg", "right_image": "8.jpg", "sentence": "Both.", "label": "True"}, {"caption": "sentence"},
          {"left": "left_image", "right": "right_image"}),
         ({"n": 3, "x": 0.5}, {}, {}),
+        ({"pic": "7.jpg", "Satz": "Ein roter Ball.", "split": "test"}, {"positive": "Satz"}, {"positive": "pic"}),
+        ({"img": "7.jpg", "good": "A red ball.", "bad": "A blue ball."}, {"good": "good", "bad": "bad"},
+         {"picture": "img"}),
     ],
 )  # fmt: skip
 def test_columns_are_told_by_names_and_contents(row, texts, images):
