@@ -20,7 +20,6 @@ from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
-from annotation.wording import simulated_mark
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import cut_captions, stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
@@ -100,14 +99,10 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
     return [
-        Entry(f"{study.name}{_simulated(study)}", HUMANS, figures, f"study {study.pk}")
+        Entry(f"{study.name}{study.mark}", HUMANS, figures, f"study {study.pk}")
         for study, figures in found
         if any(of["n"] for of in figures["measures"].values())
     ]
-
-
-def _simulated(study: Study) -> str:
-    return simulated_mark(len(study.simulated), study.annotators.count()) if study.simulated else ""
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:

@@ -108,7 +108,7 @@ def people_and_models(study: Study) -> dict[str, Any]:
         "valid": None if found.valid is None else len(found.valid),
         "open": sum(end.state == OPEN for end in ends.values()),
         "parts": [_in_words(part) for part in found.parts],
-        "rows": [asdict(row) for row in (*people, *models)],
+        "rows": [asdict(row) | {"part_gaps": row.part_gaps or [None for _ in row.parts]} for row in (*people, *models)],
     }
 
 
@@ -199,7 +199,7 @@ def average_of(where: str) -> str:
 
 
 def answers_of(answers: int, people: int, simulated: int = 0) -> str:
-    who = f"{counted(people, 'annotator')}{simulated_mark(simulated, people)}"
+    who = counted(people, "annotator") + simulated_mark(simulated, people)
     return f"average of {counted(answers, 'answer')} by {who}"
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -213,14 +212,8 @@ def _part(place: int, name: str, paired: bool) -> Iterable[Column]:
     yield number(name, f"parts.{place}.share", html=lambda row: _points(row["parts"][place]), name=name)
     for end in ("low", "high", "n"):
         yield Column(end, f"parts.{place}.{end}", name=f"{name}.{end}", page=False)
-    if paired:
-        for end in ("value", "low", "high"):
-            yield Column(end, partial(_part_gap, place=place, end=end), name=f"{name}.gap.{end}", page=False)
-
-
-def _part_gap(row: Row, place: int, end: str = "value") -> float | None:
-    of = next(iter(row.get("part_gaps", ())[place : place + 1]), None)
-    return of and of[end]
+    for end in ("value", "low", "high") if paired else ():
+        yield Column(end, f"part_gaps.{place}.{end}", name=f"{name}.gap.{end}", page=False)
 
 
 # The sentences that interpret it

@@ -26,7 +26,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
-from annotation.wording import counted
+from annotation.wording import counted, simulated_mark
 from benchmarks.models import Benchmark, opaque_name
 
 
@@ -117,11 +117,15 @@ class Study(models.Model):
 
     @cached_property
     def trial(self) -> str:
-        """Return a phrase if its annotators are simulated; empty if none is."""
-        found = self.annotators.aggregate(n=models.Count("pk"), simulated=models.Count("pk", filter=Q(simulated=True)))
-        of = "all" if found["n"] == found["simulated"] else f"{found['simulated']:,} of"
-        are = "is" if found["n"] == 1 else "are"
-        return f"{of} {counted(found['n'], 'annotator')} {are} simulated" if found["simulated"] else ""
+        """Return how many annotators there are if any is simulated, in words; otherwise nothing."""
+        simulated = self.annotators.values_list("simulated", flat=True)
+        mark = simulated_mark(sum(simulated), len(simulated))
+        return f"{counted(len(simulated), 'annotator')}{mark}" if mark else ""
+
+    @property
+    def mark(self) -> str:
+        """Return what to add to its name if annotators are simulated."""
+        return self.trial[self.trial.find(" (") :]
 
     @cached_property
     def simulated(self) -> frozenset[int]:
