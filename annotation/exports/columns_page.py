@@ -10,19 +10,18 @@ from annotation.exports.columns import TABLES, Column
 _HEAD = """\
 # The columns of exports and releases
 
-`annotation/exports/columns.py` defines each column, and this page is made from it (`python -m
-annotation.exports.columns_page`; a test checks this). `data/` has the columns of the benchmark's format
-([release-formats.md](release-formats.md)); `figures.json` is described in [measures.md](measures.md).
+Look up any column of an export or a release. `data/` has the columns of the benchmark's format
+([release-formats.md](release-formats.md)), and [measures.md](measures.md) describes `figures.json`.
 
 Columns marked *(times)*, *(annotators)*, *(comments)* or *(gold)* are null in a release unless that part is public
-([verifying.md](verifying.md#what-is-public-and-how-it-is-still-verified)). *Optional*: a row has the key only if there
-is something in it. *Releases*: an export does not have it. Objects have other keys from row to row; lists of objects
-have the columns listed under theirs.
+([verifying.md](verifying.md#what-is-public-and-how-it-is-still-verified)). *Optional*: a row has the key only if it has
+a value. *Releases*: exports don't have the column. Keys of an *object* differ from row to row; the columns of *objects*
+follow them. A column that several tables have is described once, in the first.
 
-To add a column, add its line there, and its value where rows are written: the SQL in `annotation/exports/rows.py` or
-`texts.py`, or `items.py` for items. Schemas, card, Croissant description, redaction and verification follow; lines
-of the API need it in `annotation/api/serializers.py`. After 0.1.0 it needs a new schema version as well
-([verifying.md](verifying.md#schema-versions)).
+To add a column, add its line to `annotation/exports/columns.py`, its value where rows are written (`rows.py`,
+`texts.py` or `items.py` beside it) and, if the API has such rows, to `annotation/api/serializers.py`; then run
+`python -m annotation.exports.columns_page > docs/reference/columns.md`. From 0.1.0 on it also needs a [new schema
+version](verifying.md#schema-versions).
 """
 
 
@@ -31,12 +30,17 @@ def page() -> str:
 
 
 def _lines() -> Iterator[str]:
+    described: dict[Column, str] = {}  # → the file of the first table that has it
     for table in TABLES.values():
         yield f"\n## {table.file}"
         yield f"{table.says}{' Only in releases.' if table.only_released else ''}\n"
+        for file in dict.fromkeys(described.values()):
+            if again := [f"`{column.name}`" for column in table.columns if described.get(column) == file]:
+                yield f"As in `{file}`: {', '.join(again)}.\n"
         yield "| column | kind | what |"
         yield "|---|---|---|"
-        yield from _rows(table.columns)
+        yield from _rows(column for column in table.columns if column not in described)
+        described |= {column: table.file for column in table.columns if column not in described}
 
 
 def _rows(columns: Iterable[Column], within: str = "") -> Iterator[str]:
