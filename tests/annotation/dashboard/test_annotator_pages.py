@@ -80,7 +80,7 @@ def test_the_list_and_each_person_say_the_same_over_all_stages(client, manager):
     study = pipelines.pipeline(crowds.benchmark(24))
     page = client.get(table(study))
     judged = [line.judged for line in page.context["lines"] if not line.has_evidence]
-    assert judged == sorted(judged, reverse=True) and "Every number is over all stages" in page.text
+    assert judged == sorted(judged, reverse=True) and "Numbers cover all stages" in page.text
     for line in page.context["lines"]:
         row = page.text.partition(f'<tr id="{line.who.pseudonym}"')[2].partition("</tr>")[0]
         own = " ".join(strip_tags(client.get(one(study, line.who.number)).text).split())
@@ -163,7 +163,7 @@ def test_what_an_exclusion_takes_is_said_before_and_is_what_it_does(client, mana
     shown = client.get(table(stage.study))
     [cost] = [line.cost for line in shown.context["lines"] if line.who == who]
     text = " ".join(strip_tags(shown.text).split())
-    assert f"{cost.answers} answers no longer count and {cost.again} are asked of others: about" in text
+    assert f"{cost.answers} answers no longer count and {cost.again} are assigned to others: about" in text
     assert text.count("Decide about") == 1 and "What A-04 has earned stays owed" in text
     done = client.post(one(stage.study, 4), {"act": "exclude", "reason": "Always left", "list": ""}, follow=True)
     assert f"{cost.answers} answers no longer count" in done.text and done.redirect_chain[0][0] == table(stage.study)
@@ -206,7 +206,7 @@ def test_a_study_nobody_has_come_to(client, manager):
     assert "Nobody has joined yet" in client.get(table(study)).text
     studies.annotator(study)
     shown = client.get(one(study, 1)).text
-    assert "Not tested: that takes 20" in shown and "Decide about A-01" in shown
+    assert "Not tested: tests need 20" in shown and "Decide about A-01" in shown
 
 
 def test_the_figures_are_those_of_the_rows(client, manager, stage):

@@ -49,11 +49,11 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert f"20.0% wrong: 1 of 5 judged items, 95% interval {100 * found.low:.1f}" in shown
     assert "Target: ± 20%." in shown
     assert f"{found.plan.expected - 5} more items expected, at most {found.plan.most - 5}." in shown
-    assert "Cost so far: $0.10." in shown and f"To come: ${0.02 * (found.plan.expected - 5):.2f} expected" in shown
+    assert "Cost so far: $0.10." in shown and f"Remaining cost: about ${0.02 * (found.plan.expected - 5):.2f}" in shown
     assert f"After 5 of 30 items, the share of wrong items is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20%, not met yet). Judged by 1 annotator. The answer" in shown
     assert "An item is wrong if it is dropped as “no image fits”." in shown
-    assert "No estimate corrected for annotators’ errors: no item has three judgments, and" in shown
+    assert "The estimate cannot be corrected for annotators’ errors: no item has three judgments, and" in shown
 
 
 def test_one_sentence_adds_up_the_items_that_count_that_came_too_late_and_that_were_begun(stage):
@@ -68,7 +68,7 @@ def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_c
     Stage.objects.update(target_half_width=0.001)
     judge(stage, 5, wrong={1})
     shown = block(admin_client, stage)
-    assert "At most 25 more items. Cost so far: $0.10. To come: at most $0.50." in shown and "expected" not in shown
+    assert "At most 25 more items. Cost so far: $0.10. Remaining cost: at most $0.50." in shown and "expected" not in shown
 
 
 def test_two_questions_about_an_item_are_not_called_items(admin_client):
@@ -111,7 +111,7 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
 def test_a_narrow_interval_ends_the_audit_only_after_every_tenth_item(admin_client, stage):
     for n, narrow in ((4, False), (1, True), (5, False)):
         judge(stage, n)
-        assert ("narrow enough already" in block(admin_client, stage)) is narrow
+        assert ("already narrow enough" in block(admin_client, stage)) is narrow
 
 
 def test_the_report_has_the_target_and_the_result(admin_client, stage):

@@ -181,7 +181,7 @@ def test_the_parts_of_all_items_add_up_to_what_the_next_step_counts(client, mana
     shown = overview_page.contents(permissions.study_for(manager, stage.study_id), manager)
     assert {part.kind: part.items for part in shown["parts"]} == {"kept": 1, "dropped": 0, "waiting": 1, "open": 1}
     assert shown["whole"]["flagged"] == 1 and shown["next"].undecided == 2
-    assert "1 more item waits for you" in collapsed(client.get(reverse("study-detail", args=[stage.study_id])).text)
+    assert "1 more item has open flags" in collapsed(client.get(reverse("study-detail", args=[stage.study_id])).text)
 
 
 @pytest.mark.parametrize(

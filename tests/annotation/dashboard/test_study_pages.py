@@ -143,7 +143,7 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
         "2 of 4 items are",
         "1 item lacks judgments",
         "1 item has all its",
-        "1 task is open in an annotator’s window",
+        "1 task is open in an annotator’s browser",
     )
     for words in numbers:
         assert words in asked

@@ -35,7 +35,7 @@ MATERIAL = {
 SAYS = {
     "visla-paraphrase": ["accepted unchanged", "Edit distance from the original", "what became of their edits"],
     "visla-triplet": ["accepted unchanged", "Guidelines: how often each holds"],
-    "hard-positive-rank": ["ranks both positive captions above", "Judgments by annotator", "95% interval"],
+    "hard-positive-rank": ["puts both positive captions above", "Judgments by annotator", "95% interval"],
     "sugarcrepe-compare": ["ARO+CREPE", "SUGARCREPE", "commonsense", "grammar"],
 }
 QUERIES = {"visla-paraphrase": 3, "visla-triplet": 3, "hard-positive-rank": 2, "sugarcrepe-compare": 2}

@@ -96,7 +96,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     study, agreed, _, one = texts_of(client, stage)
     assert "α ordinal on answer" in study
     assert "Kept if the median of the answers of 3 people is at least 3. Dropped if it is less (fits badly)" in study
-    assert "on average, from 1 (Not at all) to 5" in study and "a tie" not in study and "no majority" not in study
+    assert "on average, on a scale from 1 (Not at all) to 5" in study and "a tie" not in study and "no majority" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert all(words in one for words in ("mean weighted κ", "Close to the others", "agreed with the others"))
     report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()
@@ -144,7 +144,7 @@ def test_sets_of_options_agree_by_what_they_share_and_by_option(client, manager)
     page = agreement.stage_agreement(stage, "answer")
     assert page["whole"]["measures"]["alpha_jaccard"]["value"] == sets["measures"]["alpha_jaccard"]["value"]
     study, agreed, _, one = texts_of(client, stage)
-    assert "α of sets on answer" in study and "Jaccard index with the right options" in study
+    assert "α of sets on answer" in study and "average Jaccard index between chosen and correct options" in study
     assert "Jaccard index, mean of pairs of judgments" in agreed and "mean Jaccard" in study and "mean Jaccard" in one
     address = reverse("study-agreement", args=[stage.study_id])
     assert "options by 3 annotators" in re.sub(r"\s+", " ", client.get(address, {"view": "by option"}).content.decode())
