@@ -47,7 +47,7 @@ def test_a_link_can_lead_to_every_stage(client, manager, stage):
 
 def test_the_manager_is_told_that_these_people_are_asked_for_consent(client, manager):
     asked = studies.stage(items=1, strategy="named", consent="I agree.")
-    assert "must give consent before their first screen" in client.get(page(asked)).content.decode()
+    assert "must give consent before their first task" in client.get(page(asked)).content.decode()
 
 
 def test_items_are_given_by_key(client, manager, stage):

@@ -72,7 +72,7 @@ def test_checks_are_drawn_from_another_benchmark_and_nothing_leaves(staff):
     pick(staff, stage, *source.items.filter(pk__in=shown.context["drawn"]), query="?draw=3")
     assert stage.tasks.filter(kind=Kind.CHECK, item__benchmark=source, gold=["candidate-1"]).count() == 3
     left = picker(staff, stage, benchmark=source.pk, draw=9)
-    assert "No more than 2 of these items" in collapsed(left.text)
+    assert "Only 2 of these items" in collapsed(left.text)
 
 
 def test_what_a_draw_takes_out_is_said_before(staff):

@@ -72,7 +72,7 @@ def test_a_benchmark_is_deleted_by_its_name(client, manager):
     benchmark = studies.benchmark(items=2, candidates=3, name="Gone")
     address = reverse("benchmark-settings", args=[benchmark.pk])
     page = collapsed(client.get(address).text)
-    assert "2 items with" in page and "the images that nothing else uses" in page and "0 runs" in page
+    assert "2 items with" in page and "the images that nothing else uses" in page and "0 model runs" in page
     wrong = client.post(address, {"name": "gone"})
     assert wrong.status_code == 422 and 'href="#id_name"' in wrong.text and Benchmark.objects.exists()
     assert client.post(address, {"name": "Gone"}, follow=True).status_code == 200
