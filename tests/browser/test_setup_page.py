@@ -79,7 +79,7 @@ def test_the_server_plans_an_audit_as_one_types(visit, page):
     fill(page, {"verify-strategy": "batches"})
     expect(batch).to_be_visible()
     fill(page, {"verify-strategy": "audit", "verify-overlap": "1"})
-    expect(page.locator("#plan")).to_contain_text("The plan needs these corrected: Audit: stop at ± (%)")
+    expect(page.locator("#plan")).to_contain_text("Correct these to see the plan: Audit: stop at ± (%)")
     expect(batch).to_be_hidden()
     fill(page, {"verify-target_half_width": "15"})
     expect(page.locator("#plan")).to_contain_text("needs at most 20 of 40 items")

@@ -61,7 +61,7 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         end = client.get(home(draft)).text
     assert [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")] == []
     alone, together, measured = (
-        "Decision on this answer alone",
+        "Decision on this answer only",
         "If all 3 annotators give this answer",
         "fit counts as",
     )
@@ -105,4 +105,4 @@ def test_items_that_do_not_suit_are_named(client, manager):
     drafts.save_draft(draft=draft, text=draft.text, benchmark=studies.benchmark(items=1, candidates=3))
     drafts.save_draft(draft=draft, text=library.text_of("word-by-word"), benchmark=draft.benchmark)
     page = client.get(home(draft)).text
-    assert "None of the sampled items suits this file" in page and "word-by-word needs" in page
+    assert "None of the sampled items fits this file" in page and "word-by-word needs" in page

@@ -70,7 +70,7 @@ def test_a_manager_withdraws_the_item_or_dismisses_the_report(admin_client, stud
     page = reverse("study-reader-reports", args=[study.pk])
     assert "A person." in admin_client.get(page).content.decode()
     assert (
-        "2 reports of errors from readers"
+        "2 error reports from readers"
         in admin_client.get(reverse("study-detail", args=[study.pk])).content.decode()
     )
     for one, said in ((first, "withdrawn"), (second, "dismissed"), (second, "withdrawn")):

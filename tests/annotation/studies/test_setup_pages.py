@@ -192,7 +192,7 @@ def test_an_audit_is_set_up_with_the_scores_of_a_model(client, manager):
     stage = Stage.objects.get()
     assert stage.scores_of.startswith("CLIP (imported ") and stage.tasks.filter(score=1).count() == 4
     shown = client.get(reverse("study-stage", args=[stage.study_id, 1])).content.decode()
-    assert f"the scores of {stage.scores_of}, kept before" in " ".join(shown.split()) and stage.scores_sha256 in shown
+    assert f"the scores of {stage.scores_of}, fixed before" in " ".join(shown.split()) and stage.scores_sha256 in shown
 
 
 def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
@@ -350,7 +350,7 @@ def test_as_one_types_only_the_plan_is_sent(client, manager):
     read = client.post(NEW, form | {"verify-instructions": "Look **well**."}, headers={"HX-Request": "true"}).text
     assert "<strong>well</strong>" in read.split('id="seen"')[1]
     wrong = client.post(NEW, form | {"verify-overlap": 0}, headers={"HX-Request": "true"})
-    assert "corrected: Judgments per item." in " ".join(wrong.text.split()) and wrong.status_code == 200
+    assert "to see the plan: Judgments per item." in " ".join(wrong.text.split()) and wrong.status_code == 200
 
 
 def test_a_single_stage_has_one_sample_and_several_say_whose_each_is(client, manager):

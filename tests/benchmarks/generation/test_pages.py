@@ -58,7 +58,7 @@ def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, medi
         job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do, tell=tell)
         assert server.keys == {"Bearer sk-very-secret"}
     assert job.state == JobState.DONE, job.problems
-    assert "new answers so far" in shown[-1] and "Estimate at the last start" in shown[-1]
+    assert "new answers so far" in shown[-1] and "Estimate when last started" in shown[-1]
     page = client.get(url).text
     assert "6 items generated" in page and "Follow the template" in page
     assert "sk-very-secret" not in str(job.report) + str(job.params) + page
