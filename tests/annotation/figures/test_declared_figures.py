@@ -96,7 +96,11 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     study, agreed, _, one = texts_of(client, stage)
     assert "α ordinal on answer" in study
     assert "Kept if the median of the answers of 3 people is at least 3. Dropped if it is less (fits badly)" in study
-    assert "on average, on a scale from 1 (Not at all) to 5" in study and "a tie" not in study and "no majority" not in study
+    assert (
+        "on average, on a scale from 1 (Not at all) to 5" in study
+        and "a tie" not in study
+        and "no majority" not in study
+    )
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert all(words in one for words in ("mean weighted κ", "Close to the others", "agreed with the others"))
     report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()

@@ -69,10 +69,7 @@ def test_a_manager_withdraws_the_item_or_dismisses_the_report(admin_client, stud
     first, second = (reports.report(study=study, key=f"item-{n}", text="A person.") for n in range(2))
     page = reverse("study-reader-reports", args=[study.pk])
     assert "A person." in admin_client.get(page).content.decode()
-    assert (
-        "2 error reports from readers"
-        in admin_client.get(reverse("study-detail", args=[study.pk])).content.decode()
-    )
+    assert "2 error reports from readers" in admin_client.get(reverse("study-detail", args=[study.pk])).content.decode()
     for one, said in ((first, "withdrawn"), (second, "dismissed"), (second, "withdrawn")):
         admin_client.post(reverse("reader-report-answer", args=[one.pk]), {"answer": said})
     assert [one.answer for one in ReaderReport.objects.order_by("pk")] == ["withdrawn", "dismissed"]
