@@ -78,7 +78,7 @@ def test_templates_have_no_inline_script_or_style():
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
     "product": 98_110,
-    "tests": 81_525,
+    "tests": 81_530,
     "bench": 4_730,
     "longest chain of imports": 25,
     "functions over 40 lines": 4,
