@@ -77,8 +77,8 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
-    "product": 98_110,
-    "tests": 81_530,
+    "product": 98_100,
+    "tests": 81_535,
     "bench": 4_730,
     "longest chain of imports": 25,
     "functions over 40 lines": 4,

@@ -44,7 +44,7 @@ def copying(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict[str, 
 
 
 def signs(stage: Stage) -> dict[str, Any] | None:
-    """Return the signs for a stage's page; None if no model answers its questions or nothing has been computed yet."""
+    """Return the signs for a stage's page; None if no model answers its questions, or nobody has been compared."""
     if not asked_in(stage.protocol):
         return None
     runs = comparable(stage)
@@ -52,7 +52,7 @@ def signs(stage: Stage) -> dict[str, Any] | None:
         return None
     key = hashlib.sha256(",".join(str(run.pk) for run in runs).encode()).hexdigest()[:32]
     found = cache.latest(stage, KIND, key=key)
-    if found.data is None:
+    if not found.data or not found.data["annotators"]:
         return None
     rows = [{**one, "who": pseudonym(one["annotator"])} for one in found.data["suspects"]]
     return {**found.data, "stage": stage, "suspects": rows}

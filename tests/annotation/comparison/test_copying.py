@@ -37,8 +37,15 @@ def test_who_is_wrong_where_the_model_is_gets_the_sign(client, stage):
     [one] = found["suspects"]
     assert (one["annotator"], one["model"], one["n"], one["model_wrong"], one["both"]) == (1, "CLIP", 30, 10, 10)
     assert (found["annotators"], found["models"]) == (3, 1)
+    assert "Answers that resemble a model’s" in page(client, stage)
     assert "A-01 made mistakes on 10 of the 10 tasks that CLIP got wrong; 3." in page(client, stage)
 
 
-def test_without_a_model_s_answers_the_page_says_nothing_of_it(client, manager):
-    assert "like a model" not in page(client, studies.stage(benchmark=compared_models.pairs(2), protocol="bivlc-t2i"))
+@pytest.mark.parametrize("with_model", [False, True])
+def test_the_page_is_silent_if_no_model_answered_or_nobody_can_be_compared(client, manager, tmp_path, with_model):
+    benchmark = compared_models.pairs(2)
+    if with_model:
+        compared_models.imported(benchmark, tmp_path, right=1)
+    stage = studies.stage(benchmark=benchmark, protocol="bivlc-t2i")
+    studies.judgment(studies.annotator(stage.study), stage)
+    assert "resemble a model" not in page(client, stage)
