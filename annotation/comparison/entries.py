@@ -99,7 +99,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     protocols, figures_of = _PEOPLE.get(kind, ((), lambda stages: iter(())))
     found = [*figures_of([stage for stage in stages if stage.protocol in protocols]), *_foil_figures(stages, kind)]
     return [
-        Entry(f"{study.name}{study.mark}", HUMANS, figures, f"study {study.pk}")
+        Entry(f"{study.name}{study.simulated_mark}", HUMANS, figures, f"study {study.pk}")
         for study, figures in found
         if any(of["n"] for of in figures["measures"].values())
     ]

@@ -26,7 +26,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
-from annotation.wording import counted, simulated_mark
+from annotation.wording import simulated_mark
 from benchmarks.models import Benchmark, opaque_name
 
 
@@ -116,16 +116,10 @@ class Study(models.Model):
         return StudyState.CLOSED if self.state == StudyState.OPEN and nothing_open else self.state
 
     @cached_property
-    def trial(self) -> str:
-        """Return how many annotators there are if any is simulated, in words; otherwise nothing."""
+    def simulated_mark(self) -> str:
+        """Return what to add to the study's name if annotators are simulated; "" if none is."""
         simulated = self.annotators.values_list("simulated", flat=True)
-        mark = simulated_mark(sum(simulated), len(simulated))
-        return f"{counted(len(simulated), 'annotator')}{mark}" if mark else ""
-
-    @property
-    def mark(self) -> str:
-        """Return what to add to its name if annotators are simulated."""
-        return self.trial[self.trial.find(" (") :]
+        return simulated_mark(sum(simulated), len(simulated))
 
     @cached_property
     def simulated(self) -> frozenset[int]:
