@@ -97,7 +97,7 @@ def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
     monkeypatch.setattr(run_figures, "VERSION", "test")
     assert "is computing the results of 1 run" in client.get(address(study.benchmark)).text
     run_figures.compute_missing([run.pk])
-    assert "is computing the figures" not in client.get(address(study.benchmark)).text
+    assert "is computing the results" not in client.get(address(study.benchmark)).text
 
 
 @pytest.mark.parametrize("query", ["measure=x&order=x&kind=x", "kind=sugarcrepe", "other=99999999999999999999"])
