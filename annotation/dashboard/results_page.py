@@ -36,7 +36,7 @@ INTERVALS = "The 95% interval shows where the share may be with other people lik
 
 GAPS = (
     "People − model, paired: by how many points more often the study’s people are right than the model about the same "
-    "items, with a 95% interval for other people and items like these. The CSV has it for each type, too."
+    "items, with a 95% interval for other people and items like these."
 )
 
 Row = Mapping[str, Any]

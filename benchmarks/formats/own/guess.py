@@ -107,16 +107,15 @@ def _column(name: str, rows: Sequence[Row]) -> _Column:
     return _Column(name, [member for row in rows for member in members(cell(row, name))])
 
 
-def _texts(columns: Iterable[_Column]) -> dict[str, list[str]]:
+def _texts(columns: Sequence[_Column]) -> dict[str, list[str]]:
     """Map roles to columns. A caption is `caption`, a foil `negative`. If no name is known, columns of sentences are
     texts: one alone is the caption, several have their names as roles.
     """
     found: dict[str, list[str]] = {}
-    there = [*columns]
-    for one in there:
+    for one in columns:
         if role := _role_of_text(one):
             found.setdefault(role, []).append(one.name)
-    sentences = [] if found else [one for one in there if one.has_sentences]
+    sentences = [] if found else [one for one in columns if one.has_sentences]
     for one in sentences:
         found.setdefault(one.word if sentences[1:] and NAME.fullmatch(one.word) else "caption", []).append(one.name)
     return found
